@@ -1,0 +1,1 @@
+//! Agents under test: in-process loops and external programs.

@@ -1,0 +1,1 @@
+//! Campaigns of runs, simulated models, baselines and metrics.

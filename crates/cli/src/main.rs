@@ -1,0 +1,2 @@
+//! The planproof command.
+fn main() {}

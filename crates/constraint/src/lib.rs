@@ -1,0 +1,1 @@
+//! Typed constraints over a plan: checking, solving, explaining and repairing.

@@ -1,0 +1,234 @@
+//! The conversation with a model: requests, replies, errors, and the [`Model`] trait.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::Stream;
+use planproof_trace::{CallId, FinishReason, Tool, ToolCall, Usage};
+use thiserror::Error;
+
+/// A future that owns what it needs, as async trait objects want it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A stream of parts of a reply.
+pub type BoxStream<'a, T> = Pin<Box<dyn Stream<Item = T> + Send + 'a>>;
+
+/// One item of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// Standing instructions.
+    System {
+        /// What they say.
+        text: String,
+    },
+    /// What the user says.
+    User {
+        /// What they say.
+        text: String,
+    },
+    /// What the model said.
+    Assistant {
+        /// Its words; may be empty beside tool calls.
+        text: String,
+        /// The tools it called.
+        calls: Vec<ToolCall>,
+    },
+    /// What a tool answered.
+    Tool {
+        /// The call it answers.
+        id: CallId,
+        /// The answer.
+        text: String,
+    },
+}
+
+/// How to write. Every `None` leaves the choice to the provider.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    /// 0 (always the likeliest token) to 2.
+    pub temperature: Option<f64>,
+    /// Most tokens to write.
+    pub output_tokens_max: Option<u32>,
+    /// Asks for repeatable sampling, where the provider offers it.
+    pub seed: Option<u64>,
+    /// Texts that end the writing.
+    pub stop: Vec<String>,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    /// The conversation so far.
+    pub messages: Vec<Message>,
+    /// The tools it may call; shared by all turns of a run.
+    pub tools: Arc<[Tool]>,
+    /// How to write.
+    pub settings: Settings,
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatReply {
+    /// Its words.
+    pub text: String,
+    /// The tools it called, in the order it wrote them.
+    pub calls: Vec<ToolCall>,
+    /// Why it stopped.
+    pub finish: FinishReason,
+    /// Tokens taken.
+    pub usage: Usage,
+}
+
+/// A part of a reply that is still being written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChatDelta {
+    /// More words.
+    Text(String),
+    /// A tool call begins.
+    CallStart {
+        /// Its place among the calls of this reply, from 0.
+        index: usize,
+        /// Its id.
+        id: CallId,
+        /// The tool's name.
+        name: String,
+    },
+    /// More of a call's arguments.
+    CallArguments {
+        /// The call's place.
+        index: usize,
+        /// The next piece of the text.
+        fragment: String,
+    },
+    /// The reply is complete.
+    End {
+        /// Why the model stopped.
+        finish: FinishReason,
+        /// Tokens taken.
+        usage: Usage,
+    },
+}
+
+/// What an endpoint can do. An agent that needs more than that is refused before it starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Takes tools and calls them in structured form.
+    pub tool_calls: bool,
+    /// Can send a reply while it is being written.
+    pub streaming: bool,
+    /// Can go on from a partial assistant turn or a plain prompt.
+    pub continuation: bool,
+    /// Tells log-probabilities of tokens.
+    pub log_probabilities: bool,
+}
+
+/// Why a model could not be had. None of these is the agent's fault.
+#[derive(Debug, Clone, Error, PartialEq)]
+pub enum ModelError {
+    /// No key.
+    #[error("no API key: set {variable}")]
+    MissingKey {
+        /// The environment variable that should hold it.
+        variable: &'static str,
+    },
+    /// The configuration makes no sense.
+    #[error("{what}")]
+    Configuration {
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// Nobody answered.
+    #[error("cannot reach {url}: {reason}")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// The operating system's word.
+        reason: String,
+    },
+    /// No answer in time.
+    #[error("{url} did not answer within {limit:?}")]
+    TimedOut {
+        /// Where.
+        url: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The server refused.
+    #[error("{url} answered {status}: {message}")]
+    Status {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// The server's own message, shortened to a line.
+        message: String,
+        /// How long the server asks to wait before another try.
+        retry_after: Option<Duration>,
+    },
+    /// The answer is no answer of this protocol.
+    #[error("{url} sent an answer that is not understood: {what}")]
+    Malformed {
+        /// Where.
+        url: String,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+impl ModelError {
+    /// Whether the same request may succeed later: unreachable, timed out, 408, 409, 429 or 5xx.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } => true,
+            Self::Status { status, .. } => matches!(status, 408 | 409 | 429) || *status >= 500,
+            Self::MissingKey { .. } | Self::Configuration { .. } | Self::Malformed { .. } => false,
+        }
+    }
+}
+
+/// One text-generating endpoint with its settings. Cheap to share; one instance serves all runs of a campaign.
+pub trait Model: Send + Sync {
+    /// The name on the command line: `openai/gpt-5-mini`, `sim/perfect`.
+    fn name(&self) -> &str;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Whether it is one of our simulations, whose results say nothing of any real model.
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    /// Asks for a whole reply. Retries what is transient, within the implementation's limits.
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+
+    /// Asks for a reply while it is being written. The stream ends after [`ChatDelta::End`] or an error. A model
+    /// that cannot stream sends its whole reply as one burst, which is what this default does.
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let reply = self.chat(request).await?;
+            let stream: BoxStream<'a, _> = Box::pin(futures::stream::iter(reply.into_deltas().map(Ok)));
+            Ok(stream)
+        })
+    }
+}
+
+impl ChatReply {
+    /// The reply as the deltas of a stream that sends each part whole.
+    pub fn into_deltas(self) -> impl Iterator<Item = ChatDelta> + Send {
+        let Self { text, calls, finish, usage } = self;
+        let words = (!text.is_empty()).then_some(ChatDelta::Text(text));
+        let calls = calls.into_iter().enumerate().flat_map(|(index, call)| {
+            let fragment = call.arguments.to_text();
+            [
+                ChatDelta::CallStart { index, id: call.id, name: call.name },
+                ChatDelta::CallArguments { index, fragment },
+            ]
+        });
+        words.into_iter().chain(calls).chain(std::iter::once(ChatDelta::End { finish, usage }))
+    }
+}

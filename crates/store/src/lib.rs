@@ -1,0 +1,1 @@
+//! The run store: events and verdicts in SQLite, appended as they happen.

@@ -1,0 +1,1 @@
+//! Synthesised planning cases whose right answers are known, and the oracle that judges plans.

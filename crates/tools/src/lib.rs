@@ -1,0 +1,1 @@
+//! Tool implementations: mock tools in process and over the Model Context Protocol.

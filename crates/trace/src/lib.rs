@@ -1,0 +1,23 @@
+//! The vocabulary of planproof: tools, tool calls, tool results, events and traces.
+//!
+//! Everything else in the workspace speaks in these words. The crate does no IO, reads no clock and draws no
+//! randomness. Three things live here:
+//!
+//! - the types ([`Tool`], [`ToolCall`], [`ToolResult`], [`Event`], [`Trace`]) that the other crates pass around;
+//! - [`notation`], one line of text for a trace, for tests and bug reports;
+//! - [`wire`], the files: JSON lines with types of their own, so that a change in memory is never a change on disk.
+//!
+//! **If it is not in the trace, it did not happen**: verdicts, reports and exports read nothing else.
+
+mod event;
+mod recorder;
+mod tool;
+
+pub mod notation;
+pub mod wire;
+
+pub use event::{
+    Clock, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock, Trace, Usage,
+};
+pub use recorder::{EventSink, Recorder};
+pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

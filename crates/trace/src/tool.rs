@@ -1,0 +1,142 @@
+//! Tools, the calls an agent makes of them, and what comes back.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// A named operation with an input schema, as the Model Context Protocol and the model providers understand it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// The name the model calls it by: 1 to 64 characters of `[A-Za-z0-9_-]` where every provider must accept it.
+    pub name: String,
+    /// What the tool does, in words for the model.
+    pub description: String,
+    /// JSON Schema of the arguments; always of `"type": "object"`.
+    pub input_schema: Map<String, Value>,
+}
+
+impl Tool {
+    /// A tool that takes no arguments and refuses any.
+    pub fn without_arguments(name: impl Into<String>, description: impl Into<String>) -> Self {
+        let mut input_schema = Map::new();
+        input_schema.insert("type".into(), "object".into());
+        input_schema.insert("properties".into(), Value::Object(Map::new()));
+        input_schema.insert("additionalProperties".into(), false.into());
+        Self { name: name.into(), description: description.into(), input_schema }
+    }
+}
+
+/// Names one tool call within a run. Providers choose it; two calls of one run never share it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(String);
+
+impl CallId {
+    /// Wraps an id as the provider sent it.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The arguments of a call. A model writes them as text, so they may be no JSON object at all: that is the agent's
+/// mistake, hence data, and the text is kept as it came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arguments {
+    /// A JSON object.
+    Object(Map<String, Value>),
+    /// Text that is not a JSON object.
+    Malformed(String),
+}
+
+impl Arguments {
+    /// No arguments at all: `{}`.
+    pub fn none() -> Self {
+        Self::Object(Map::new())
+    }
+
+    /// Reads the text a model wrote. Blank text counts as `{}`, because several providers send it for a tool
+    /// without parameters.
+    pub fn from_text(text: &str) -> Self {
+        if text.trim().is_empty() {
+            return Self::none();
+        }
+        match serde_json::from_str(text) {
+            Ok(object) => Self::Object(object),
+            Err(_) => Self::Malformed(text.to_owned()),
+        }
+    }
+
+    /// The arguments as the text a provider expects back in the conversation.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Object(object) if object.is_empty() => "{}".to_owned(),
+            Self::Object(object) => Value::Object(object.clone()).to_string(),
+            Self::Malformed(text) => text.clone(),
+        }
+    }
+
+    /// The object, or `None` where the text was malformed.
+    pub fn as_object(&self) -> Option<&Map<String, Value>> {
+        match self {
+            Self::Object(object) => Some(object),
+            Self::Malformed(_) => None,
+        }
+    }
+}
+
+/// One request to execute a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Names the call; the result carries the same id.
+    pub id: CallId,
+    /// Name of the tool, as the agent wrote it; such a tool need not exist.
+    pub name: String,
+    /// The arguments, as the agent wrote them.
+    pub arguments: Arguments,
+}
+
+/// What came back from a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub id: CallId,
+    /// Text for the model.
+    pub text: String,
+    /// The tool refused or failed: it does not exist, the arguments do not fit, or its work went wrong.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A result that says the tool did its work.
+    pub fn ok(id: CallId, text: impl Into<String>) -> Self {
+        Self { id, text: text.into(), is_error: false }
+    }
+
+    /// A result that says why the tool did not do its work.
+    pub fn error(id: CallId, text: impl Into<String>) -> Self {
+        Self { id, text: text.into(), is_error: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_keep_malformed_text() {
+        assert_eq!(Arguments::from_text("  "), Arguments::none());
+        assert_eq!(Arguments::from_text("[1]"), Arguments::Malformed("[1]".into()));
+        assert_eq!(Arguments::from_text("{\"a\":1}").to_text(), "{\"a\":1}");
+        assert_eq!(Arguments::from_text("{\"a\":").to_text(), "{\"a\":");
+    }
+}
