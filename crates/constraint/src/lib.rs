@@ -1,1 +1,54 @@
-//! Typed constraints over a plan: checking, solving, explaining and repairing.
+//! Typed constraints over a plan: checking, solving, explaining, counting and repairing.
+//!
+//! A plan executes *variables*, one for each action. A [`Problem`] is a number of variables and a list of
+//! [`Constraint`]s between them, each of which remembers its *source* (whatever the caller wants to point at later; to
+//! this crate it is opaque). A *sequence* names variables in the order of their execution; it is *correct* when it
+//! names every variable exactly once and every constraint holds.
+//!
+//! | question | answer |
+//! |---|---|
+//! | Can all constraints hold together, and if not, which ones cannot? | [`Problem::order`], [`Conflict`] |
+//! | What is a correct sequence? | [`Problem::solve`] |
+//! | Which constraints does an execution satisfy? | [`Problem::check`], [`Execution`] |
+//! | Where did a sequence go wrong for good, and because of what? | [`Order::first_wrong`], [`Problem::blocking`] |
+//! | What may come next? | [`Order::correct_next`] |
+//! | How many correct sequences are there? | [`Order::count_sequences`] |
+//! | What is the nearest correct sequence? | [`Order::nearest`] |
+//!
+//! Order constraints alone are a graph, so nothing here searches: an [`Order`] keeps the reachability of the graph up
+//! to date while constraints come in, and refuses a cycle the moment it would appear. It lives without the heap,
+//! because synthesis makes several for each case it draws.
+//!
+//! The crate does no IO, reads no clock and draws no randomness: the same input gives the same answer everywhere.
+//!
+//! ```
+//! use planproof_constraint::{Constraint, Problem, Relation, Variable};
+//!
+//! let [pack, pay, ship] = [0, 1, 2].map(Variable::new);
+//! let before = |first, second, source| Constraint { relation: Relation::Before { first, second }, source };
+//! let mut constraints = vec![before(pay, ship, "pay before you ship"), before(pack, ship, "pack, then ship")];
+//!
+//! let problem = Problem::new(3, constraints.clone())?;
+//! assert_eq!(problem.solve()?, [pack, pay, ship]);
+//! assert_eq!(problem.order()?.count_sequences(), Some(2));
+//! assert_eq!(problem.blocking(&[pack, ship, pay]), Some((1, vec![0])));
+//!
+//! constraints.push(before(ship, pay, "pay when it has shipped"));
+//! let conflict = Problem::new(3, constraints)?.solve().expect_err("paying cannot be both first and last");
+//! assert_eq!(conflict.constraints, [0, 2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod count;
+mod cycle;
+mod execution;
+mod order;
+mod problem;
+mod repair;
+mod variable;
+
+pub use count::COUNTED_VARIABLES_MAX;
+pub use execution::{Execution, Status};
+pub use order::{Cycle, Order};
+pub use problem::{Conflict, Constraint, Problem, ProblemError, Relation};
+pub use variable::{VARIABLES_MAX, Variable, variables_in};

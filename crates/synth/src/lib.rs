@@ -1,1 +1,44 @@
 //! Synthesised planning cases whose right answers are known, and the oracle that judges plans.
+//!
+//! A [`Case`] is a paragraph of English that asks for some tasks under ordering requirements, one mock tool for each
+//! task, and the constraints that the paragraph means. [`Synthesizer`] draws cases, [`read::verify`] proves that text
+//! and constraints say the same, and [`judge`] says of a run whether its plan was right, how it was wrong, and at which
+//! words.
+//!
+//! Source of the method: PDoctor (arXiv 2404.17833). What goes past the paper is marked where it stands. The crate
+//! does no IO, reads no clock, and draws randomness only from seeds that are passed in.
+//!
+//! ```
+//! use planproof_synth::{Options, Synthesizer, TopicBank, Wordings, read};
+//!
+//! let synthesizer = Synthesizer::new(Options::default(), Wordings::shipped(), TopicBank::shipped())?;
+//! let case = synthesizer.case(7, 0, &mut Default::default(), &mut ())?;
+//! assert!(case.query.contains(&case.paragraph));
+//! read::verify(&case, read::Directions::shipped())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod case;
+mod draw;
+mod grammar;
+mod oracle;
+mod synthesis;
+mod text;
+mod topic;
+mod wording;
+
+pub mod file;
+pub mod read;
+
+pub use case::{
+    ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
+};
+pub use draw::Draw;
+pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
+pub use oracle::{Class, Flag, JudgeOptions, Unscored, Verdict, Violated, judge};
+pub use synthesis::{
+    DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
+};
+pub use text::Source;
+pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
+pub use wording::{WordingError, Wordings};

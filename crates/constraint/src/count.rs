@@ -1,0 +1,124 @@
+//! How many correct sequences an order has: its linear extensions.
+//!
+//! Counting them is #P-complete (Brightwell and Winkler, 1991), so there is a limit, and two ways to make the work
+//! small before the exponential part starts:
+//!
+//! - parts with no relation between them interleave freely, so their numbers are multiplied, and multiplied by the
+//!   number of ways to interleave (parts: components of the graph of *related* variables);
+//! - parts that follow one another as a whole only multiply (parts: components of the graph of *unrelated* variables.
+//!   Between two of these, if one pair has an order, all have the same: the neighbours of a member in its own part
+//!   are unrelated to it, but related to the whole other part, and cannot be on the other side of it without
+//!   being related to the member after all).
+//!
+//! What is left when neither splits is counted over its down-sets (the sets that contain everything before each of
+//! their members): the number of ways to reach a down-set is the sum over those it can be reached from by one step.
+
+use crate::Order;
+use crate::variable::indexes_in;
+
+/// The most variables [`Order::count_sequences`] counts for. The table of the worst case then takes 8 MiB and some
+/// milliseconds, and each number in it fits into a `u64`, as 20! does (21! does not).
+pub const COUNTED_VARIABLES_MAX: usize = 20;
+
+/// Parts of up to this many variables are counted in a table on the stack, 512 bytes.
+const STACK_VARIABLES_MAX: usize = 6;
+
+impl Order {
+    /// The number of correct sequences, exactly; `None` above [`COUNTED_VARIABLES_MAX`] variables.
+    ///
+    /// Unrelated parts, and parts that follow one another as a whole, are counted one by one. The cost is exponential
+    /// in the largest part that splits in neither way; up to 6 variables it takes no heap memory and some hundred
+    /// nanoseconds, at the limit it is milliseconds at worst.
+    pub fn count_sequences(&self) -> Option<u128> {
+        (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
+            let mut rows =
+                Rows { predecessors: [0; COUNTED_VARIABLES_MAX], related: [0; COUNTED_VARIABLES_MAX] };
+            for (index, variable) in crate::variables_in(self.all()).enumerate() {
+                rows.predecessors[index] = self.predecessors(variable) as u32;
+                rows.related[index] = rows.predecessors[index] | self.successors(variable) as u32;
+            }
+            u128::from(rows.count(self.all() as u32))
+        })
+    }
+}
+
+/// What the recursion looks at: for each variable what comes before it, and what comes before or after it.
+struct Rows {
+    predecessors: [u32; COUNTED_VARIABLES_MAX],
+    related: [u32; COUNTED_VARIABLES_MAX],
+}
+
+impl Rows {
+    /// The number of correct sequences of the variables in `set` alone.
+    fn count(&self, set: u32) -> u64 {
+        if set.count_ones() <= 1 {
+            return 1;
+        }
+        let part = component(set, |index| self.related[index]);
+        if part != set {
+            let interleavings = binomial(set.count_ones(), part.count_ones());
+            return interleavings * self.count(part) * self.count(set & !part);
+        }
+        let part = component(set, |index| !self.related[index]);
+        if part != set {
+            return self.count(part) * self.count(set & !part);
+        }
+        self.count_by_down_sets(set)
+    }
+
+    fn count_by_down_sets(&self, set: u32) -> u64 {
+        // The table is dense, so the members are renumbered without gaps.
+        let mut predecessors = [0_u32; COUNTED_VARIABLES_MAX];
+        for (row, member) in predecessors.iter_mut().zip(bits(set)) {
+            for (position, other) in bits(set).enumerate() {
+                *row |= (self.predecessors[member] >> other & 1) << position;
+            }
+        }
+        let size = set.count_ones() as usize;
+        if size <= STACK_VARIABLES_MAX {
+            let mut ways = [0; 1 << STACK_VARIABLES_MAX];
+            fill(&mut ways[..1 << size], &predecessors)
+        } else {
+            fill(&mut vec![0; 1 << size], &predecessors)
+        }
+    }
+}
+
+/// Fills in the number of ways to reach each down-set and returns that of the last one, which holds everything. The
+/// table has an entry for each subset, all zero: a set that is no down-set is reached in no way.
+fn fill(ways: &mut [u64], predecessors: &[u32; COUNTED_VARIABLES_MAX]) -> u64 {
+    let last = ways.len() - 1;
+    ways[0] = 1;
+    for down_set in 0..last {
+        if ways[down_set] == 0 {
+            continue;
+        }
+        for next in bits(!down_set as u32 & last as u32) {
+            if predecessors[next] & !(down_set as u32) == 0 {
+                ways[down_set | 1 << next] += ways[down_set];
+            }
+        }
+    }
+    ways[last]
+}
+
+/// The members of `set` that can be reached from its lowest one through neighbours within the set.
+fn component(set: u32, neighbours: impl Fn(usize) -> u32) -> u32 {
+    let mut reached = set & set.wrapping_neg();
+    let mut frontier = reached;
+    while frontier != 0 {
+        let new = neighbours(frontier.trailing_zeros() as usize) & set & !reached;
+        reached |= new;
+        frontier = frontier & (frontier - 1) | new;
+    }
+    reached
+}
+
+/// The number of ways to choose `k` of `n`, for `n` up to [`COUNTED_VARIABLES_MAX`] and `k` up to `n`.
+fn binomial(n: u32, k: u32) -> u64 {
+    (1..=u64::from(k)).fold(1, |ways, i| ways * (u64::from(n - k) + i) / i)
+}
+
+fn bits(set: u32) -> impl Iterator<Item = usize> {
+    indexes_in(u64::from(set))
+}

@@ -1,0 +1,149 @@
+//! The nearest correct sequence to a wrong one.
+//!
+//! A wrong plan is repaired in three steps: calls that are extra are deleted, as few of the others as possible are
+//! moved, and what is missing is inserted. Which calls to keep in place is the only difficult part.
+//!
+//! **Inverted pairs are a partial order.** Let `a ⊏ b` when `a` was called before `b` although `b` has to come before
+//! `a`. Both halves of this are strict orders (the order of calls, and the reverse of the [`Order`], which is
+//! transitively closed), and the intersection of two strict orders is one.
+//!
+//! **Calls can be kept together exactly when no two of them are inverted.** That inverted calls cannot both stay is
+//! plain. For the other direction, take kept calls without an inverted pair and suppose that their called order and the
+//! constraints together had a cycle. Each of the two is transitive, so steps of one kind in a row can be merged, and
+//! the cycle alternates between them (neither has a cycle alone). Each step by called order starts and ends at a kept
+//! call, so each step by constraints between two of them does too. A step by constraints from `x` to `y`, both kept,
+//! means that `x` was called before `y`, or the pair would be inverted. So every step goes forward in the called order
+//! of the kept calls, which no cycle can do.
+//!
+//! **So a largest set to keep is a maximum antichain** of `⊏`. Its size follows from Dilworth's theorem: the fewest
+//! chains that cover `n` elements are `n` less a maximum matching between lower and upper ends of pairs, and they are
+//! as many as a maximum antichain has members (Fulkerson, "Note on Dilworth's decomposition theorem", 1956).
+
+use crate::Order;
+use crate::variable::{VARIABLES_MAX, Variable, indexes_in};
+
+impl Order {
+    /// The nearest correct sequence to `calls`: extra calls deleted, missing ones inserted, and as few as possible
+    /// moved.
+    ///
+    /// - Extra are repeats (the first call of a variable stays) and variables out of range.
+    /// - The calls kept are a largest set that can stay in its called order. Of several, it is the one whose ids, in
+    ///   ascending order, are lexicographically smallest.
+    /// - Of the correct sequences that have the kept calls in their called order, it is the lexicographically smallest
+    ///   one: moved and missing variables come as their ids say, as far as constraints and kept calls let them.
+    ///
+    /// A correct sequence is its own repair, and no calls at all are repaired to
+    /// [`first_sequence`](Self::first_sequence). The bound is O(n⁴) word operations; 64 variables take some
+    /// microseconds, and a tenth of a millisecond where many calls are inverted.
+    pub fn nearest(&self, calls: &[Variable]) -> Vec<Variable> {
+        let mut called = 0;
+        let mut sequence = Vec::with_capacity(self.len());
+        for call in calls {
+            if self.all() & !called & call.bit() != 0 {
+                called |= call.bit();
+                sequence.push(*call);
+            }
+        }
+        let kept = Inversions::new(self, &sequence).first_maximum_antichain(called);
+        sequence.retain(|call| kept & call.bit() != 0);
+        let mut order = self.clone();
+        for pair in sequence.windows(2) {
+            let added = order.try_before(pair[0], pair[1]);
+            debug_assert!(
+                added.is_ok(),
+                "kept calls have no inverted pair, so their called order closes no cycle"
+            );
+        }
+        order.first_sequence()
+    }
+}
+
+/// The partial order `⊏` of a sequence: who is inverted with whom.
+struct Inversions {
+    /// For each variable `a` those `b` with `a ⊏ b`: called after it, though they have to come before it.
+    above: [u64; VARIABLES_MAX],
+    /// The transpose.
+    below: [u64; VARIABLES_MAX],
+}
+
+impl Inversions {
+    /// The inversions of a sequence without repeats.
+    fn new(order: &Order, sequence: &[Variable]) -> Self {
+        let mut inversions = Self { above: [0; VARIABLES_MAX], below: [0; VARIABLES_MAX] };
+        let mut earlier = 0;
+        for call in sequence {
+            inversions.below[call.index()] = order.successors(*call) & earlier;
+            for other in indexes_in(inversions.below[call.index()]) {
+                inversions.above[other] |= call.bit();
+            }
+            earlier |= call.bit();
+        }
+        inversions
+    }
+
+    /// The maximum antichain within `set` whose ids, ascending, are lexicographically smallest: each variable in the
+    /// order of ids is taken when some maximum antichain holds it beside those already taken.
+    fn first_maximum_antichain(&self, set: u64) -> u64 {
+        let mut taken = 0;
+        // What can still be taken beside those taken, and the size that its largest antichain has to have.
+        let mut open = set;
+        let mut missing = self.width(set);
+        for index in indexes_in(set) {
+            if open & 1 << index == 0 {
+                continue;
+            }
+            let rest = open & !(1 << index);
+            let beside = rest & !self.above[index] & !self.below[index];
+            if self.width(beside) + 1 == missing {
+                taken |= 1 << index;
+                open = beside;
+                missing -= 1;
+            } else {
+                open = rest;
+            }
+        }
+        taken
+    }
+
+    /// The size of a maximum antichain within `set`: its members less a maximum matching of `⊏`.
+    fn width(&self, set: u64) -> usize {
+        let mut matching = Matching { above: &self.above, lower_of: [None; VARIABLES_MAX], unvisited: set };
+        let mut width = set.count_ones() as usize;
+        for lower in indexes_in(set) {
+            matching.unvisited = set;
+            if matching.augment(lower) {
+                width -= 1;
+            }
+        }
+        width
+    }
+}
+
+/// A matching between the lower and the upper ends of pairs, grown by one augmenting path at a time (Kuhn, "The
+/// Hungarian method for the assignment problem", 1955).
+struct Matching<'a> {
+    above: &'a [u64; VARIABLES_MAX],
+    /// The lower end each upper end is matched with.
+    lower_of: [Option<usize>; VARIABLES_MAX],
+    /// The upper ends that the present search has not visited.
+    unvisited: u64,
+}
+
+impl Matching<'_> {
+    /// Matches `lower`, moving others out of the way, if that is possible. Each call visits an upper end that was
+    /// unvisited, so the recursion is at most [`VARIABLES_MAX`] deep.
+    fn augment(&mut self, lower: usize) -> bool {
+        loop {
+            let candidates = self.above[lower] & self.unvisited;
+            if candidates == 0 {
+                return false;
+            }
+            let upper = candidates.trailing_zeros() as usize;
+            self.unvisited &= !(1 << upper);
+            if self.lower_of[upper].is_none_or(|other| self.augment(other)) {
+                self.lower_of[upper] = Some(lower);
+                return true;
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The crate against its slow twin (every permutation, judged by positions alone), and against known numbers.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test as the test itself does")]
+
+mod count;
+mod execution;
+mod explain;
+mod order;
+mod repair;
+mod twin;

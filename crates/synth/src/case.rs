@@ -1,0 +1,213 @@
+//! A case: a query in English, the tools that go with it, and the constraints that the query means.
+
+use std::fmt;
+
+use planproof_constraint::{Constraint, Problem, Relation, Variable};
+use planproof_trace::Tool;
+use serde_json::{Map, Value};
+
+use crate::text::Source;
+
+/// Most actions a case may have: a machine word of reachability for each.
+pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
+
+/// Names an action within its case: `a1`, `a2`, ...
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActionId(pub(crate) String);
+
+/// Names a constraint within its case: `c1`, `c2`, ...
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConstraintId(pub(crate) String);
+
+impl ActionId {
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ConstraintId {
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ActionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ConstraintId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A task that the query asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// Its id.
+    pub id: ActionId,
+    /// Its words in the paragraph.
+    pub text: String,
+    /// Name of the tool that does it.
+    pub tool: String,
+}
+
+/// A tool offered with the case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseTool {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// Its arguments; `None` for a tool that takes none and refuses any.
+    pub input_schema: Option<Map<String, Value>>,
+}
+
+impl CaseTool {
+    /// The tool as agents see it.
+    pub fn to_tool(&self) -> Tool {
+        match &self.input_schema {
+            None => Tool::without_arguments(&self.name, &self.description),
+            Some(input_schema) => Tool {
+                name: self.name.clone(),
+                description: self.description.clone(),
+                input_schema: input_schema.clone(),
+            },
+        }
+    }
+}
+
+/// A requirement of the query: one action before another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedConstraint {
+    /// Its id.
+    pub id: ConstraintId,
+    /// Place of the earlier action in [`Case::actions`].
+    pub first: usize,
+    /// Place of the later action.
+    pub second: usize,
+    /// Where the paragraph says so; more than once when it repeats itself.
+    pub sources: Vec<Source>,
+}
+
+/// How hard a case is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difficulty {
+    /// Number of actions, `n`.
+    pub actions: usize,
+    /// Number of distinct stated pairs.
+    pub constraints: usize,
+    /// Number of correct plans out of `n!`; `None` above 20 actions.
+    pub correct_plans: Option<u128>,
+    /// `log2(n! / correct_plans)`, to six decimals; `None` above 20 actions.
+    pub bits: Option<f64>,
+}
+
+/// The options a case was drawn with, resolved: what was `None` or a range has its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaseOptions {
+    /// Number of actions.
+    pub actions: u32,
+    /// Most sentences.
+    pub sentences_max: u32,
+    /// Most tries for one sentence.
+    pub tries_max: u32,
+    /// Most actions of a list.
+    pub list_max: u8,
+    /// Most sub-sentences of a sentence.
+    pub sub_sentences_max: u8,
+    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside.
+    pub relative_depth: u8,
+    /// Number of tools that belong to no action.
+    pub distractors: u32,
+}
+
+/// A planning problem in English whose right answers are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Names the case within its set.
+    pub id: String,
+    /// The seed it was drawn from.
+    pub seed: u64,
+    /// How it was drawn.
+    pub options: CaseOptions,
+    /// The job whose activities it names.
+    pub topic: String,
+    /// All the agent sees besides the tools.
+    pub query: String,
+    /// The synthesised part of the query.
+    pub paragraph: String,
+    /// The tasks.
+    pub actions: Vec<Action>,
+    /// The tools, those of the actions and distractors.
+    pub tools: Vec<CaseTool>,
+    /// The requirements.
+    pub constraints: Vec<StatedConstraint>,
+    /// How hard it is.
+    pub difficulty: Difficulty,
+}
+
+impl Case {
+    /// The case as a problem for the solver; the source of each constraint is its place in [`Case::constraints`].
+    ///
+    /// # Panics
+    /// Never for a case that was synthesised or read from a file: both check the places of actions.
+    pub fn problem(&self) -> Problem<usize> {
+        let constraints = self
+            .constraints
+            .iter()
+            .enumerate()
+            .map(|(place, stated)| Constraint {
+                relation: Relation::Before {
+                    first: Variable::new(stated.first),
+                    second: Variable::new(stated.second),
+                },
+                source: place,
+            })
+            .collect();
+        Problem::new(self.actions.len(), constraints).expect("a case names only its own actions, at most 64")
+    }
+
+    /// The place of the action that a tool does, if it does one.
+    pub fn action_of_tool(&self, tool: &str) -> Option<usize> {
+        self.actions.iter().position(|action| action.tool == tool)
+    }
+
+    /// The tool of that name.
+    pub fn tool(&self, name: &str) -> Option<&CaseTool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// What the mock tool of that name answers when it was called rightly.
+    pub fn mock_answer(&self, tool: &str) -> String {
+        match self.action_of_tool(tool) {
+            Some(place) => format!("The task \"{}\" is done.", self.actions[place].text),
+            None => "Done.".to_owned(),
+        }
+    }
+
+    /// The paragraph's words at a source.
+    pub fn words_at(&self, source: &Source) -> &str {
+        let byte = |character: u32| {
+            self.paragraph
+                .char_indices()
+                .nth(character as usize)
+                .map_or(self.paragraph.len(), |(byte, _)| byte)
+        };
+        self.paragraph.get(byte(source.start)..byte(source.end)).unwrap_or_default()
+    }
+
+    /// The actions in the order in which the paragraph first mentions them.
+    pub fn order_of_mention(&self) -> Vec<usize> {
+        let lower = self.paragraph.to_lowercase();
+        let mut places: Vec<usize> = (0..self.actions.len()).collect();
+        places.sort_by_key(|&place| {
+            lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
+        });
+        places
+    }
+}

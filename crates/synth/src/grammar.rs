@@ -1,0 +1,382 @@
+//! The grammar of a query's paragraph (PDoctor, section 4.1, basic form), as a tree without words.
+//!
+//! ```text
+//! P    ::= S+                                     paragraph
+//! S    ::= s | S j s                              sentence
+//! s    ::= ci | m                                 sub-sentence
+//! ci   ::= subj (VP< | VP>) obj                   Verb
+//!        | subj VP0 (P< | P>) obj                 Adverbial
+//!        | (P< | P>) obj "," subj VP0             Adverbial, fronted
+//! m    ::= cd (SC< | SC>) cd' | (SC< | SC>) cd' "," cd      Clauses
+//! cd   ::= subj VP0
+//! cr   ::= "which" (VP< | VP>) obj | "which" VP0 (P< | P>) obj
+//! subj, obj ::= a+ | a+ "," cr ","
+//! ```
+
+use crate::draw::Draw;
+use crate::wording::Wordings;
+
+/// Most actions one list may name.
+pub const LIST_MAX: usize = 4;
+/// Deepest nesting of relative clauses.
+pub const RELATIVE_DEPTH_MAX: u8 = 3;
+/// Most sub-sentences one sentence may have.
+pub const SUB_SENTENCES_MAX: usize = 8;
+
+/// Where the subject's actions lie against the object's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// The subject (or first clause) happens before the object (or second clause): `<`.
+    Before,
+    /// After it: `>`.
+    After,
+}
+
+/// A wording of a terminal: its place in the list of the [`Wordings`].
+pub(crate) type WordingIndex = u8;
+
+/// One to [`LIST_MAX`] actions, named by their places in the case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ActionList {
+    items: [u8; LIST_MAX],
+    length: u8,
+}
+
+impl ActionList {
+    /// An empty list, to push to.
+    pub(crate) fn new() -> Self {
+        Self { items: [0; LIST_MAX], length: 0 }
+    }
+
+    pub(crate) fn push(&mut self, action: u8) {
+        self.items[usize::from(self.length)] = action;
+        self.length += 1;
+    }
+
+    /// The actions, in the order of mention.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.items[..usize::from(self.length)]
+    }
+
+    /// Whether verbs agree with it in the plural.
+    pub(crate) fn is_plural(&self) -> bool {
+        self.length > 1
+    }
+}
+
+/// What relates a clause to its object: a verb phrase of its own, or a neutral one with a preposition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// `VP<` or `VP>`.
+    Verb {
+        /// Which verb phrase.
+        verb: WordingIndex,
+    },
+    /// `VP0` with `P<` or `P>`.
+    Adverbial {
+        /// Which neutral verb phrase.
+        neutral: WordingIndex,
+        /// Which preposition.
+        preposition: WordingIndex,
+    },
+}
+
+/// A list of actions, perhaps with a relative clause on the whole list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NounPhrase {
+    /// The actions.
+    pub(crate) list: ActionList,
+    /// What is said of them beside.
+    pub(crate) relative: Option<Box<Relative>>,
+}
+
+/// A relative clause: ", which precedes C,".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Relative {
+    /// Its direction, the antecedent being the subject.
+    pub(crate) direction: Direction,
+    /// Its words.
+    pub(crate) link: Link,
+    /// Its object.
+    pub(crate) object: NounPhrase,
+}
+
+/// A clause that says only that something happens: `cd`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NeutralClause {
+    /// What happens.
+    pub(crate) subject: NounPhrase,
+    /// The verb phrase.
+    pub(crate) neutral: WordingIndex,
+}
+
+/// A sub-sentence: the unit of meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SubSentence {
+    /// An independent clause, `ci`.
+    Independent {
+        /// Its subject.
+        subject: NounPhrase,
+        /// Where the subject lies against the object.
+        direction: Direction,
+        /// Its words.
+        link: Link,
+        /// Its object.
+        object: NounPhrase,
+        /// The prepositional phrase comes first; only with [`Link::Adverbial`].
+        fronted: bool,
+    },
+    /// Two neutral clauses and a sequential conjunction, `m`.
+    Clauses {
+        /// The main clause.
+        main: NeutralClause,
+        /// Where the main clause lies against the other.
+        direction: Direction,
+        /// The conjunction.
+        conjunction: WordingIndex,
+        /// The clause behind the conjunction.
+        other: NeutralClause,
+        /// Conjunction and other clause come first.
+        fronted: bool,
+    },
+}
+
+/// What joins two sub-sentences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joiner {
+    /// `;`
+    Semicolon,
+    /// A comma with a conjunction; the place in [`JOINER_WORDS`].
+    Comma(u8),
+}
+
+/// The conjunctions that follow a comma between sub-sentences.
+pub(crate) const JOINER_WORDS: [&str; 5] = ["and", "but", "yet", "while", "whereas"];
+
+/// A sentence: a sub-sentence and what is joined to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    /// The first sub-sentence.
+    pub(crate) first: SubSentence,
+    /// The others, each with what joins it to the one before.
+    pub(crate) rest: Vec<(Joiner, SubSentence)>,
+}
+
+/// A paragraph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Paragraph {
+    /// Its sentences.
+    pub(crate) sentences: Vec<Sentence>,
+}
+
+/// Bounds of one sub-sentence's expansion.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) list_max: u8,
+    pub(crate) relative_depth: u8,
+}
+
+/// Chooses actions for one sub-sentence: none twice, and those not mentioned yet rather than others.
+pub(crate) struct ActionChoice {
+    /// Actions the sub-sentence may still name.
+    pub(crate) free: u64,
+    /// Actions that the paragraph has not mentioned.
+    pub(crate) unmentioned: u64,
+    /// Every action must come from the unmentioned ones as long as there are any.
+    pub(crate) insist: bool,
+}
+
+impl ActionChoice {
+    fn take(&mut self, draw: &mut Draw) -> Option<u8> {
+        let fresh = self.free & self.unmentioned;
+        let from = if fresh != 0 && (self.insist || draw.chance(1, 2)) { fresh } else { self.free };
+        let action = draw.bit(from)?;
+        self.free &= !(1 << action);
+        self.unmentioned &= !(1 << action);
+        Some(action)
+    }
+
+    fn list(&mut self, draw: &mut Draw, list_max: u8) -> Option<ActionList> {
+        let mut list = ActionList::new();
+        let length = 1 + draw.below(u32::from(list_max));
+        list.push(self.take(draw)?);
+        for _ in 1..length {
+            match self.take(draw) {
+                Some(action) => list.push(action),
+                None => break,
+            }
+        }
+        Some(list)
+    }
+}
+
+fn direction(draw: &mut Draw) -> Direction {
+    if draw.chance(1, 2) { Direction::Before } else { Direction::After }
+}
+
+impl NounPhrase {
+    fn draw(draw: &mut Draw, words: &Wordings, choice: &mut ActionChoice, shape: Shape) -> Option<Self> {
+        let list = choice.list(draw, shape.list_max)?;
+        // One noun phrase in five has a relative clause: the share at which a case of three to five actions has
+        // about as many constraints as the paper reports (section 6.1).
+        let relative = if shape.relative_depth > 0 && choice.free != 0 && draw.chance(1, 5) {
+            let direction = direction(draw);
+            let link = if draw.chance(1, 2) {
+                Link::verb(draw, words, direction)
+            } else {
+                Link::adverbial(draw, words, direction)
+            };
+            let inner = Shape { relative_depth: shape.relative_depth - 1, ..shape };
+            let object = Self::draw(draw, words, choice, inner)?;
+            Some(Box::new(Relative { direction, link, object }))
+        } else {
+            None
+        };
+        Some(Self { list, relative })
+    }
+}
+
+impl Link {
+    fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+        Self::Verb { verb: draw.place(words.verbs(direction).len()) as u8 }
+    }
+
+    fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+        Self::Adverbial {
+            neutral: draw.place(words.neutrals().len()) as u8,
+            preposition: draw.place(words.prepositions(direction).len()) as u8,
+        }
+    }
+}
+
+impl NeutralClause {
+    fn draw(draw: &mut Draw, words: &Wordings, choice: &mut ActionChoice, shape: Shape) -> Option<Self> {
+        let subject = NounPhrase::draw(draw, words, choice, shape)?;
+        Some(Self { subject, neutral: draw.place(words.neutrals().len()) as u8 })
+    }
+}
+
+impl SubSentence {
+    /// Expands the grammar at random, each production equally likely. `None` when the actions ran out.
+    pub(crate) fn draw(
+        draw: &mut Draw,
+        words: &Wordings,
+        choice: &mut ActionChoice,
+        shape: Shape,
+    ) -> Option<Self> {
+        let form = draw.below(5);
+        let direction = direction(draw);
+        if form < 3 {
+            let subject = NounPhrase::draw(draw, words, choice, shape)?;
+            let link = if form == 0 {
+                Link::verb(draw, words, direction)
+            } else {
+                Link::adverbial(draw, words, direction)
+            };
+            let object = NounPhrase::draw(draw, words, choice, shape)?;
+            Some(Self::Independent { subject, direction, link, object, fronted: form == 2 })
+        } else {
+            let main = NeutralClause::draw(draw, words, choice, shape)?;
+            let conjunction = draw.place(words.conjunctions(direction).len()) as u8;
+            let other = NeutralClause::draw(draw, words, choice, shape)?;
+            Some(Self::Clauses { main, direction, conjunction, other, fronted: form == 4 })
+        }
+    }
+
+    /// Whether its last words are a relative clause. A comma and a conjunction right behind it could go on inside
+    /// that clause as well as outside of it, so such a draw would have two readings.
+    pub(crate) fn ends_in_relative(&self) -> bool {
+        match self {
+            Self::Independent { object, fronted: false, .. } => object.relative.is_some(),
+            Self::Independent { .. } | Self::Clauses { .. } => false,
+        }
+    }
+
+    /// Whether commas of lists and of relative clauses stand in one fronted phrase and its subject, with no verb
+    /// between them: "After A, B, and C, which follow D, E and F happen" can be cut in more than one place. Such
+    /// a draw is refused although not every one has two readings, because the rule is simple and people stumble too.
+    pub(crate) fn mixes_commas(&self) -> bool {
+        fn plural(phrase: &NounPhrase) -> bool {
+            phrase.list.is_plural() || phrase.relative.as_ref().is_some_and(|relative| plural(&relative.object))
+        }
+        match self {
+            Self::Independent { subject, object, fronted: true, .. } => {
+                (subject.relative.is_some() || object.relative.is_some()) && (plural(subject) || plural(object))
+            }
+            Self::Independent { .. } | Self::Clauses { .. } => false,
+        }
+    }
+
+    /// Calls `visit(subject, object, direction)` for each relation that the sub-sentence states.
+    pub(crate) fn each_relation(&self, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
+        fn relatives(phrase: &NounPhrase, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
+            if let Some(relative) = &phrase.relative {
+                visit(&phrase.list, &relative.object.list, relative.direction);
+                relatives(&relative.object, visit);
+            }
+        }
+        let (subject, object, direction) = match self {
+            Self::Independent { subject, direction, object, .. } => (subject, object, *direction),
+            Self::Clauses { main, direction, other, .. } => (&main.subject, &other.subject, *direction),
+        };
+        visit(&subject.list, &object.list, direction);
+        relatives(subject, visit);
+        relatives(object, visit);
+    }
+}
+
+/// Number of ways to expand one sub-sentence `s`.
+///
+/// Counting rule: two expansions differ when they use other productions or other directions (`<`, `>`) anywhere;
+/// wordings and the actions and lengths of lists `a+` are not told apart. `relative_depth` bounds the nesting of
+/// relative clauses. The paper states 340 for its grammar without saying how it counts.
+pub fn count_expansions(relative_depth: u8) -> u64 {
+    // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each) around a
+    // noun phrase of one level less. Each of the five forms has two directions and two noun phrases.
+    let mut phrases = 1u64;
+    for _ in 0..relative_depth.min(RELATIVE_DEPTH_MAX) {
+        phrases = 1 + 4 * phrases;
+    }
+    5 * 2 * phrases * phrases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists every expansion as text, straight from the productions, and counts the distinct ones.
+    fn enumerate(depth: u8) -> usize {
+        fn phrases(depth: u8) -> Vec<String> {
+            let mut all = vec!["a".to_owned()];
+            if depth > 0 {
+                for object in phrases(depth - 1) {
+                    for link in ["VP<", "VP>", "VP0 P<", "VP0 P>"] {
+                        all.push(format!("a, which {link} {object},"));
+                    }
+                }
+            }
+            all
+        }
+        let mut all = std::collections::BTreeSet::new();
+        for subject in phrases(depth) {
+            for object in phrases(depth) {
+                for d in ["<", ">"] {
+                    all.insert(format!("{subject} VP{d} {object}"));
+                    all.insert(format!("{subject} VP0 P{d} {object}"));
+                    all.insert(format!("P{d} {object}, {subject} VP0"));
+                    all.insert(format!("{subject} VP0 SC{d} {object} VP0"));
+                    all.insert(format!("SC{d} {object} VP0, {subject} VP0"));
+                }
+            }
+        }
+        all.len()
+    }
+
+    #[test]
+    fn the_count_is_the_enumeration() {
+        for depth in 0..=2 {
+            assert_eq!(count_expansions(depth), enumerate(depth) as u64, "depth {depth}");
+        }
+        assert_eq!(count_expansions(1), 250);
+    }
+}

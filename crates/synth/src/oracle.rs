@@ -1,0 +1,317 @@
+//! The oracle: from a case and the events of a run to a verdict (PDoctor, section 4.3; classes of section 6.2).
+
+use std::collections::BTreeSet;
+
+use planproof_constraint::{Execution, Status, Variable};
+use planproof_trace::{EndReason, Event, EventKind};
+use thiserror::Error;
+
+use crate::case::{ActionId, Case, ConstraintId};
+
+/// The class of a failure; each failed case has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Out of time or iterations without finishing.
+    Timeout,
+    /// A call of a tool that does not exist, or with arguments that do not fit, explains a missing action; or the
+    /// agent itself broke.
+    ActError,
+    /// A required action was never executed.
+    ActionLost,
+    /// Time form only: a start time that cannot be.
+    ParameterError,
+    /// A constraint between executed actions is violated.
+    OrderError,
+    /// An action was called again after it was done.
+    Repeated,
+    /// A tool that belongs to no action was called.
+    Distractor,
+}
+
+impl Class {
+    /// All classes, in the order in which the first that applies becomes a case's class.
+    pub const ALL: [Self; 7] = [
+        Self::Timeout,
+        Self::ActError,
+        Self::ActionLost,
+        Self::ParameterError,
+        Self::OrderError,
+        Self::Repeated,
+        Self::Distractor,
+    ];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::ActError => "act_error",
+            Self::ActionLost => "action_lost",
+            Self::ParameterError => "parameter_error",
+            Self::OrderError => "order_error",
+            Self::Repeated => "repeated",
+            Self::Distractor => "distractor",
+        }
+    }
+}
+
+/// Something that applies to a run, whether or not it decided the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Flag {
+    /// A class applies.
+    Class(Class),
+    /// Two calls of actions overlapped in time.
+    Concurrent,
+    /// The agent broke instead of finishing.
+    AgentFailed,
+}
+
+impl Flag {
+    /// All flags.
+    pub const ALL: [Self; 9] = [
+        Self::Class(Class::Timeout),
+        Self::Class(Class::ActError),
+        Self::Class(Class::ActionLost),
+        Self::Class(Class::ParameterError),
+        Self::Class(Class::OrderError),
+        Self::Class(Class::Repeated),
+        Self::Class(Class::Distractor),
+        Self::Concurrent,
+        Self::AgentFailed,
+    ];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Class(class) => class.as_str(),
+            Self::Concurrent => "concurrent",
+            Self::AgentFailed => "agent_failed",
+        }
+    }
+}
+
+/// A violated constraint and the words that state it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violated {
+    /// Which constraint.
+    pub id: ConstraintId,
+    /// The paragraph's words, from the first place that says it.
+    pub words: String,
+}
+
+/// What the oracle says of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Every action was executed, every constraint holds, and nothing else was wrong.
+    pub passed: bool,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<Class>,
+    /// All that applies.
+    pub flags: BTreeSet<Flag>,
+    /// The actions in the order of their executions, repeats included.
+    pub calls: Vec<ActionId>,
+    /// Constraints between executed actions that do not hold.
+    pub violated: Vec<Violated>,
+    /// Constraints with an action that was not executed.
+    pub undetermined: Vec<ConstraintId>,
+    /// Place in `calls` of the first call after which no correct plan was possible any more.
+    pub first_wrong_call: Option<usize>,
+    /// An inclusion-minimal set of constraints that no continuation could satisfy after that call.
+    pub core: Vec<ConstraintId>,
+    /// The nearest correct plan; empty when `calls` already is one.
+    pub repair: Vec<ActionId>,
+    /// For each call, the actions that would have been right in its place; empty once no correct plan was possible.
+    pub correct_next: Vec<Vec<ActionId>>,
+}
+
+/// What counts as a failure beside the paper's classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JudgeOptions {
+    /// A repeated action fails the case, because the query says *once*.
+    pub repeated_fails: bool,
+    /// A distractor call fails the case, because the query says that nothing else is to be done.
+    pub distractor_fails: bool,
+}
+
+impl Default for JudgeOptions {
+    fn default() -> Self {
+        Self { repeated_fails: true, distractor_fails: true }
+    }
+}
+
+/// Why a run says nothing of the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Unscored {
+    /// Something outside of the agent failed.
+    #[error("{reason}")]
+    Outside {
+        /// What.
+        reason: String,
+    },
+    /// The trace has no end: recording was cut off.
+    #[error("the trace was cut off before the run ended")]
+    CutOff,
+}
+
+/// One tool call of the trace.
+struct CallRecord<'a> {
+    id: &'a str,
+    tool: &'a str,
+    start: u64,
+    /// Set when it was answered: when, and whether with an error.
+    answered: Option<(u64, bool)>,
+}
+
+/// Judges a run of a case.
+///
+/// # Errors
+/// [`Unscored`] where the run says nothing of the agent.
+pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Verdict, Unscored> {
+    let end = match events.last().map(|event| &event.kind) {
+        Some(EventKind::End(EndReason::Unscored { reason })) => {
+            return Err(Unscored::Outside { reason: reason.clone() });
+        }
+        Some(EventKind::End(end)) => end,
+        _ => return Err(Unscored::CutOff),
+    };
+    let calls = collect_calls(events);
+    let mut flags = BTreeSet::new();
+    match end {
+        EndReason::LimitReached { .. } => {
+            flags.insert(Flag::Class(Class::Timeout));
+        }
+        EndReason::AgentFailed { .. } => {
+            flags.insert(Flag::Class(Class::ActError));
+            flags.insert(Flag::AgentFailed);
+        }
+        EndReason::Answered { .. } | EndReason::Unscored { .. } => {}
+    }
+    let mut execution = Execution::new(case.actions.len());
+    let mut sequence = Vec::new();
+    let mut executed: Vec<(u64, u64)> = Vec::new();
+    for call in &calls {
+        match (call.answered, case.action_of_tool(call.tool)) {
+            (None, _) => {}
+            (Some((_, true)), _) => {
+                flags.insert(Flag::Class(Class::ActError));
+            }
+            (Some((_, false)), None) => {
+                flags.insert(Flag::Class(Class::Distractor));
+            }
+            (Some((answered, false)), Some(action)) => {
+                let variable = Variable::new(action);
+                if execution.has(variable) {
+                    flags.insert(Flag::Class(Class::Repeated));
+                }
+                execution.set(variable, call.start, answered);
+                if executed.iter().any(|&(start, end)| start < answered && call.start < end) {
+                    flags.insert(Flag::Concurrent);
+                }
+                executed.push((call.start, answered));
+                sequence.push(variable);
+            }
+        }
+    }
+    let lost: Vec<usize> =
+        (0..case.actions.len()).filter(|&action| !execution.has(Variable::new(action))).collect();
+    if !lost.is_empty() {
+        flags.insert(Flag::Class(Class::ActionLost));
+    }
+    let problem = case.problem();
+    let mut violated = Vec::new();
+    let mut undetermined = Vec::new();
+    for (stated, status) in case.constraints.iter().zip(problem.check(&execution)) {
+        match status {
+            Status::Satisfied => {}
+            Status::Violated => violated.push(Violated {
+                id: stated.id.clone(),
+                words: stated.sources.first().map(|source| case.words_at(source).to_owned()).unwrap_or_default(),
+            }),
+            Status::Undetermined => undetermined.push(stated.id.clone()),
+        }
+    }
+    if !violated.is_empty() {
+        flags.insert(Flag::Class(Class::OrderError));
+    }
+    let class = primary_class(case, &calls, &lost, &flags, options);
+    let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
+    let (first_wrong_call, core) = match problem.blocking(&sequence) {
+        Some((call, core)) => {
+            (Some(call), core.into_iter().map(|place| case.constraints[place].id.clone()).collect())
+        }
+        None => (None, Vec::new()),
+    };
+    let order = problem.order().expect("a case is satisfiable, which is checked when it is made or read");
+    let nearest = order.nearest(&sequence);
+    let repair = if nearest == sequence { Vec::new() } else { nearest.iter().map(id_of).collect() };
+    let mut correct_next = Vec::with_capacity(sequence.len());
+    let mut done = 0u64;
+    for (call, variable) in sequence.iter().enumerate() {
+        let possible = first_wrong_call.is_none_or(|wrong| call <= wrong);
+        let right = if possible { order.correct_next(done) } else { 0 };
+        correct_next.push(planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect());
+        done |= variable.bit();
+    }
+    Ok(Verdict {
+        passed: class.is_none(),
+        class,
+        flags,
+        calls: sequence.iter().map(id_of).collect(),
+        violated,
+        undetermined,
+        first_wrong_call,
+        core,
+        repair,
+        correct_next,
+    })
+}
+
+/// Pairs calls with their results. Starts and ends are places in the trace, which is the order of observation.
+fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
+    let mut calls: Vec<CallRecord<'_>> = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        match &event.kind {
+            EventKind::Call(call) => calls.push(CallRecord {
+                id: call.id.as_str(),
+                tool: &call.name,
+                start: place as u64,
+                answered: None,
+            }),
+            EventKind::Result(result) => {
+                let open = calls.iter_mut().rev().find(|call| call.id == result.id.as_str());
+                if let Some(call) = open.filter(|call| call.answered.is_none()) {
+                    call.answered = Some((place as u64, result.is_error));
+                }
+            }
+            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+        }
+    }
+    calls
+}
+
+fn primary_class(
+    case: &Case,
+    calls: &[CallRecord<'_>],
+    lost: &[usize],
+    flags: &BTreeSet<Flag>,
+    options: JudgeOptions,
+) -> Option<Class> {
+    Class::ALL.into_iter().find(|&class| {
+        flags.contains(&Flag::Class(class))
+            && match class {
+                Class::ActError => {
+                    flags.contains(&Flag::AgentFailed)
+                        || lost.iter().any(|&action| calls.iter().any(|call| explains(case, call, action)))
+                }
+                Class::Repeated => options.repeated_fails,
+                Class::Distractor => options.distractor_fails,
+                _ => true,
+            }
+    })
+}
+
+/// A refused call explains why an action is missing if it was meant for the action's tool, or for a tool that does
+/// not exist, which could have been meant for any.
+fn explains(case: &Case, call: &CallRecord<'_>, action: usize) -> bool {
+    matches!(call.answered, Some((_, true)))
+        && (call.tool == case.actions[action].tool || case.tool(call.tool).is_none())
+}

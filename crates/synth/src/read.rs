@@ -1,0 +1,150 @@
+//! Reading back: from English to constraints.
+//!
+//! A parser of the grammar in `crate::grammar` that shares nothing with the generator: neither its tree nor its groups of
+//! wordings. What a wording means stands in a file of its own, written by hand. So when text and oracle say
+//! different things, or the text says two things, reading back finds out.
+//!
+//! The parser follows every alternative and counts the readings. It accepts a little more than the generator writes, where
+//! English does: lists with or without the last comma, and a conjunction behind a relative clause that goes on
+//! inside of that clause. A paragraph with two readings is a bug of the wordings or the punctuation.
+
+mod lexicon;
+mod parser;
+mod tokens;
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+pub use lexicon::{Directions, DirectionsError};
+
+use crate::case::Case;
+use crate::text::Source;
+
+/// Longest text that is read, in characters.
+pub const CHARACTERS_MAX: usize = 100_000;
+/// Most steps of the parser for one sentence; text that needs more has far too many readings.
+pub const STEPS_MAX: u64 = 200_000;
+
+/// What a paragraph says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// Number of ways to read the paragraph; 1 if all is well.
+    pub readings: u64,
+    /// The pairs it states (`first` before `second`, as places in the list of actions), by the first reading.
+    pub pairs: Vec<ReadPair>,
+}
+
+/// A pair that the text states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadPair {
+    /// Place of the earlier action.
+    pub first: usize,
+    /// Place of the later action.
+    pub second: usize,
+    /// Where the text says so.
+    pub source: Source,
+}
+
+/// Why a text cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReadError {
+    /// The text leaves the grammar.
+    #[error("sentence {}: expected {}, found {found}", sentence + 1, expected.join(" or "))]
+    Unexpected {
+        /// The sentence, from 0.
+        sentence: usize,
+        /// First character of the word at fault, in Unicode scalar values.
+        start: usize,
+        /// One past its last character.
+        end: usize,
+        /// The word, in quotes, or "the end".
+        found: String,
+        /// What could have stood there.
+        expected: Vec<&'static str>,
+    },
+    /// The text is too long.
+    #[error("the text has {given} characters; at most {CHARACTERS_MAX} are read")]
+    TooLong {
+        /// Its length.
+        given: usize,
+    },
+    /// The text has too many readings to follow them all.
+    #[error("sentence {}: more than {STEPS_MAX} steps; it has far too many readings", sentence + 1)]
+    TooAmbiguous {
+        /// The sentence, from 0.
+        sentence: usize,
+    },
+}
+
+/// Why a case does not stand up to being read back.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum VerifyError {
+    /// Its paragraph cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] ReadError),
+    /// Its paragraph has more than one reading.
+    #[error("the paragraph has {readings} readings")]
+    Ambiguous {
+        /// How many.
+        readings: u64,
+    },
+    /// The paragraph says something else than the constraints.
+    #[error("the paragraph does not say what the constraints say: {what}")]
+    Differs {
+        /// The first difference.
+        what: String,
+    },
+    /// The paragraph does not mention an action.
+    #[error("the paragraph does not mention {action} (\"{text}\")")]
+    Unmentioned {
+        /// The action's id.
+        action: String,
+        /// Its text.
+        text: String,
+    },
+}
+
+/// Reads a paragraph over the given action texts.
+///
+/// # Errors
+/// See [`ReadError`]; it points at the first word where no reading goes on.
+pub fn read(paragraph: &str, actions: &[&str], directions: &Directions) -> Result<Reading, ReadError> {
+    let tokens = tokens::split(paragraph)?;
+    parser::read(&tokens, actions, directions)
+}
+
+/// Reads a case's paragraph back and compares it with the case's constraints, pair by pair and place by place.
+///
+/// # Errors
+/// Says how text and constraints differ.
+pub fn verify(case: &Case, directions: &Directions) -> Result<(), VerifyError> {
+    let actions: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
+    let reading = read(&case.paragraph, &actions, directions)?;
+    if reading.readings != 1 {
+        return Err(VerifyError::Ambiguous { readings: reading.readings });
+    }
+    let read: BTreeSet<ReadPair> = reading.pairs.iter().copied().collect();
+    let stated: BTreeSet<ReadPair> = case
+        .constraints
+        .iter()
+        .flat_map(|stated| {
+            let (first, second) = (stated.first, stated.second);
+            stated.sources.iter().map(move |&source| ReadPair { first, second, source })
+        })
+        .collect();
+    if let Some(pair) = read.symmetric_difference(&stated).next() {
+        let [first, second] = [pair.first, pair.second].map(|place| &case.actions[place].text);
+        let words = case.words_at(&pair.source);
+        let who = if read.contains(pair) { "only the text has" } else { "only the constraints have" };
+        let what = format!("{who} \"{first}\" before \"{second}\" (at \"{words}\")");
+        return Err(VerifyError::Differs { what });
+    }
+    for (place, action) in case.actions.iter().enumerate() {
+        if !read.iter().any(|pair| pair.first == place || pair.second == place) {
+            let (action, text) = (action.id.to_string(), action.text.clone());
+            return Err(VerifyError::Unmentioned { action, text });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! What each wording means, for the reader.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::tokens::Token;
+
+/// What a phrase says of its subject (or main clause) against its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Side {
+    Earlier,
+    Later,
+}
+
+/// The number a verb phrase agrees with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Number {
+    One,
+    Many,
+    Any,
+}
+
+/// Part of speech.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Verb(Side, Number),
+    Neutral(Number),
+    Preposition(Side),
+    Conjunction(Side),
+}
+
+/// The reader's dictionary: phrases and what they mean.
+#[derive(Debug, Clone)]
+pub struct Directions {
+    /// Phrases by their first word, each as its words with what it can be.
+    entries: HashMap<String, Vec<(Vec<String>, Part)>>,
+}
+
+/// Why a dictionary cannot be used.
+#[derive(Debug, Error)]
+#[error("directions: {0}")]
+pub struct DirectionsError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: String,
+    verb: BTreeMap<String, (Side, Number)>,
+    neutral: BTreeMap<String, Number>,
+    preposition: BTreeMap<String, Side>,
+    conjunction: BTreeMap<String, Side>,
+}
+
+const SCHEMA: &str = "planproof/directions/v1";
+
+impl Directions {
+    /// The dictionary of the shipped wordings.
+    pub fn shipped() -> &'static Directions {
+        static DIRECTIONS: OnceLock<Directions> = OnceLock::new();
+        DIRECTIONS.get_or_init(|| {
+            Directions::from_json(include_str!("../../data/directions.json"))
+                .expect("the shipped dictionary is checked by a test")
+        })
+    }
+
+    /// Reads a dictionary from JSON.
+    ///
+    /// # Errors
+    /// The file is not of the schema or has an empty phrase.
+    pub fn from_json(text: &str) -> Result<Self, DirectionsError> {
+        let file: File = serde_json::from_str(text).map_err(|error| DirectionsError(error.to_string()))?;
+        if file.schema != SCHEMA {
+            return Err(DirectionsError(format!("schema is \"{}\", expected \"{SCHEMA}\"", file.schema)));
+        }
+        let mut entries: HashMap<String, Vec<(Vec<String>, Part)>> = HashMap::new();
+        let verbs = file.verb.iter().map(|(phrase, (side, number))| (phrase, Part::Verb(*side, *number)));
+        let neutrals = file.neutral.iter().map(|(phrase, number)| (phrase, Part::Neutral(*number)));
+        let prepositions = file.preposition.iter().map(|(phrase, side)| (phrase, Part::Preposition(*side)));
+        let conjunctions = file.conjunction.iter().map(|(phrase, side)| (phrase, Part::Conjunction(*side)));
+        for (phrase, part) in verbs.chain(neutrals).chain(prepositions).chain(conjunctions) {
+            let words: Vec<String> = phrase.split_whitespace().map(str::to_owned).collect();
+            let Some(first) = words.first() else {
+                return Err(DirectionsError("a phrase is empty".into()));
+            };
+            entries.entry(first.clone()).or_default().push((words, part));
+        }
+        Ok(Self { entries })
+    }
+
+    /// Calls `visit(end, part)` for every phrase that stands at `at`.
+    pub(super) fn each_at(&self, tokens: &[Token<'_>], at: usize, visit: &mut impl FnMut(usize, Part)) {
+        let Some(first) = tokens.get(at) else { return };
+        let entries = match self.entries.get(first.text) {
+            Some(entries) => entries,
+            // The first word of a sentence has a capital letter.
+            None => match self.entries.get(&first.text.to_lowercase()) {
+                Some(entries) => entries,
+                None => return,
+            },
+        };
+        for (words, part) in entries {
+            let end = at + words.len();
+            let rest = tokens.get(at + 1..end);
+            if rest.is_some_and(|rest| rest.iter().zip(&words[1..]).all(|(token, word)| token.text == word)) {
+                visit(end, *part);
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! All parses of a sentence, by recursive descent that returns every alternative.
+
+use super::lexicon::{Directions, Number, Part, Side};
+use super::tokens::Token;
+use super::{ReadError, ReadPair, Reading, STEPS_MAX};
+use crate::text::Source;
+
+/// An alternative: where it ends, and what it found on the way.
+type Alternatives<T> = Vec<(usize, T)>;
+
+/// A pair with the tokens that state it: first and one past the last.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    first: usize,
+    second: usize,
+    sub_sentence: u32,
+    from: usize,
+    to: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Phrase {
+    /// Actions of the list itself.
+    list: Vec<usize>,
+    /// Tokens of the list.
+    from: usize,
+    to: usize,
+    /// What its relative clause states.
+    found: Vec<Found>,
+}
+
+pub(super) fn read(tokens: &[Token<'_>], actions: &[&str], directions: &Directions) -> Result<Reading, ReadError> {
+    let words: Vec<Vec<&str>> = actions.iter().map(|text| text.split_whitespace().collect()).collect();
+    let mut at = 0;
+    let mut sentence = 0;
+    let mut reading = Reading { readings: 1, pairs: Vec::new() };
+    if tokens.is_empty() {
+        return Err(unexpected(tokens, 0, 0, vec!["a sentence"]));
+    }
+    while at < tokens.len() {
+        let end = tokens[at..].iter().position(|token| token.text == ".").map_or(tokens.len(), |stop| at + stop + 1);
+        let mut parser = Parser {
+            tokens: &tokens[..end],
+            words: &words,
+            directions,
+            steps: 0,
+            farthest: at,
+            expected: Vec::new(),
+            begin: at,
+        };
+        let parses = parser.sentence(at);
+        if parser.steps > STEPS_MAX {
+            return Err(ReadError::TooAmbiguous { sentence });
+        }
+        let Some(first) = parses.first() else {
+            return Err(unexpected(tokens, sentence, parser.farthest, parser.expected));
+        };
+        reading.readings = reading.readings.saturating_mul(parses.len() as u64);
+        reading.pairs.extend(first.iter().map(|found| ReadPair {
+            first: found.first,
+            second: found.second,
+            source: Source {
+                sentence: sentence as u32,
+                sub_sentence: found.sub_sentence,
+                start: tokens[found.from].start,
+                end: tokens[found.to - 1].end,
+            },
+        }));
+        at = end;
+        sentence += 1;
+    }
+    Ok(reading)
+}
+
+fn unexpected(tokens: &[Token<'_>], sentence: usize, at: usize, mut expected: Vec<&'static str>) -> ReadError {
+    expected.sort_unstable();
+    expected.dedup();
+    let (start, end, found) = match tokens.get(at) {
+        Some(token) => (token.start as usize, token.end as usize, format!("\"{}\"", token.text)),
+        None => {
+            let end = tokens.last().map_or(0, |token| token.end as usize);
+            (end, end, "the end".to_owned())
+        }
+    };
+    ReadError::Unexpected { sentence, start, end, found, expected }
+}
+
+struct Parser<'a> {
+    tokens: &'a [Token<'a>],
+    words: &'a [Vec<&'a str>],
+    directions: &'a Directions,
+    steps: u64,
+    farthest: usize,
+    expected: Vec<&'static str>,
+    /// First token of the sentence: its word may have a capital letter.
+    begin: usize,
+}
+
+impl Parser<'_> {
+    /// Notes that `what` could have stood at a token, for the error message.
+    fn wanted(&mut self, at: usize, what: &'static str) {
+        self.steps += 1;
+        if at > self.farthest {
+            self.farthest = at;
+            self.expected.clear();
+        }
+        if at == self.farthest && !self.expected.contains(&what) {
+            self.expected.push(what);
+        }
+    }
+
+    fn is(&mut self, at: usize, text: &'static str) -> bool {
+        self.wanted(at, quoted(text));
+        self.tokens.get(at).is_some_and(|token| token.text == text)
+    }
+
+    fn spent(&self) -> bool {
+        self.steps > STEPS_MAX
+    }
+
+    /// `S ::= s (j s)* "."`, each parse as the pairs it states.
+    fn sentence(&mut self, at: usize) -> Vec<Vec<Found>> {
+        let mut complete = Vec::new();
+        let mut open: Vec<(usize, u32, Vec<Found>)> =
+            self.sub_sentence(at, 0).into_iter().map(|(end, found)| (end, 0, found)).collect();
+        while let Some((at, sub_sentence, found)) = open.pop() {
+            if self.spent() {
+                break;
+            }
+            if self.is(at, ".") {
+                complete.push(found);
+                continue;
+            }
+            if let Some(next) = self.joiner(at) {
+                for (end, more) in self.sub_sentence(next, sub_sentence + 1) {
+                    open.push((end, sub_sentence + 1, [found.clone(), more].concat()));
+                }
+            }
+        }
+        complete
+    }
+
+    /// `j`: where the next sub-sentence may begin.
+    fn joiner(&mut self, at: usize) -> Option<usize> {
+        if self.is(at, ";") {
+            return Some(at + 1);
+        }
+        let comma = self.is(at, ",");
+        (comma && ["and", "but", "yet", "while", "whereas"].into_iter().any(|word| self.is(at + 1, word)))
+            .then_some(at + 2)
+    }
+
+    fn sub_sentence(&mut self, at: usize, number: u32) -> Alternatives<Vec<Found>> {
+        let mut all = Vec::new();
+        for (end, subject) in self.noun_phrase(at, number) {
+            self.after_subject(at, end, &subject, number, &mut all);
+        }
+        for (end, part) in self.parts(at, "a preposition") {
+            match part {
+                Part::Preposition(side) => self.fronted_phrase(at, end, side, number, &mut all),
+                Part::Conjunction(side) => self.fronted_clause(at, end, side, number, &mut all),
+                Part::Verb(..) | Part::Neutral(_) => {}
+            }
+        }
+        all
+    }
+
+    /// `subj VP obj`, `subj VP0 P obj`, `cd SC cd'`.
+    fn after_subject(
+        &mut self,
+        from: usize,
+        at: usize,
+        subject: &Phrase,
+        number: u32,
+        all: &mut Alternatives<Vec<Found>>,
+    ) {
+        for (end, side) in self.link(at, subject.list.len()) {
+            for (to, object) in self.noun_phrase(end, number) {
+                all.push((to, relate(subject, &object, side, number, from, object.to)));
+            }
+        }
+        for (end, ()) in self.neutral(at, subject.list.len()) {
+            for (clause, part) in self.parts(end, "a conjunction") {
+                let Part::Conjunction(side) = part else { continue };
+                for (to, other) in self.neutral_clause(clause, number) {
+                    all.push((to, relate(subject, &other, side, number, from, to)));
+                }
+            }
+        }
+    }
+
+    /// `P obj "," subj VP0`.
+    fn fronted_phrase(
+        &mut self,
+        from: usize,
+        at: usize,
+        side: Side,
+        number: u32,
+        all: &mut Alternatives<Vec<Found>>,
+    ) {
+        for (end, object) in self.noun_phrase(at, number) {
+            if self.is(end, ",") {
+                for (to, subject) in self.neutral_clause(end + 1, number) {
+                    all.push((to, relate(&subject, &object, side, number, from, to)));
+                }
+            }
+        }
+    }
+
+    /// `SC cd' "," cd`.
+    fn fronted_clause(
+        &mut self,
+        from: usize,
+        at: usize,
+        side: Side,
+        number: u32,
+        all: &mut Alternatives<Vec<Found>>,
+    ) {
+        for (end, other) in self.neutral_clause(at, number) {
+            if self.is(end, ",") {
+                for (to, main) in self.neutral_clause(end + 1, number) {
+                    all.push((to, relate(&main, &other, side, number, from, to)));
+                }
+            }
+        }
+    }
+
+    fn neutral_clause(&mut self, at: usize, number: u32) -> Alternatives<Phrase> {
+        let mut all = Vec::new();
+        for (end, subject) in self.noun_phrase(at, number) {
+            all.extend(self.neutral(end, subject.list.len()).into_iter().map(|(to, ())| (to, subject.clone())));
+        }
+        all
+    }
+
+    /// `VP` or `VP0 P`, with the side that the subject is on.
+    fn link(&mut self, at: usize, subjects: usize) -> Alternatives<Side> {
+        let mut all = Vec::new();
+        for (end, part) in self.parts(at, "a verb phrase that agrees") {
+            match part {
+                Part::Verb(side, number) if agrees(number, subjects) => all.push((end, side)),
+                Part::Neutral(number) if agrees(number, subjects) => {
+                    for (end, part) in self.parts(end, "a preposition") {
+                        if let Part::Preposition(side) = part {
+                            all.push((end, side));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    fn neutral(&mut self, at: usize, subjects: usize) -> Alternatives<()> {
+        let parts = self.parts(at, "a verb phrase that agrees");
+        parts
+            .into_iter()
+            .filter(|(_, part)| matches!(part, Part::Neutral(number) if agrees(*number, subjects)))
+            .map(|(end, _)| (end, ()))
+            .collect()
+    }
+
+    fn parts(&mut self, at: usize, what: &'static str) -> Alternatives<Part> {
+        self.wanted(at, what);
+        let mut all = Vec::new();
+        if !self.spent() {
+            self.directions.each_at(self.tokens, at, &mut |end, part| all.push((end, part)));
+        }
+        all
+    }
+
+    /// `a+` or `a+ "," cr ","`. The closing comma may be left to what follows: a full stop or semicolon, the comma of
+    /// a joiner, of a fronted phrase, or of an outer relative clause.
+    fn noun_phrase(&mut self, at: usize, number: u32) -> Alternatives<Phrase> {
+        let mut all = Vec::new();
+        if self.spent() {
+            return all;
+        }
+        for (end, list) in self.list(at) {
+            let plain = Phrase { list, from: at, to: end, found: Vec::new() };
+            if self.is(end, ",") && self.is(end + 1, "which") {
+                for (to, found) in self.relative(end + 2, &plain, number) {
+                    let phrase = Phrase { found, ..plain.clone() };
+                    match self.tokens.get(to).map(|token| token.text) {
+                        Some(",") => {
+                            all.push((to + 1, phrase.clone()));
+                            all.push((to, phrase));
+                        }
+                        Some("." | ";") => all.push((to, phrase)),
+                        _ => self.wanted(to, "\",\" behind the relative clause"),
+                    }
+                }
+            }
+            all.push((end, plain));
+        }
+        all
+    }
+
+    /// `cr` behind "which", or `cr j s` where a comma and a conjunction go on inside of it.
+    fn relative(&mut self, at: usize, antecedent: &Phrase, number: u32) -> Alternatives<Vec<Found>> {
+        let mut all = Vec::new();
+        for (end, side) in self.link(at, antecedent.list.len()) {
+            for (to, object) in self.noun_phrase(end, number) {
+                let found = relate(antecedent, &object, side, number, antecedent.from, object.to);
+                if self.tokens.get(to).is_some_and(|token| token.text == ",") {
+                    if let Some(next) = self.joiner(to) {
+                        for (to, more) in self.sub_sentence(next, number) {
+                            all.push((to, [found.clone(), more].concat()));
+                        }
+                    }
+                }
+                all.push((to, found));
+            }
+        }
+        all
+    }
+
+    /// A list of actions: "A", "A and B", "A, B and C", "A, B, and C", and "A, and B" as well.
+    fn list(&mut self, at: usize) -> Alternatives<Vec<usize>> {
+        let mut all = Vec::new();
+        let mut open: Alternatives<Vec<usize>> =
+            self.action(at).into_iter().map(|(end, action)| (end, vec![action])).collect();
+        while let Some((at, list)) = open.pop() {
+            if self.spent() {
+                break;
+            }
+            let comma = self.is(at, ",");
+            let behind = if comma { at + 1 } else { at };
+            if self.is(behind, "and") {
+                for (end, action) in self.action(behind + 1) {
+                    all.push((end, [list.clone(), vec![action]].concat()));
+                }
+            } else if comma {
+                for (end, action) in self.action(behind) {
+                    open.push((end, [list.clone(), vec![action]].concat()));
+                }
+            }
+            if list.len() == 1 {
+                all.push((at, list));
+            }
+        }
+        all
+    }
+
+    fn action(&mut self, at: usize) -> Alternatives<usize> {
+        self.wanted(at, "a task of the case");
+        let mut all = Vec::new();
+        for (action, words) in self.words.iter().enumerate() {
+            let end = at + words.len();
+            let Some(here) = self.tokens.get(at..end) else { continue };
+            let same = here.iter().zip(words).enumerate().all(|(place, (token, word))| {
+                token.text == *word || (at + place == self.begin && token.text.to_lowercase() == word.to_lowercase())
+            });
+            if same && !words.is_empty() {
+                all.push((end, action));
+            }
+        }
+        all
+    }
+}
+
+fn quoted(text: &'static str) -> &'static str {
+    match text {
+        "." => "\".\"",
+        "," => "\",\"",
+        ";" => "\";\"",
+        "and" => "\"and\"",
+        "which" => "\"which\"",
+        _ => "a conjunction",
+    }
+}
+
+fn agrees(number: Number, subjects: usize) -> bool {
+    match number {
+        Number::One => subjects == 1,
+        Number::Many => subjects > 1,
+        Number::Any => true,
+    }
+}
+
+/// The pairs between two lists, and those of their relative clauses.
+fn relate(subject: &Phrase, object: &Phrase, side: Side, sub_sentence: u32, from: usize, to: usize) -> Vec<Found> {
+    let mut all = Vec::new();
+    for &x in &subject.list {
+        for &y in &object.list {
+            let (first, second) = match side {
+                Side::Earlier => (x, y),
+                Side::Later => (y, x),
+            };
+            all.push(Found { first, second, sub_sentence, from, to });
+        }
+    }
+    all.extend(&object.found);
+    all.extend(&subject.found);
+    all
+}

@@ -1,0 +1,475 @@
+//! Algorithm 1 of the paper: skeleton synthesis, then text filling (PDoctor, sections 4.2 and 4.3).
+//!
+//! Departures, all of them ours: every action is mentioned; an action stands at most once in a sub-sentence; a draw
+//! with two readings is rejected; satisfiability is a cycle check on an incremental transitive closure instead of a
+//! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly when they have
+//! no cycle.
+
+use planproof_constraint::{Order, Variable};
+use thiserror::Error;
+
+use crate::case::{
+    ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
+};
+use crate::draw::Draw;
+use crate::grammar::{
+    ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, Paragraph, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
+    Sentence, Shape, SubSentence,
+};
+use crate::text::{StatedPair, write_paragraph};
+use crate::topic::{Topic, TopicBank, snake_case};
+use crate::wording::Wordings;
+
+/// Most paragraphs drawn for one case before giving up.
+pub const DRAWS_MAX: u32 = 1000;
+/// Most distractor tools of a case.
+pub const DISTRACTORS_MAX: u32 = 64;
+
+/// What to synthesise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Fewest actions, at least 2.
+    pub actions_min: u32,
+    /// Most actions, at most [`ACTIONS_MAX`]. The number of a case is drawn evenly from the range.
+    pub actions_max: u32,
+    /// Most sentences; `None` for the number of actions.
+    pub sentences_max: Option<u32>,
+    /// Most tries for one sentence, the paper's K.
+    pub tries_max: u32,
+    /// Most actions of a list; `None` for 2, and 3 from six actions on.
+    pub list_max: Option<u8>,
+    /// Most sub-sentences of a sentence.
+    pub sub_sentences_max: u8,
+    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside.
+    pub relative_depth: u8,
+    /// Number of tools that belong to no action, from other topics.
+    pub distractors: u32,
+    /// The job of all cases; `None` draws one for each case.
+    pub topic: Option<String>,
+}
+
+impl Default for Options {
+    /// The paper's setting for its main experiment: 3 to 5 actions (section 6.1).
+    fn default() -> Self {
+        Self {
+            actions_min: 3,
+            actions_max: 5,
+            sentences_max: None,
+            tries_max: 50,
+            list_max: None,
+            sub_sentences_max: 3,
+            relative_depth: 1,
+            distractors: 0,
+            topic: None,
+        }
+    }
+}
+
+/// Why no case can be synthesised.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SynthesisError {
+    /// An option is out of its range.
+    #[error("{option} is {value}; it must be {range}")]
+    Option {
+        /// Which.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What is possible.
+        range: String,
+    },
+    /// The bank has no such topic.
+    #[error("no topic \"{job}\" in the topic bank; `planproof topics` lists them")]
+    UnknownTopic {
+        /// The job asked for.
+        job: String,
+    },
+    /// The options leave no room for a case.
+    #[error("no case found in {draws} draws: the options leave too little room to mention all {actions} actions")]
+    NoRoom {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+    },
+}
+
+/// What synthesis did, summed over cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SynthesisCounts {
+    /// Sentences drawn.
+    pub sentences_drawn: u64,
+    /// Sentences rejected because they contradicted the paragraph so far.
+    pub unsatisfiable: u64,
+    /// Sentences rejected because they had two readings.
+    pub ambiguous: u64,
+    /// Sentences rejected because a sub-sentence wanted more actions than the case has.
+    pub too_wide: u64,
+    /// Paragraphs discarded because they could not mention every action.
+    pub discarded: u64,
+    /// Calls of the satisfiability check.
+    pub solver_calls: u64,
+}
+
+/// Is handed each piece of the solver's work, so that a caller can time it: this crate reads no clock.
+pub trait Meter {
+    /// Must run `work` once and return what it returns.
+    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T;
+}
+
+/// Times nothing.
+impl Meter for () {
+    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+}
+
+/// Draws cases from a topic bank and wordings. Same seed, index and options: the same case, on every machine, in
+/// every version.
+#[derive(Debug, Clone)]
+pub struct Synthesizer<'a> {
+    options: Options,
+    words: &'a Wordings,
+    bank: &'a TopicBank,
+    topic: Option<&'a Topic>,
+}
+
+const SITES: [&str; 4] = ["one", "two", "three", "four"];
+
+impl<'a> Synthesizer<'a> {
+    /// Checks the options against their ranges and the bank.
+    ///
+    /// # Errors
+    /// Names the option that is out of range, or the topic that the bank lacks.
+    pub fn new(options: Options, words: &'a Wordings, bank: &'a TopicBank) -> Result<Self, SynthesisError> {
+        let out_of = |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
+        let (low, high) = (options.actions_min, options.actions_max);
+        if low < 2 || high < low || high as usize > ACTIONS_MAX {
+            let range = format!("a range within 2..{ACTIONS_MAX}");
+            return out_of("actions", format!("{low}..{high}"), range);
+        }
+        if options.sentences_max.is_some_and(|most| most == 0 || most as usize > ACTIONS_MAX) {
+            let value = options.sentences_max.unwrap_or_default().to_string();
+            return out_of("sentences", value, format!("1 to {ACTIONS_MAX}"));
+        }
+        if options.tries_max == 0 {
+            return out_of("tries", "0".into(), "at least 1".into());
+        }
+        if options.list_max.is_some_and(|most| most == 0 || usize::from(most) > LIST_MAX) {
+            let value = options.list_max.unwrap_or_default().to_string();
+            return out_of("list length", value, format!("1 to {LIST_MAX}"));
+        }
+        if options.sub_sentences_max == 0 || usize::from(options.sub_sentences_max) > SUB_SENTENCES_MAX {
+            let range = format!("1 to {SUB_SENTENCES_MAX}");
+            return out_of("sub-sentences", options.sub_sentences_max.to_string(), range);
+        }
+        if options.relative_depth > RELATIVE_DEPTH_MAX {
+            let range = format!("0 to {RELATIVE_DEPTH_MAX}");
+            return out_of("relative depth", options.relative_depth.to_string(), range);
+        }
+        let topic = match &options.topic {
+            None => None,
+            Some(job) => match bank.find(job) {
+                Some(topic) => Some(topic),
+                None => return Err(SynthesisError::UnknownTopic { job: job.clone() }),
+            },
+        };
+        let smallest = topic
+            .map_or_else(|| bank.topics().iter().map(|t| t.activities.len()).min(), |t| Some(t.activities.len()))
+            .unwrap_or(0);
+        if high as usize > smallest * SITES.len() {
+            let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
+            return out_of("actions", format!("{low}..{high}"), range);
+        }
+        let others: usize = bank.topics().iter().map(|topic| topic.activities.len()).sum::<usize>();
+        let largest = bank.topics().iter().map(|topic| topic.activities.len()).max().unwrap_or(0);
+        let distractors_max = (others - largest).min(DISTRACTORS_MAX as usize) / 2;
+        if options.distractors as usize > distractors_max {
+            let range = format!("at most {distractors_max} with this topic bank");
+            return out_of("distractors", options.distractors.to_string(), range);
+        }
+        Ok(Self { options, words, bank, topic })
+    }
+
+    /// Draws case `index` of the set that `seed` names.
+    ///
+    /// Cost: some microseconds for a handful of actions, growing with the length of the text.
+    ///
+    /// # Errors
+    /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action.
+    pub fn case(
+        &self,
+        seed: u64,
+        index: u64,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Result<Case, SynthesisError> {
+        let draw = &mut Draw::new(seed, index, "synth/1");
+        let span = self.options.actions_max - self.options.actions_min + 1;
+        let actions = (self.options.actions_min + draw.below(span)) as usize;
+        let topic = self.topic.unwrap_or_else(|| &self.bank.topics()[draw.place(self.bank.topics().len())]);
+        let options = self.resolve(actions);
+        let texts = draw_texts(draw, topic, actions);
+        let (paragraph, order) = self.skeleton(draw, options, counts, meter)?;
+        let (text, pairs) = write_paragraph(&paragraph, self.words, &texts);
+        let correct_plans = meter.solver(|| order.count_sequences());
+        Ok(self.fill(draw, seed, index, topic, options, texts, text, &pairs, correct_plans))
+    }
+
+    fn resolve(&self, actions: usize) -> CaseOptions {
+        CaseOptions {
+            actions: actions as u32,
+            sentences_max: self.options.sentences_max.unwrap_or(actions as u32),
+            tries_max: self.options.tries_max,
+            list_max: self.options.list_max.unwrap_or(if actions >= 6 { 3 } else { 2 }),
+            sub_sentences_max: self.options.sub_sentences_max,
+            relative_depth: self.options.relative_depth,
+            distractors: self.options.distractors,
+        }
+    }
+
+    /// Draws paragraphs until one mentions every action.
+    fn skeleton(
+        &self,
+        draw: &mut Draw,
+        options: CaseOptions,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Result<(Paragraph, Order), SynthesisError> {
+        for _ in 0..DRAWS_MAX {
+            if let Some(found) = self.paragraph(draw, options, counts, meter) {
+                return Ok(found);
+            }
+            counts.discarded += 1;
+        }
+        Err(SynthesisError::NoRoom { draws: DRAWS_MAX, actions: options.actions as usize })
+    }
+
+    /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and on,
+    /// within the limit, while an action is not mentioned yet.
+    fn paragraph(
+        &self,
+        draw: &mut Draw,
+        options: CaseOptions,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Option<(Paragraph, Order)> {
+        let actions = options.actions as usize;
+        let mut order = Order::new(actions)?;
+        let mut scratch = order.clone();
+        let mut unmentioned = if actions == 64 { u64::MAX } else { (1 << actions) - 1 };
+        let mut paragraph = Paragraph::default();
+        let target = 1 + draw.below(options.sentences_max.min(options.actions.div_ceil(2)));
+        while paragraph.sentences.len() < options.sentences_max as usize
+            && (paragraph.sentences.len() < target as usize || unmentioned != 0)
+        {
+            let insist = paragraph.sentences.len() + 1 >= target as usize;
+            let mut accepted = None;
+            for _ in 0..options.tries_max {
+                counts.sentences_drawn += 1;
+                let mut fresh = unmentioned;
+                let Some(sentence) = self.sentence(draw, options, &mut fresh, insist, counts) else { continue };
+                counts.solver_calls += 1;
+                let fits = meter.solver(|| {
+                    scratch.clone_from(&order);
+                    add_sentence(&mut scratch, &sentence)
+                });
+                if fits {
+                    accepted = Some((sentence, fresh));
+                    break;
+                }
+                counts.unsatisfiable += 1;
+            }
+            let Some((sentence, fresh)) = accepted else { break };
+            std::mem::swap(&mut order, &mut scratch);
+            paragraph.sentences.push(sentence);
+            unmentioned = fresh;
+        }
+        (unmentioned == 0).then_some((paragraph, order))
+    }
+
+    fn sentence(
+        &self,
+        draw: &mut Draw,
+        options: CaseOptions,
+        unmentioned: &mut u64,
+        insist: bool,
+        counts: &mut SynthesisCounts,
+    ) -> Option<Sentence> {
+        let mut sub_sentence = |draw: &mut Draw| {
+            let all = if options.actions == 64 { u64::MAX } else { (1 << options.actions) - 1 };
+            let mut choice = ActionChoice { free: all, unmentioned: *unmentioned, insist };
+            let shape = Shape { list_max: options.list_max, relative_depth: options.relative_depth };
+            let drawn = SubSentence::draw(draw, self.words, &mut choice, shape);
+            *unmentioned = choice.unmentioned;
+            drawn
+        };
+        let Some(first) = sub_sentence(draw) else {
+            counts.too_wide += 1;
+            return None;
+        };
+        if first.mixes_commas() {
+            counts.ambiguous += 1;
+            return None;
+        }
+        let mut sentence = Sentence { first, rest: Vec::new() };
+        for _ in 1..options.sub_sentences_max {
+            if draw.chance(1, 2) {
+                break;
+            }
+            let joiner = match draw.below(3) {
+                0 => Joiner::Semicolon,
+                _ => Joiner::Comma(draw.below(JOINER_WORDS.len() as u32) as u8),
+            };
+            let before = sentence.rest.last().map_or(&sentence.first, |(_, last)| last);
+            let runs_on = joiner != Joiner::Semicolon && before.ends_in_relative();
+            let Some(next) = sub_sentence(draw) else {
+                counts.too_wide += 1;
+                return None;
+            };
+            if runs_on || next.mixes_commas() {
+                counts.ambiguous += 1;
+                return None;
+            }
+            sentence.rest.push((joiner, next));
+        }
+        Some(sentence)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "it only puts together what `case` has drawn")]
+    fn fill(
+        &self,
+        draw: &mut Draw,
+        seed: u64,
+        index: u64,
+        topic: &Topic,
+        options: CaseOptions,
+        texts: Vec<String>,
+        paragraph: String,
+        pairs: &[StatedPair],
+        correct_plans: Option<u128>,
+    ) -> Case {
+        let constraints = merge_pairs(options.actions as usize, pairs);
+        let actions: Vec<Action> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(place, text)| {
+                let tool = snake_case(&text);
+                Action { id: ActionId(format!("a{}", place + 1)), text, tool }
+            })
+            .collect();
+        let mut tools: Vec<CaseTool> = actions.iter().map(|action| mock_tool(&action.text, &action.tool)).collect();
+        self.add_distractors(draw, topic, &mut tools);
+        let difficulty = Difficulty::new(actions.len(), constraints.len(), correct_plans);
+        Case {
+            id: format!("{seed}-{index}"),
+            seed,
+            options,
+            topic: topic.job.clone(),
+            query: query(&topic.job, &paragraph),
+            paragraph,
+            actions,
+            tools,
+            constraints,
+            difficulty,
+        }
+    }
+
+    /// Puts tools of other topics at drawn places among the case's own.
+    fn add_distractors(&self, draw: &mut Draw, topic: &Topic, tools: &mut Vec<CaseTool>) {
+        let mut added = 0;
+        while added < self.options.distractors {
+            let other = &self.bank.topics()[draw.place(self.bank.topics().len())];
+            let activity = &other.activities[draw.place(other.activities.len())];
+            let name = snake_case(activity);
+            if other.job == topic.job || tools.iter().any(|tool| tool.name == name) {
+                continue;
+            }
+            tools.insert(draw.place(tools.len() + 1), mock_tool(activity, &name));
+            added += 1;
+        }
+    }
+}
+
+impl Difficulty {
+    pub(crate) fn new(actions: usize, constraints: usize, correct_plans: Option<u128>) -> Self {
+        let bits = correct_plans.map(|correct| {
+            let all: f64 = (2..=actions).map(|n| (n as f64).log2()).sum();
+            // Rounded, because the last digits of a logarithm differ between platforms and cases must not.
+            ((all - (correct as f64).log2()) * 1e6).round() / 1e6 + 0.0
+        });
+        Self { actions, constraints, correct_plans, bits }
+    }
+}
+
+/// Adds what a sentence states; `false` as soon as it would close a cycle.
+fn add_sentence(order: &mut Order, sentence: &Sentence) -> bool {
+    let mut fits = true;
+    let mut add = |sub_sentence: &SubSentence| {
+        sub_sentence.each_relation(&mut |subject, object, direction| {
+            for &x in subject.as_slice() {
+                for &y in object.as_slice() {
+                    let (first, second) = match direction {
+                        Direction::Before => (x, y),
+                        Direction::After => (y, x),
+                    };
+                    let [first, second] = [first, second].map(|action| Variable::new(usize::from(action)));
+                    fits = fits && order.try_before(first, second).is_ok();
+                }
+            }
+        });
+    };
+    add(&sentence.first);
+    for (_, sub_sentence) in &sentence.rest {
+        add(sub_sentence);
+    }
+    fits
+}
+
+/// Draws the actions' texts. Where a case wants more actions than the topic has activities, all of them are spread
+/// over numbered sites, so that no text is part of another.
+fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
+    let activities = topic.activities.len();
+    let sites = actions.div_ceil(activities);
+    let mut places: Vec<usize> = (0..activities * sites).collect();
+    draw.shuffle(&mut places);
+    let text = |place: &usize| {
+        let activity = &topic.activities[place % activities];
+        if sites == 1 { activity.clone() } else { format!("{activity} at site {}", SITES[place / activities]) }
+    };
+    places.iter().take(actions).map(text).collect()
+}
+
+/// One constraint for each distinct pair, in the order of first statement, with all its sources.
+fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
+    let mut place_of = vec![u16::MAX; actions * actions];
+    let mut constraints: Vec<StatedConstraint> = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let (first, second) = (usize::from(pair.first), usize::from(pair.second));
+        let place = &mut place_of[first * actions + second];
+        if let Some(known) = constraints.get_mut(usize::from(*place)) {
+            known.sources.push(pair.source);
+        } else {
+            *place = constraints.len() as u16;
+            let id = ConstraintId(format!("c{}", constraints.len() + 1));
+            constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source] });
+        }
+    }
+    constraints
+}
+
+fn mock_tool(text: &str, name: &str) -> CaseTool {
+    CaseTool { name: name.to_owned(), description: format!("Does the task \"{text}\"."), input_schema: None }
+}
+
+/// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
+fn query(job: &str, paragraph: &str) -> String {
+    let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!(
+        "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order. \
+         There is one tool for each task, and calling the tool does the task. Do every task exactly once, do nothing \
+         else, and make the calls one after the other in an order that keeps to everything the paragraph says.\n\n\
+         {paragraph}\n\n\
+         When all tasks are done, finish with a short answer."
+    )
+}

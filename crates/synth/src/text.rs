@@ -1,0 +1,239 @@
+//! From the tree to English, and from the tree to constraints with their places in the text.
+
+use crate::grammar::{
+    ActionList, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase, Paragraph, SubSentence,
+};
+use crate::wording::Wordings;
+
+/// Where the words lie that state a constraint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// Sentence, from 0.
+    pub sentence: u32,
+    /// Sub-sentence within the sentence, from 0.
+    pub sub_sentence: u32,
+    /// First character, counted in Unicode scalar values from the start of the paragraph.
+    pub start: u32,
+    /// One past the last character.
+    pub end: u32,
+}
+
+/// One pair that the text states: `first` before `second`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StatedPair {
+    pub(crate) first: u8,
+    pub(crate) second: u8,
+    pub(crate) source: Source,
+}
+
+/// Writes a paragraph. Returns the text and every stated pair, in the order of statement.
+pub(crate) fn write_paragraph(
+    paragraph: &Paragraph,
+    words: &Wordings,
+    texts: &[String],
+) -> (String, Vec<StatedPair>) {
+    let mut writer = Writer {
+        text: String::with_capacity(paragraph.sentences.len() * 160),
+        characters: 0,
+        sentence: 0,
+        sub_sentence: 0,
+        pairs: Vec::with_capacity(paragraph.sentences.len() * 6),
+        words,
+        texts,
+        capital: true,
+        comma_due: false,
+    };
+    for (index, sentence) in paragraph.sentences.iter().enumerate() {
+        writer.sentence = index as u32;
+        writer.sub_sentence = 0;
+        writer.capital = true;
+        writer.sub_sentence(&sentence.first);
+        for (joiner, sub_sentence) in &sentence.rest {
+            writer.sub_sentence += 1;
+            writer.joiner(*joiner);
+            writer.sub_sentence(sub_sentence);
+        }
+        // The comma that would close a relative clause gives way to the full stop.
+        writer.comma_due = false;
+        writer.mark('.');
+    }
+    (writer.text, writer.pairs)
+}
+
+struct Writer<'a> {
+    text: String,
+    characters: u32,
+    sentence: u32,
+    sub_sentence: u32,
+    pairs: Vec<StatedPair>,
+    words: &'a Wordings,
+    texts: &'a [String],
+    /// The next word begins a sentence.
+    capital: bool,
+    /// A relative clause has ended and its closing comma is not written yet: other punctuation may replace it.
+    comma_due: bool,
+}
+
+/// A stretch of characters.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+impl Writer<'_> {
+    fn mark(&mut self, mark: char) {
+        self.comma_due = false;
+        self.text.push(mark);
+        self.characters += 1;
+    }
+
+    /// Writes a phrase, with a blank in front of it unless it begins the text, and returns where it lies.
+    fn phrase(&mut self, phrase: &str) -> Span {
+        if self.comma_due {
+            self.mark(',');
+        }
+        if !self.text.is_empty() {
+            self.text.push(' ');
+            self.characters += 1;
+        }
+        let start = self.characters;
+        let mut rest = phrase.chars();
+        match rest.next() {
+            Some(first) if self.capital => {
+                self.text.extend(first.to_uppercase());
+                self.text.push_str(rest.as_str());
+            }
+            _ => self.text.push_str(phrase),
+        }
+        self.capital = false;
+        self.characters += if phrase.is_ascii() { phrase.len() } else { phrase.chars().count() } as u32;
+        Span { start, end: self.characters }
+    }
+
+    /// An English list: "A", "A and B", "A, B, and C".
+    fn list(&mut self, list: &ActionList) -> Span {
+        let texts = self.texts;
+        let actions = list.as_slice();
+        let mut span: Option<Span> = None;
+        for (place, action) in actions.iter().enumerate() {
+            if place > 0 && actions.len() > 2 {
+                self.mark(',');
+            }
+            if place > 0 && place == actions.len() - 1 {
+                self.phrase("and");
+            }
+            let here = self.phrase(&texts[usize::from(*action)]);
+            span = Some(span.map_or(here, |before| before.to(here)));
+        }
+        span.unwrap_or(Span { start: self.characters, end: self.characters })
+    }
+
+    fn state(&mut self, subject: &ActionList, object: &ActionList, direction: Direction, span: Span) {
+        let source = Source {
+            sentence: self.sentence,
+            sub_sentence: self.sub_sentence,
+            start: span.start,
+            end: span.end,
+        };
+        for &x in subject.as_slice() {
+            for &y in object.as_slice() {
+                let (first, second) = match direction {
+                    Direction::Before => (x, y),
+                    Direction::After => (y, x),
+                };
+                self.pairs.push(StatedPair { first, second, source });
+            }
+        }
+    }
+
+    /// Writes a noun phrase and states what its relative clause says. Returns where its own list lies.
+    fn noun_phrase(&mut self, phrase: &NounPhrase) -> Span {
+        let list = self.list(&phrase.list);
+        if let Some(relative) = &phrase.relative {
+            self.mark(',');
+            self.phrase("which");
+            self.link(relative.link, relative.direction, phrase.list.is_plural());
+            let object = self.noun_phrase(&relative.object);
+            self.comma_due = true;
+            self.state(&phrase.list, &relative.object.list, relative.direction, list.to(object));
+        }
+        list
+    }
+
+    fn link(&mut self, link: Link, direction: Direction, plural: bool) {
+        let words = self.words;
+        match link {
+            Link::Verb { verb } => {
+                self.phrase(&words.verbs(direction)[usize::from(verb)][usize::from(plural)]);
+            }
+            Link::Adverbial { neutral, preposition } => {
+                self.neutral(neutral, plural);
+                self.phrase(&words.prepositions(direction)[usize::from(preposition)]);
+            }
+        }
+    }
+
+    fn neutral(&mut self, neutral: u8, plural: bool) -> Span {
+        let words = self.words;
+        self.phrase(&words.neutrals()[usize::from(neutral)][usize::from(plural)])
+    }
+
+    fn neutral_clause(&mut self, clause: &NeutralClause) -> Span {
+        let subject = self.noun_phrase(&clause.subject);
+        subject.to(self.neutral(clause.neutral, clause.subject.list.is_plural()))
+    }
+
+    fn sub_sentence(&mut self, sub_sentence: &SubSentence) {
+        let words = self.words;
+        match sub_sentence {
+            SubSentence::Independent { subject, direction, link, object, fronted: false } => {
+                let from = self.noun_phrase(subject);
+                self.link(*link, *direction, subject.list.is_plural());
+                let to = self.noun_phrase(object);
+                self.state(&subject.list, &object.list, *direction, from.to(to));
+            }
+            SubSentence::Independent { subject, direction, link, object, fronted: true } => {
+                let Link::Adverbial { neutral, preposition } = link else {
+                    unreachable!("only an adverbial clause is drawn fronted");
+                };
+                let from = self.phrase(&words.prepositions(*direction)[usize::from(*preposition)]);
+                self.noun_phrase(object);
+                self.mark(',');
+                self.noun_phrase(subject);
+                let to = self.neutral(*neutral, subject.list.is_plural());
+                self.state(&subject.list, &object.list, *direction, from.to(to));
+            }
+            SubSentence::Clauses { main, direction, conjunction, other, fronted } => {
+                let conjunction = &words.conjunctions(*direction)[usize::from(*conjunction)];
+                let span = if *fronted {
+                    let from = self.phrase(conjunction);
+                    self.neutral_clause(other);
+                    self.mark(',');
+                    from.to(self.neutral_clause(main))
+                } else {
+                    let from = self.neutral_clause(main);
+                    self.phrase(conjunction);
+                    from.to(self.neutral_clause(other))
+                };
+                self.state(&main.subject.list, &other.subject.list, *direction, span);
+            }
+        }
+    }
+
+    fn joiner(&mut self, joiner: Joiner) {
+        match joiner {
+            Joiner::Semicolon => self.mark(';'),
+            Joiner::Comma(word) => {
+                self.mark(',');
+                self.phrase(JOINER_WORDS[usize::from(word)]);
+            }
+        }
+    }
+}

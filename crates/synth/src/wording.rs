@@ -1,0 +1,143 @@
+//! The wordings of the grammar's terminals.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::grammar::Direction;
+
+/// Wordings of every terminal. The generator knows a wording's meaning from the group it stands in; the reader
+/// (`crate::read`) has a file of its own for that, written by hand, so that a wording in the wrong group is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wordings {
+    verb_before: Vec<[String; 2]>,
+    verb_after: Vec<[String; 2]>,
+    neutral: Vec<[String; 2]>,
+    preposition_before: Vec<String>,
+    preposition_after: Vec<String>,
+    conjunction_before: Vec<String>,
+    conjunction_after: Vec<String>,
+}
+
+/// Why a file of wordings cannot be used.
+#[derive(Debug, Error)]
+#[error("wordings: {0}")]
+pub struct WordingError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: String,
+    verb: VerbFile,
+    preposition: PairFile,
+    conjunction: PairFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VerbFile {
+    before: Vec<[String; 2]>,
+    after: Vec<[String; 2]>,
+    neutral: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairFile {
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+const SCHEMA: &str = "planproof/wordings/v1";
+/// Most wordings of one terminal: a place must fit into a byte.
+const GROUP_MAX: usize = 200;
+
+impl Wordings {
+    /// The wordings that come with planproof.
+    pub fn shipped() -> &'static Wordings {
+        static WORDINGS: OnceLock<Wordings> = OnceLock::new();
+        WORDINGS.get_or_init(|| {
+            Wordings::from_json(include_str!("../data/wordings.json"))
+                .expect("the shipped wordings are checked by a test")
+        })
+    }
+
+    /// Reads wordings from JSON.
+    ///
+    /// # Errors
+    /// The file is not of the schema, or a terminal has no wording or more than 200.
+    pub fn from_json(text: &str) -> Result<Self, WordingError> {
+        let File { schema, verb, preposition, conjunction } =
+            serde_json::from_str(text).map_err(|error| WordingError(error.to_string()))?;
+        if schema != SCHEMA {
+            return Err(WordingError(format!("schema is \"{schema}\", expected \"{SCHEMA}\"")));
+        }
+        let sizes = [
+            verb.before.len(),
+            verb.after.len(),
+            verb.neutral.len(),
+            preposition.before.len(),
+            preposition.after.len(),
+            conjunction.before.len(),
+            conjunction.after.len(),
+        ];
+        if sizes.iter().any(|size| *size == 0 || *size > GROUP_MAX) {
+            return Err(WordingError(format!("each terminal needs 1 to {GROUP_MAX} wordings")));
+        }
+        Ok(Self {
+            verb_before: verb.before,
+            verb_after: verb.after,
+            neutral: verb.neutral,
+            preposition_before: preposition.before,
+            preposition_after: preposition.after,
+            conjunction_before: conjunction.before,
+            conjunction_after: conjunction.after,
+        })
+    }
+
+    /// Verb phrases of a direction: singular and plural.
+    pub(crate) fn verbs(&self, direction: Direction) -> &[[String; 2]] {
+        match direction {
+            Direction::Before => &self.verb_before,
+            Direction::After => &self.verb_after,
+        }
+    }
+
+    /// Neutral verb phrases: singular and plural.
+    pub(crate) fn neutrals(&self) -> &[[String; 2]] {
+        &self.neutral
+    }
+
+    /// Prepositions of a direction.
+    pub(crate) fn prepositions(&self, direction: Direction) -> &[String] {
+        match direction {
+            Direction::Before => &self.preposition_before,
+            Direction::After => &self.preposition_after,
+        }
+    }
+
+    /// Sequential conjunctions of a direction.
+    pub(crate) fn conjunctions(&self, direction: Direction) -> &[String] {
+        match direction {
+            Direction::Before => &self.conjunction_before,
+            Direction::After => &self.conjunction_after,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_terminal_has_seven_wordings() {
+        let words = Wordings::shipped();
+        for direction in [Direction::Before, Direction::After] {
+            assert!(words.verbs(direction).len() >= 7);
+            assert!(words.prepositions(direction).len() >= 7);
+            assert!(words.conjunctions(direction).len() >= 7);
+        }
+        assert!(words.neutrals().len() >= 7);
+    }
+}

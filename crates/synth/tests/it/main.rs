@@ -1,0 +1,21 @@
+//! Tests of the synthesis, the reader, the oracle and the files, through the public interface.
+
+mod files;
+mod oracle;
+mod reading;
+mod synthesis;
+
+use planproof_synth::{Case, Options, Synthesizer, TopicBank, Wordings};
+
+/// Case `index` of seed 7 with a range of actions and otherwise default options.
+fn case(actions: std::ops::RangeInclusive<u32>, index: u64) -> Case {
+    let options = Options { actions_min: *actions.start(), actions_max: *actions.end(), ..Options::default() };
+    synthesise(options, 7, index)
+}
+
+fn synthesise(options: Options, seed: u64, index: u64) -> Case {
+    Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
+        .expect("the options are in range")
+        .case(seed, index, &mut Default::default(), &mut ())
+        .expect("there is room for a case")
+}

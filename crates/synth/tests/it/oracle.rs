@@ -1,0 +1,163 @@
+use planproof_synth::{Case, Class, Draw, Flag, JudgeOptions, Unscored, Verdict, judge};
+use planproof_trace::{Event, notation};
+
+use crate::case;
+
+/// A case over `a1`..`a4` with `a1` before `a2` before `a3` and `a4` free but mentioned, made from a drawn one so
+/// that every field is filled.
+fn chain() -> Case {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/chain_case.json"))
+        .expect("the case is there");
+    planproof_synth::file::read_case(&text).expect("the case is good")
+}
+
+fn events(line: &str) -> Vec<Event> {
+    notation::parse(line).expect("the notation is right")
+}
+
+fn judged(line: &str) -> Verdict {
+    judge(&chain(), &events(line), JudgeOptions::default()).expect("the run is scored")
+}
+
+/// Class, flags, violated and undetermined ids in one line.
+fn check_verdict(line: &str) -> String {
+    let verdict = judged(line);
+    let flags: Vec<&str> = verdict.flags.iter().map(|flag| flag.as_str()).collect();
+    let violated: Vec<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
+    let undetermined: Vec<&str> = verdict.undetermined.iter().map(planproof_synth::ConstraintId::as_str).collect();
+    format!(
+        "{} [{}] violated [{}] undetermined [{}]",
+        verdict.class.map_or("passed", Class::as_str),
+        flags.join(" "),
+        violated.join(" "),
+        undetermined.join(" ")
+    )
+}
+
+const ALL_RIGHT: &str = "call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | call barn_inspection {} | ok \"d\"";
+
+#[test]
+fn classes_come_in_their_order() {
+    let right = |end: &str| format!("{ALL_RIGHT} | {end}");
+    for (line, expected) in [
+        (right("answer \"done\""), "passed [] violated [] undetermined []"),
+        (right("limit iterations 50"), "timeout [timeout] violated [] undetermined []"),
+        (right("failed \"exit status 3\""), "act_error [act_error agent_failed] violated [] undetermined []"),
+        (
+            "call egg_collection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),
+            "order_error [order_error] violated [c1] undetermined []",
+        ),
+        (
+            "call feed_mixing {} | ok \"d\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),
+            "action_lost [action_lost] violated [] undetermined [c1 c2]",
+        ),
+        (
+            "call feed_mixing {} | ok \"d\" | call nonsense {} | err \"no\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),
+            "act_error [act_error action_lost] violated [] undetermined [c1 c2]",
+        ),
+        (
+            // Refused for its arguments, but right later; another action is missing, which that does not explain.
+            "call feed_mixing {\"x\":1} | err \"no\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"".into(),
+            "action_lost [act_error action_lost] violated [] undetermined [c2]",
+        ),
+        (
+            format!("call nonsense {{}} | err \"no\" | {ALL_RIGHT} | answer \"\""),
+            "passed [act_error] violated [] undetermined []",
+        ),
+        (
+            format!("{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | answer \"\""),
+            "repeated [repeated] violated [] undetermined []",
+        ),
+        (
+            format!("{ALL_RIGHT} | call roof_painting {{}} | ok \"d\" | answer \"\""),
+            "distractor [distractor] violated [] undetermined []",
+        ),
+        (
+            "call egg_collection {} #x | call feed_mixing {} #y | ok #y \"d\" | ok #x \"d\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),
+            "order_error [order_error concurrent] violated [c1] undetermined []",
+        ),
+        (
+            // An unanswered call was not executed.
+            "call feed_mixing {} | limit wall_ms 180000".into(),
+            "timeout [timeout action_lost] violated [] undetermined [c1 c2]",
+        ),
+    ] {
+        assert_eq!(check_verdict(&line), expected, "{line}");
+    }
+}
+
+#[test]
+fn options_let_repeats_and_distractors_pass() {
+    let line = format!("{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | call roof_painting {{}} | ok \"d\" | answer \"\"");
+    let lenient = JudgeOptions { repeated_fails: false, distractor_fails: false };
+    let verdict = judge(&chain(), &events(&line), lenient).expect("the run is scored");
+    assert!(verdict.passed);
+    assert!(verdict.flags.contains(&Flag::Class(Class::Repeated)));
+}
+
+#[test]
+fn what_failed_outside_is_unscored() {
+    let unscored = judge(&chain(), &events("unscored \"no model\""), JudgeOptions::default());
+    assert_eq!(unscored, Err(Unscored::Outside { reason: "no model".into() }));
+    let cut_off = judge(&chain(), &events("call feed_mixing {} | ok \"d\""), JudgeOptions::default());
+    assert_eq!(cut_off, Err(Unscored::CutOff));
+    assert_eq!(judge(&chain(), &[], JudgeOptions::default()), Err(Unscored::CutOff));
+}
+
+#[test]
+fn a_wrong_plan_is_explained() {
+    let verdict = judged("call barn_inspection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"");
+    assert_eq!(verdict.first_wrong_call, Some(0));
+    assert_eq!(verdict.core.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["c2"]);
+    assert_eq!(verdict.violated[0].words, "Barn inspection follows egg collection");
+    assert_eq!(verdict.repair.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["a1", "a2", "a3"]);
+    assert_eq!(verdict.correct_next[0].iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["a1"]);
+    assert!(verdict.correct_next[1].is_empty());
+}
+
+/// The twin: plain loops over positions, on random plans of random cases.
+#[test]
+fn verdicts_agree_with_a_plain_recount() {
+    let mut draw = Draw::new(42, 0, "test/plans");
+    for index in 0..1500 {
+        let case = case(3..=7, index);
+        let mut plan: Vec<usize> = (0..case.actions.len()).collect();
+        draw.shuffle(&mut plan);
+        if draw.chance(1, 4) {
+            plan.pop();
+        }
+        if draw.chance(1, 4) {
+            plan.push(plan[0]);
+        }
+        let calls: Vec<String> =
+            plan.iter().map(|&place| format!("call {} {{}} | ok \"d\"", case.actions[place].tool)).collect();
+        let line = format!("{} | answer \"\"", calls.join(" | "));
+        let verdict = judge(&case, &events(&line), JudgeOptions::default()).expect("the run is scored");
+
+        let position = |action: usize| plan.iter().position(|&called| called == action);
+        let lost = (0..case.actions.len()).any(|action| position(action).is_none());
+        let mut violated = Vec::new();
+        for stated in &case.constraints {
+            if let (Some(first), Some(second)) = (position(stated.first), position(stated.second)) {
+                if first > second {
+                    violated.push(stated.id.clone());
+                }
+            }
+        }
+        let mut distinct = plan.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let class = if lost {
+            Some(Class::ActionLost)
+        } else if !violated.is_empty() {
+            Some(Class::OrderError)
+        } else if distinct.len() < plan.len() {
+            Some(Class::Repeated)
+        } else {
+            None
+        };
+        assert_eq!(verdict.class, class, "{line}");
+        assert_eq!(verdict.violated.iter().map(|v| v.id.clone()).collect::<Vec<_>>(), violated, "{line}");
+        assert_eq!(verdict.repair.is_empty(), verdict.passed, "{line}");
+    }
+}

@@ -1,0 +1,127 @@
+use std::collections::BTreeSet;
+
+use planproof_synth::file::write_case;
+use planproof_synth::{Options, SynthesisCounts, SynthesisError, Synthesizer, TopicBank, Wordings};
+
+use crate::{case, synthesise};
+
+/// Cases of every size and shape are the same bytes for ever. To be renewed only with a new schema version.
+#[test]
+fn golden_cases_never_change() {
+    let mut lines = String::new();
+    for index in 0..12 {
+        lines += &write_case(&case(3..=8, index));
+        lines.push('\n');
+    }
+    let options = Options { actions_min: 24, actions_max: 24, relative_depth: 2, distractors: 3, ..Options::default() };
+    lines += &write_case(&synthesise(options, 1, 0));
+    lines.push('\n');
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/golden_cases.jsonl");
+    if std::env::var_os("PLANPROOF_WRITE_GOLDEN").is_some() {
+        std::fs::write(golden, &lines).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(golden).expect("the golden file is there");
+    assert!(lines == expected, "synthesis has changed; cases of old seeds would not be found again");
+}
+
+#[test]
+fn every_case_mentions_every_action_and_is_satisfiable() {
+    for index in 0..500 {
+        let case = case(2..=12, index);
+        for action in &case.actions {
+            assert!(case.paragraph.to_lowercase().contains(&action.text), "{}: {}", case.id, action.text);
+        }
+        assert!(case.problem().solve().is_ok(), "{}", case.id);
+        assert!(case.query.contains(&case.paragraph));
+    }
+}
+
+#[test]
+fn the_sizes_are_those_of_the_paper() {
+    // PDoctor, section 6.1: at 3 to 5 actions, 1 to 7 sub-sentences and 2 to 10 constraints.
+    let mut constraints = BTreeSet::new();
+    let mut sub_sentences = Vec::new();
+    for index in 0..4000 {
+        let case = case(3..=5, index);
+        constraints.insert(case.constraints.len());
+        let places: BTreeSet<(u32, u32)> = case
+            .constraints
+            .iter()
+            .flat_map(|stated| stated.sources.iter().map(|source| (source.sentence, source.sub_sentence)))
+            .collect();
+        sub_sentences.push(places.len());
+    }
+    assert_eq!((constraints.first(), constraints.last()), (Some(&2), Some(&10)));
+    let within = sub_sentences.iter().filter(|count| (1..=7).contains(*count)).count();
+    assert!(within * 100 >= sub_sentences.len() * 99, "{within} of {} have 1 to 7", sub_sentences.len());
+}
+
+#[test]
+fn distractors_belong_to_no_action_and_every_wording_is_used() {
+    let mut text = String::new();
+    for index in 0..2000 {
+        let options = Options { distractors: 4, ..Options::default() };
+        let case = synthesise(options, 3, index);
+        assert_eq!(case.tools.len(), case.actions.len() + 4);
+        let names: BTreeSet<&str> = case.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names.len(), case.tools.len());
+        assert!(names.iter().all(|name| name.len() <= 64));
+        text += &case.paragraph.to_lowercase();
+    }
+    let file = include_str!("../../data/wordings.json");
+    let parsed: serde_json::Value = serde_json::from_str(file).expect("the wordings are JSON");
+    let mut phrases = Vec::new();
+    collect(&parsed, &mut phrases);
+    for phrase in phrases.iter().filter(|phrase| !phrase.starts_with("planproof/")) {
+        assert!(text.contains(phrase.as_str()), "no case in 2000 says \"{phrase}\"");
+    }
+}
+
+fn collect(value: &serde_json::Value, into: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => into.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|item| collect(item, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn options_out_of_range_are_named() {
+    let new = |options| Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).map(|_| ());
+    let base = Options::default;
+    let cases = [
+        (Options { actions_min: 1, ..base() }, "actions is 1..5"),
+        (Options { actions_min: 6, ..base() }, "actions is 6..5"),
+        (Options { actions_max: 65, ..base() }, "within 2..64"),
+        (Options { tries_max: 0, ..base() }, "tries"),
+        (Options { list_max: Some(9), ..base() }, "list length is 9"),
+        (Options { sub_sentences_max: 0, ..base() }, "sub-sentences"),
+        (Options { relative_depth: 4, ..base() }, "0 to 3"),
+        (Options { distractors: 1000, ..base() }, "distractors is 1000"),
+        (Options { topic: Some("dragon tamer".into()), ..base() }, "no topic \"dragon tamer\""),
+    ];
+    for (options, part) in cases {
+        let message = new(options).expect_err(part).to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn options_without_room_end_with_an_error() {
+    let options = Options {
+        actions_min: 20,
+        actions_max: 20,
+        sentences_max: Some(1),
+        sub_sentences_max: 1,
+        list_max: Some(1),
+        relative_depth: 0,
+        ..Options::default()
+    };
+    let synthesizer =
+        Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("each option is in range");
+    let mut counts = SynthesisCounts::default();
+    let error = synthesizer.case(1, 0, &mut counts, &mut ()).expect_err("two actions at most can be mentioned");
+    assert_eq!(error, SynthesisError::NoRoom { draws: 1000, actions: 20 });
+    assert_eq!(counts.discarded, 1000);
+}
