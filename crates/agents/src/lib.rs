@@ -1,1 +1,11 @@
 //! Agents under test: in-process loops and external programs.
+
+mod agent;
+mod external;
+mod function_calling;
+mod limits;
+
+pub use agent::Agent;
+pub use external::{CommandAgent, CommandError, ExternalRun, UrlAgent, UrlError};
+pub use function_calling::{FunctionCallingAgent, InProcessRun};
+pub use limits::RunLimits;

@@ -1,10 +1,16 @@
 //! Language models behind one trait, and a model served as an OpenAI-compatible endpoint.
 //!
-//! [`Model`] is what agents talk to. `openai` speaks to any server with the OpenAI protocol; `server` does the
+//! [`Model`] is what agents talk to. [`openai`] speaks to any server with the OpenAI protocol; [`server`] does the
 //! reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
 
 mod chat;
+mod content;
+mod http;
+
+pub mod openai;
+pub mod server;
 
 pub use chat::{
-    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Message, Model, ModelError, Settings,
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Message, Model, ModelError,
+    Settings,
 };

@@ -1,1 +1,32 @@
-//! The run store: events and verdicts in SQLite, appended as they happen.
+//! The run store: events and verdicts in one SQLite file, appended as they happen.
+//!
+//! A **campaign** is a list of cases, each run a number of times. A **unit** is one repeat of one case; a **run** is one
+//! attempt at a unit. [`Writer`] starts a run, appends its events and finishes it with a verdict; [`Store`] creates
+//! campaigns, lists them and reads everything back. To resume a campaign, run what [`Store::unfinished`] lists: a
+//! finished unit cannot be started again, and an attempt that was cut off is replaced. So every finished case is kept
+//! and none is run twice.
+//!
+//! **What survives.** Events reach the file within a few milliseconds, and a finished run is acknowledged only when it
+//! is committed: a crash or `kill -9` of the program loses nothing acknowledged. SQLite runs with a write-ahead log and
+//! `synchronous = NORMAL`, which does not wait for the disk at every commit: a power loss or a crash of the operating
+//! system may cost the last commits before it, but leaves an undamaged store whose lost units count as unfinished.
+//!
+//! **Threads.** One thread writes; appending hands it bytes and returns. All other methods block for as long as SQLite
+//! takes. A file may be read while it is written, by other threads (each with its own [`Store`]) and other programs.
+//! Two programs may write different campaigns into one file; let only one at a time run a given campaign.
+//!
+//! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases and options as texts
+//! this crate does not look into.
+
+mod error;
+mod read;
+mod receipt;
+mod schema;
+mod store;
+mod writer;
+
+pub use error::StoreError;
+pub use read::{Campaign, CaseRow, RunRow, RunState, Unit};
+pub use receipt::Receipt;
+pub use store::{NewCampaign, Store, StoreLimits};
+pub use writer::{Finish, RunId, RunSink, Start, Writer};

@@ -24,6 +24,11 @@ impl Draw {
         Self(ChaCha8Rng::from_seed(key))
     }
 
+    /// Any number at all, for example as the seed of something else.
+    pub fn number(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number in `0..bound`, each equally likely (Lemire's multiplication method, with rejection).
     ///
     /// # Panics

@@ -1,1 +1,23 @@
 //! Tool implementations: mock tools in process and over the Model Context Protocol.
+//!
+//! - [`Toolbox`] is a set of tools an agent may call; [`execute_recorded`] executes one call and puts it into the
+//!   trace of its run.
+//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer.
+//! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
+//! - [`WallClock`] dates the events of runs that take real time.
+//!
+//! What an agent does wrong (a tool that does not exist, arguments that do not fit) is a
+//! [`ToolResult`](planproof_trace::ToolResult) with `is_error`, which the agent sees and the trace keeps. It is
+//! never an `Err`.
+
+mod clock;
+mod mock;
+mod schema;
+mod toolbox;
+
+pub mod mcp;
+
+pub use clock::WallClock;
+pub use mock::{MockError, MockTool, MockTools};
+pub use schema::SchemaCache;
+pub use toolbox::{BoxFuture, Toolbox, execute_recorded};

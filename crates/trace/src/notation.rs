@@ -1,1 +1,100 @@
-//! One line of text for a trace.
+//! One line of text for a list of events: for tests, examples and bug reports.
+//!
+//! ```
+//! use planproof_trace::notation::{parse, print};
+//!
+//! let text = r#"query "Pay 3." | turn 1 call | call pay {"amount":3} | ok "Paid." | answer "Done.""#;
+//! let events = parse(text)?;
+//! assert_eq!(events.len(), 5);
+//! assert_eq!(print(&events), text);
+//! # Ok::<(), planproof_trace::notation::NotationError>(())
+//! ```
+//!
+//! Events are separated by `|`. White space between words, line breaks included, means nothing.
+//!
+//! | event | meaning |
+//! |---|---|
+//! | `query "TEXT"` | the agent was given this query |
+//! | `turn N call(s) "TEXT" finish=WORD tokens=IN/OUT` | a model answered, with N tool calls |
+//! | `say "TEXT" finish=WORD tokens=IN/OUT` | a model answered in words only: a turn of no calls |
+//! | `call NAME {JSON} #ID` | a tool call began |
+//! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
+//! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
+//! | `answer "TEXT"` | the agent gave its final answer |
+//! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations` or `output_bytes` |
+//! | `failed "TEXT"`, `unscored "TEXT"` | the agent broke; something outside of it did |
+//!
+//! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. What follows is
+//! optional, and [`print()`] leaves out whatever a reader would fill in by itself:
+//!
+//! - `@N` before an event is its time; without it an event is one later than the one before, from 0.
+//! - A call without an id is `c1` if it is the first call of the list, `c2` if it is the second, and so on.
+//! - A result without an id answers the latest call that has no result yet.
+//! - Arguments default to `{}`; the text of a turn or of a result to nothing; tokens to 0/0; `finish` to `tool_calls`
+//!   for a turn with calls and to `stop` for one without, the other words being `length` and `content_filter`.
+//!
+//! **Exact**: `parse(&print(events))` is `events` for every list of events whose arguments nest at most 127 levels deep
+//! (deeper ones cannot be read by [`crate::Arguments::from_text`] either).
+
+mod parse;
+mod print;
+
+pub use parse::{NotationError, parse};
+pub use print::print;
+
+use crate::{CallId, Event, EventKind, FinishReason};
+
+/// What a reader fills in where the text is silent. The printer asks the same questions, so the two cannot disagree.
+#[derive(Default)]
+struct Defaults {
+    at: u64,
+    calls: u64,
+    unanswered: Vec<CallId>,
+}
+
+impl Defaults {
+    /// Id of the next call.
+    fn call_id(&self) -> CallId {
+        CallId::new(format!("c{}", self.calls + 1))
+    }
+
+    /// Id of the next result; `None` when every call has its result.
+    fn result_id(&self) -> Option<&CallId> {
+        self.unanswered.last()
+    }
+
+    /// Takes note of an event, before the next one is asked about.
+    fn note(&mut self, event: &Event) {
+        self.at = event.at.saturating_add(1);
+        match &event.kind {
+            EventKind::Call(call) => {
+                self.calls += 1;
+                self.unanswered.push(call.id.clone());
+            }
+            EventKind::Result(result) => {
+                if let Some(index) = self.unanswered.iter().rposition(|id| *id == result.id) {
+                    self.unanswered.remove(index);
+                }
+            }
+            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+        }
+    }
+}
+
+/// Why a turn of so many calls ends, where nothing is said.
+fn default_finish(calls: u32) -> FinishReason {
+    if calls > 0 { FinishReason::ToolCalls } else { FinishReason::Stop }
+}
+
+/// The words for why a model stopped.
+const FINISH_WORDS: [(&str, FinishReason); 4] = [
+    ("stop", FinishReason::Stop),
+    ("tool_calls", FinishReason::ToolCalls),
+    ("length", FinishReason::Length),
+    ("content_filter", FinishReason::ContentFilter),
+];
+
+/// Whether a name or an id may stand without quotes around this byte.
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte)
+}

@@ -1,0 +1,254 @@
+"""Counts a report again from the traces and the cases, with nothing of planproof's but the files.
+
+    python ci/recount.py --cases cases.jsonl --traces traces.jsonl --report report.json
+
+Cases are of schema planproof/case/v1, traces of planproof/trace/v1, the report of planproof/report/v1.
+Prints its own totals as one JSON line, and exits with 1 and the differences where the report says otherwise.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import jsonschema
+from json_lines import read_json_lines
+
+TRACE_SCHEMA = "planproof/trace/v1"
+REPORT_SCHEMA = "planproof/report/v1"
+# First that applies to a failed run is its class.
+CLASSES = ["timeout", "act_error", "action_lost", "order_error", "repeated", "distractor"]
+NORMAL_95 = 1.959963984540054
+RATE_TOLERANCE = 1e-6
+
+
+@dataclass
+class Trace:
+    """The header of a run and its events."""
+
+    header: dict[str, Any]
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def end(self) -> str:
+        """How the run ended; a trace that was cut off says nothing of the agent."""
+        if self.events and self.events[-1]["type"] == "end":
+            return self.events[-1]["reason"]
+        return "unscored"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call and the places of its beginning and its end among the events of its run."""
+
+    name: str
+    arguments: Any
+    start: int
+    end: float
+
+
+@dataclass
+class Judgement:
+    """What is to be said of a run."""
+
+    primary: str | None
+    flags: set[str]
+
+
+def split_traces(lines: list[dict[str, Any]]) -> list[Trace]:
+    """A header begins a trace; the events behind it are its own."""
+    traces: list[Trace] = []
+    for line in lines:
+        if "schema" in line:
+            if line["schema"] != TRACE_SCHEMA:
+                sys.exit(f"the schema of a trace is {line['schema']!r}, not {TRACE_SCHEMA!r}")
+            traces.append(Trace(line))
+        elif not traces:
+            sys.exit("an event stands before the first header")
+        else:
+            traces[-1].events.append(line)
+    return traces
+
+
+def calls_of(trace: Trace) -> list[Call]:
+    """The calls in the order in which they began. One without a result never ended."""
+    ends = {event["id"]: place for place, event in enumerate(trace.events) if event["type"] == "result"}
+    return [
+        Call(event["name"], event.get("arguments"), place, ends.get(event["id"], math.inf))
+        for place, event in enumerate(trace.events)
+        if event["type"] == "call"
+    ]
+
+
+def is_valid(call: Call, tools: dict[str, dict[str, Any]]) -> bool:
+    """Whether the tool exists and the arguments fit its schema. Malformed arguments are no object at all."""
+    if call.name not in tools or not isinstance(call.arguments, dict):
+        return False
+    return jsonschema.Draft202012Validator(tools[call.name]).is_valid(call.arguments)
+
+
+def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
+    """The class and the flags of a run, from the section "Check" of the specification."""
+    tools = {tool["name"]: tool["input_schema"] for tool in case["tools"]}
+    action_of = {action["tool"]: action["id"] for action in case["actions"]}
+    calls = calls_of(trace)
+    valid = [call for call in calls if is_valid(call, tools)]
+    flags = set()
+    if trace.end() == "limit_reached":
+        flags.add("timeout")
+    if len(valid) < len(calls):
+        flags.add("act_error")
+    # The first valid call of an action gives its position.
+    done: dict[str, Call] = {}
+    for call in valid:
+        action = action_of.get(call.name)
+        if action is None:
+            flags.add("distractor")
+        elif action in done:
+            flags.add("repeated")
+        else:
+            done[action] = call
+    if len(done) < len(action_of):
+        flags.add("action_lost")
+    for constraint in case["constraints"]:
+        first, second = done.get(constraint["first"]), done.get(constraint["second"])
+        if first and second and not first.end < second.start:
+            flags.add("order_error")
+    if any(later.start < earlier.end for earlier, later in pairwise(calls)):
+        flags.add("concurrent")
+    return Judgement(primary_class(flags, trace.end()), flags)
+
+
+def primary_class(flags: set[str], end: str) -> str | None:
+    """The first class that applies; None for a run that passed."""
+    for name in CLASSES:
+        # A wrong call from which the agent recovered is a flag only.
+        if name in flags and not (name == "act_error" and "action_lost" not in flags):
+            return name
+    return "act_error" if end == "agent_failed" else None
+
+
+def wilson(passed: int, runs: int) -> tuple[float, float]:
+    """The 95 % interval of a success rate, after Wilson."""
+    if runs == 0:
+        return 0.0, 1.0
+    rate, square = passed / runs, NORMAL_95**2 / runs
+    middle = (rate + square / 2) / (1 + square)
+    half = NORMAL_95 / (1 + square) * math.sqrt(rate * (1 - rate) / runs + square / (4 * runs))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def chance(case: dict[str, Any]) -> float:
+    """Share of all orders of the actions that is right."""
+    return int(case["difficulty"]["correct_plans"]) / math.factorial(len(case["actions"]))
+
+
+def is_solved_in_order(case: dict[str, Any]) -> bool:
+    """Whether calling the tools in the order in which the paragraph mentions them is a correct plan."""
+    paragraph = case["paragraph"].lower()
+    place = {action["id"]: paragraph.index(action["text"].lower()) for action in case["actions"]}
+    return all(place[constraint["first"]] < place[constraint["second"]] for constraint in case["constraints"])
+
+
+def mean(values: list[float]) -> float:
+    """The arithmetic mean of at least one value."""
+    return sum(values) / len(values)
+
+
+def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The totals of all runs, in the form of a report."""
+    classes: Counter[str] = Counter()
+    flags: Counter[str] = Counter()
+    runs: Counter[int] = Counter()
+    passed: Counter[int] = Counter()
+    chances: dict[int, list[float]] = {}
+    in_order: dict[int, list[float]] = {}
+    unscored = 0
+    for trace in traces:
+        case = cases.get(trace.header["case"])
+        if case is None:
+            sys.exit(f"there is a trace of case {trace.header['case']}, but no such case")
+        if trace.end() == "unscored":
+            unscored += 1
+            continue
+        judgement = judge(trace, case)
+        flags.update(judgement.flags)
+        actions = len(case["actions"])
+        runs[actions] += 1
+        in_order.setdefault(actions, []).append(float(is_solved_in_order(case)))
+        if case["difficulty"]["correct_plans"] is not None:
+            chances.setdefault(actions, []).append(chance(case))
+        if judgement.primary is None:
+            passed[actions] += 1
+        else:
+            classes[judgement.primary] += 1
+    by_actions = []
+    for actions in sorted(runs):
+        low, high = wilson(passed[actions], runs[actions])
+        row = {"actions": actions, "cases": runs[actions], "passed": passed[actions], "low": low, "high": high}
+        row["in_order"] = mean(in_order[actions])
+        if actions in chances:
+            row["chance"] = mean(chances[actions])
+        by_actions.append(row)
+    return {
+        "cases": len(traces),
+        "passed": passed.total(),
+        "failed": classes.total(),
+        "unscored": unscored,
+        "classes": dict(classes),
+        "flags": dict(flags),
+        "by_actions": by_actions,
+    }
+
+
+def differences(report: dict[str, Any], counted: dict[str, Any]) -> Iterator[str]:
+    """Where the report says something else than was counted."""
+    for key in ["cases", "passed", "failed", "unscored"]:
+        if report[key] != counted[key]:
+            yield f"{key}: the report says {report[key]}, counted {counted[key]}"
+    for key in ["classes", "flags"]:
+        for name in sorted(report[key].keys() | counted[key].keys()):
+            said, found = report[key].get(name, 0), counted[key].get(name, 0)
+            if said != found:
+                yield f"{key}.{name}: the report says {said}, counted {found}"
+    said_rows = {row["actions"]: row for row in report["by_actions"]}
+    found_rows = {row["actions"]: row for row in counted["by_actions"]}
+    for actions in sorted(said_rows.keys() | found_rows.keys()):
+        said, found = said_rows.get(actions), found_rows.get(actions)
+        if said is None or found is None:
+            yield f"by_actions: the report has {said} for {actions} actions, counted {found}"
+            continue
+        for key, value in found.items():
+            if said.get(key) is None or abs(said[key] - value) > RATE_TOLERANCE:
+                yield f"by_actions, {actions} actions, {key}: the report says {said.get(key)}, counted {value}"
+
+
+def main() -> int:
+    """Returns 0 when the report agrees, 1 otherwise."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", required=True)
+    parser.add_argument("--traces", required=True)
+    parser.add_argument("--report", required=True)
+    options = parser.parse_args()
+    cases = {case["id"]: case for case in read_json_lines(options.cases)}
+    traces = split_traces(read_json_lines(options.traces))
+    with open(options.report, encoding="utf-8") as file:
+        report = json.load(file)
+    if report["schema"] != REPORT_SCHEMA:
+        sys.exit(f"the schema of the report is {report['schema']!r}, not {REPORT_SCHEMA!r}")
+    counted = recount(traces, cases)
+    print(json.dumps(counted))
+    found = list(differences(report, counted))
+    if not traces:
+        found.append("there are no traces")
+    for difference in found:
+        print(f"recount: {difference}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

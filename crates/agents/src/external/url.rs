@@ -1,0 +1,180 @@
+//! `url:URL`: a service asked once for each case.
+
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request, Response, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client, Error as ClientError};
+use hyper_util::rt::TokioExecutor;
+use planproof_trace::{EndReason, LimitKind};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::time::sleep;
+
+use super::{ExternalRun, shortened};
+
+/// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`, both in
+/// JSON. It must reach the tools at our loopback address, so it runs on the same machine.
+///
+/// Each case gets a connection of its own. No proxy is used and no redirection followed.
+#[derive(Debug, Clone)]
+pub struct UrlAgent {
+    url: Uri,
+    client: HttpClient,
+}
+
+#[derive(Debug, Clone)]
+enum HttpClient {
+    Plain(Client<HttpConnector, Full<Bytes>>),
+    Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+}
+
+/// Why a URL cannot be an agent. All of these are the user's to mend.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum UrlError {
+    /// The text is no absolute http or https URL.
+    #[error("`{url}` is not the URL of an agent ({reason}): write it as in `url:http://127.0.0.1:8000/run`")]
+    Invalid {
+        /// The text.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No root certificates.
+    #[error("https cannot be used: {reason}; install the system's CA certificates or set SSL_CERT_FILE")]
+    Certificates {
+        /// What is missing.
+        reason: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Question<'a> {
+    query: &'a str,
+    mcp_url: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    answer: String,
+}
+
+impl UrlAgent {
+    /// An agent at `url`. Nothing is asked of it yet; for https the system's root certificates are read.
+    ///
+    /// # Errors
+    /// The URL is none that can be asked.
+    pub fn new(url: &str) -> Result<Self, UrlError> {
+        let invalid = |reason: String| UrlError::Invalid { url: url.to_owned(), reason };
+        let parsed: Uri = url.parse().map_err(|error| invalid(format!("{error}")))?;
+        if parsed.host().is_none_or(str::is_empty) {
+            return Err(invalid("it names no host".to_owned()));
+        }
+        let client = match parsed.scheme_str() {
+            Some("http") => HttpClient::Plain(client(HttpConnector::new())),
+            Some("https") => HttpClient::Encrypted(client(encrypted()?)),
+            _ => return Err(invalid("it begins with neither http:// nor https://".to_owned())),
+        };
+        Ok(Self { url: parsed, client })
+    }
+
+    /// Asks the service for one case. Needs a Tokio runtime with its IO and time drivers.
+    pub async fn run(&self, run: &ExternalRun<'_>) -> EndReason {
+        run.begin();
+        let reason = tokio::select! {
+            biased;
+            () = run.limit_reached.cancelled() => run.over(LimitKind::Iterations),
+            reason = self.ask(run) => reason,
+            () = sleep(run.limits.wall) => run.over(LimitKind::WallMilliseconds),
+        };
+        run.end(reason)
+    }
+
+    async fn ask(&self, run: &ExternalRun<'_>) -> EndReason {
+        let request = match self.request(run) {
+            Ok(request) => request,
+            Err(reason) => return EndReason::Unscored { reason },
+        };
+        let sent = match &self.client {
+            HttpClient::Plain(client) => client.request(request).await,
+            HttpClient::Encrypted(client) => client.request(request).await,
+        };
+        match sent {
+            Ok(response) => read(run, response).await,
+            Err(error) if error.is_connect() => EndReason::Unscored { reason: self.unreachable(&error) },
+            Err(error) => EndReason::AgentFailed {
+                reason: format!("the agent's service broke off: {}", causes(&error)),
+            },
+        }
+    }
+
+    fn request(&self, run: &ExternalRun<'_>) -> Result<Request<Full<Bytes>>, String> {
+        let question = Question { query: run.query, mcp_url: run.mcp_url };
+        let body = serde_json::to_vec(&question).map_err(|error| error.to_string())?;
+        let json = HeaderValue::from_static("application/json");
+        let request = Request::builder().method(Method::POST).uri(self.url.clone());
+        let request = request.header(CONTENT_TYPE, json.clone()).header(ACCEPT, json);
+        request.body(Full::new(Bytes::from(body))).map_err(|error| error.to_string())
+    }
+
+    fn unreachable(&self, error: &ClientError) -> String {
+        let authority = self.url.authority().map_or("", |authority| authority.as_str());
+        // What stands before an @ may be a password.
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        format!("the agent's service at {host} cannot be reached: {}", causes(error))
+    }
+}
+
+/// The end that a response makes.
+async fn read(run: &ExternalRun<'_>, response: Response<Incoming>) -> EndReason {
+    let status = response.status();
+    let bytes_max = usize::try_from(run.limits.output_bytes).unwrap_or(usize::MAX);
+    let body = match Limited::new(response.into_body(), bytes_max).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return run.over(LimitKind::OutputBytes),
+        Err(error) => {
+            return EndReason::AgentFailed { reason: format!("the agent's reply broke off: {error}") };
+        }
+    };
+    let text = || shortened(&String::from_utf8_lossy(&body));
+    if !status.is_success() {
+        return EndReason::AgentFailed {
+            reason: format!("the agent's service answered {status}: {}", text()),
+        };
+    }
+    match serde_json::from_slice::<Answer>(&body) {
+        Ok(Answer { answer }) => EndReason::Answered { text: answer.trim().to_owned() },
+        Err(error) => EndReason::AgentFailed {
+            reason: format!("the agent's reply is not {{\"answer\": text}} ({error}): {}", text()),
+        },
+    }
+}
+
+fn client<C>(connector: C) -> Client<C, Full<Bytes>>
+where
+    C: hyper_util::client::legacy::connect::Connect + Clone,
+{
+    // A kept connection that its server closes meanwhile would look like a failure of the agent.
+    Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)
+}
+
+fn encrypted() -> Result<HttpsConnector<HttpConnector>, UrlError> {
+    let builder = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
+        .map_err(|error| UrlError::Certificates { reason: error.to_string() })?;
+    Ok(builder.https_only().enable_http1().build())
+}
+
+/// An error with what caused it: the outer one alone says only "client error".
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,54 @@
+//! Tests of the agents from outside.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod command;
+mod url;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_agents::{ExternalRun, RunLimits};
+use planproof_trace::{EndReason, Event, EventKind, LogicalClock, Recorder};
+use tokio_util::sync::CancellationToken;
+
+const QUERY: &str = "Wash the car, then bake bread.";
+const MCP_URL: &str = "http://127.0.0.1:9/abc";
+
+/// What a run needs besides the agent.
+struct Setting {
+    limits: RunLimits,
+    limit_reached: CancellationToken,
+    recorder: Recorder,
+}
+
+impl Setting {
+    fn new() -> Self {
+        Self::with(RunLimits { wall: Duration::from_secs(20), ..RunLimits::default() })
+    }
+
+    fn with(limits: RunLimits) -> Self {
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        Self { limits, limit_reached: CancellationToken::new(), recorder }
+    }
+
+    fn run(&self) -> ExternalRun<'_> {
+        ExternalRun {
+            query: QUERY,
+            mcp_url: MCP_URL,
+            limits: &self.limits,
+            limit_reached: &self.limit_reached,
+            recorder: &self.recorder,
+        }
+    }
+
+    /// Asserts that the query and this end, and nothing else, are in the trace.
+    fn check_recorded(&self, end: &EndReason) {
+        let events = self.recorder.take_events();
+        let expected = [
+            Event { at: 0, kind: EventKind::Query { text: QUERY.into() } },
+            Event { at: 1, kind: EventKind::End(end.clone()) },
+        ];
+        assert_eq!(events, expected);
+    }
+}

@@ -1,0 +1,121 @@
+//! Services that behave, and services that do not.
+
+use std::time::{Duration, Instant};
+
+use planproof_agents::{RunLimits, UrlAgent, UrlError};
+use planproof_trace::{EndReason, LimitKind};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::{MCP_URL, QUERY, Setting};
+
+/// A service that takes one request, sends `reply` as it stands, and hands back the request. It keeps the connection
+/// open for a while, so that it is the reply which ends the exchange.
+async fn service(reply: String) -> (String, tokio::task::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/run", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"}") {
+            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+        }
+        let _ = stream.write_all(reply.as_bytes()).await;
+        if reply.is_empty() {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+        }
+        String::from_utf8(request).unwrap()
+    });
+    (url, serving)
+}
+
+fn reply(status: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+async fn end_of(reply: String, limits: RunLimits) -> EndReason {
+    let (url, _serving) = service(reply).await;
+    let setting = Setting::with(limits);
+    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    setting.check_recorded(&end);
+    end
+}
+
+fn limits() -> RunLimits {
+    RunLimits { wall: Duration::from_secs(10), output_bytes: 1000, ..RunLimits::default() }
+}
+
+#[tokio::test]
+async fn a_service_is_asked_and_answers() {
+    let (url, serving) = service(reply("200 OK", r#"{"answer": " Done.\n", "cost": 3}"#)).await;
+    let setting = Setting::new();
+    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    assert_eq!(end, EndReason::Answered { text: "Done.".into() });
+    let request = serving.await.unwrap();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("POST /run HTTP/1.1\r\n"), "{head}");
+    assert!(head.to_lowercase().contains("content-type: application/json"), "{head}");
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body, serde_json::json!({"query": QUERY, "mcp_url": MCP_URL}));
+}
+
+#[tokio::test]
+async fn a_reply_that_makes_no_sense_is_the_agents_failure() {
+    for (reply, words) in [
+        (reply("500 Internal Server Error", "Traceback"), "answered 500 Internal Server Error: Traceback"),
+        (reply("302 Found", ""), "answered 302 Found"),
+        (reply("200 OK", "Done."), "is not {\"answer\": text}"),
+        (reply("200 OK", r#"{"answer": 7}"#), "is not {\"answer\": text}"),
+        (reply("200 OK", r#"{"text": "Done."}"#), "missing field `answer`"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{".into(), "broke off"),
+        ("hello\r\n\r\n".into(), "broke off"),
+    ] {
+        let end = end_of(reply.clone(), limits()).await;
+        assert!(
+            matches!(&end, EndReason::AgentFailed { reason } if reason.contains(words)),
+            "{reply:?} gave {end:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn limits_end_the_run() {
+    let long = format!("{{\"answer\":\"{}\"}}", "x".repeat(1000));
+    let end = end_of(reply("200 OK", &long), limits()).await;
+    assert_eq!(end, EndReason::LimitReached { limit: LimitKind::OutputBytes, value: 1000 });
+
+    let begin = Instant::now();
+    let end = end_of(String::new(), RunLimits { wall: Duration::from_millis(100), ..limits() }).await;
+    assert_eq!(end, EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value: 100 });
+    assert!(begin.elapsed() < Duration::from_secs(5));
+
+    let (url, _serving) = service(String::new()).await;
+    let setting = Setting::new();
+    setting.limit_reached.cancel();
+    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    assert_eq!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 });
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_leaves_the_run_unscored() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let authority = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let setting = Setting::new();
+    let end = UrlAgent::new(&format!("http://me:secret@{authority}/run")).unwrap().run(&setting.run()).await;
+    let EndReason::Unscored { reason } = &end else { panic!("{end:?}") };
+    assert!(reason.contains(&authority) && !reason.contains("secret"), "{reason}");
+    setting.check_recorded(&end);
+}
+
+#[test]
+fn urls_that_cannot_be_asked_are_the_users_errors() {
+    for url in ["", "localhost", "/run", "ftp://127.0.0.1/run", "http://", "http://a b/"] {
+        assert!(matches!(UrlAgent::new(url), Err(UrlError::Invalid { .. })), "{url:?}");
+    }
+    // Without root certificates on the machine the error says so.
+    match UrlAgent::new("https://agent.example/run") {
+        Ok(_) | Err(UrlError::Certificates { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,298 @@
+//! A campaign: one agent over a set of cases.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use planproof_agents::{Agent, ExternalRun, InProcessRun, RunLimits};
+use planproof_store::{Finish, Start, StoreError, Writer};
+use planproof_synth::file::write_verdict;
+use planproof_synth::{Case, Draw, JudgeOptions, Meter, Unscored, Verdict, judge};
+use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
+use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, WallClock};
+use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Usage};
+use thiserror::Error;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// The agent with the names that traces and reports give it.
+#[derive(Debug, Clone)]
+pub struct AgentUnderTest {
+    /// The agent.
+    pub agent: Agent,
+    /// As it is written on the command line.
+    pub name: String,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+}
+
+/// What to run, and how.
+#[derive(Clone)]
+pub struct Campaign {
+    /// Its id in the run store.
+    pub id: String,
+    /// Whom to test.
+    pub agent: AgentUnderTest,
+    /// On what.
+    pub cases: Arc<[Case]>,
+    /// Seed of the runs (the cases have theirs).
+    pub seed: u64,
+    /// What ends a run.
+    pub limits: RunLimits,
+    /// What counts as a failure.
+    pub judge: JudgeOptions,
+    /// Most runs at once.
+    pub concurrency: NonZeroUsize,
+    /// Draws the secret part of a run's tool URL.
+    pub token: fn() -> [u8; TOKEN_BYTES],
+}
+
+/// What came of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// The verdict, or why there is none.
+    pub verdict: Result<Verdict, Unscored>,
+    /// How long the agent took, on the clock on the wall.
+    pub wall: Duration,
+    /// Tokens it took.
+    pub usage: Usage,
+}
+
+/// Why a campaign cannot go on. Finished runs are kept.
+#[derive(Debug, Error)]
+pub enum CampaignError {
+    /// The run store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The tool server failed.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// A case's tools cannot be made.
+    #[error("case {case}: {source}")]
+    Tools {
+        /// The case.
+        case: String,
+        /// What is wrong with its tools.
+        source: MockError,
+    },
+    /// It was asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// A run panicked: a bug of ours.
+    #[error("a run ended in a panic, which is a bug of planproof: {0}")]
+    Panicked(String),
+}
+
+/// Adds up the solver's calls and their time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SolverMeter {
+    /// Number of calls.
+    pub calls: u64,
+    /// Their time.
+    pub time: Duration,
+}
+
+impl Meter for SolverMeter {
+    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.time += start.elapsed();
+        self.calls += 1;
+        result
+    }
+}
+
+/// The mock tools of a case. `schemas` keeps what is costly between cases.
+///
+/// # Errors
+/// Two tools share a name, or one has no usable schema.
+pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockError> {
+    let mocks = case
+        .tools
+        .iter()
+        .map(|tool| MockTool { tool: tool.to_tool(), answer: case.mock_answer(&tool.name) })
+        .collect();
+    MockTools::new(mocks, schemas)
+}
+
+/// What all runs of a campaign share.
+struct Shared {
+    campaign: Campaign,
+    store: Option<Writer>,
+    schemas: SchemaCache,
+    server: Option<McpServer>,
+}
+
+impl Campaign {
+    /// Runs the agent on every case that is not in `finished` and hands each outcome to `observe` once it is in the
+    /// store. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    /// The store or the tool server failed, or `stop` was cancelled: then runs that were going on are ended (with
+    /// the processes they started), and a later call with what is finished goes on.
+    pub async fn run(
+        &self,
+        store: Option<Writer>,
+        finished: &HashSet<u32>,
+        stop: &CancellationToken,
+        mut observe: impl FnMut(Outcome),
+    ) -> Result<(), CampaignError> {
+        let server = match self.agent.agent {
+            Agent::FunctionCalling(_) => None,
+            Agent::Command(_) | Agent::Url(_) => Some(McpServer::bind(0).await?),
+        };
+        let shared =
+            Arc::new(Shared { campaign: self.clone(), store, schemas: SchemaCache::default(), server });
+        let mut waiting = (0..self.cases.len() as u32).filter(|ordinal| !finished.contains(ordinal));
+        // Dropping the set aborts its runs, which ends the processes they started.
+        let mut running = JoinSet::new();
+        loop {
+            while running.len() < self.concurrency.get() {
+                let Some(ordinal) = waiting.next() else { break };
+                let shared = Arc::clone(&shared);
+                running.spawn(async move { shared.run_case(ordinal).await });
+            }
+            let joined = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(CampaignError::Stopped),
+                joined = running.join_next() => joined,
+            };
+            match joined {
+                None => return Ok(()),
+                Some(Ok(outcome)) => observe(outcome?),
+                Some(Err(error)) => return Err(CampaignError::Panicked(error.to_string())),
+            }
+        }
+    }
+}
+
+impl Shared {
+    async fn run_case(&self, ordinal: u32) -> Result<Outcome, CampaignError> {
+        let Campaign { id, agent, cases, limits, .. } = &self.campaign;
+        let case = &cases[ordinal as usize];
+        // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
+        let is_repeatable = agent.simulated && matches!(agent.agent, Agent::FunctionCalling(_)) && !self.over_http();
+        let clock: Arc<dyn Clock> =
+            if is_repeatable { Arc::new(LogicalClock::default()) } else { Arc::new(WallClock::start()) };
+        let seed = Draw::new(self.campaign.seed, u64::from(ordinal), "run/1").number();
+        let header = Header {
+            agent: agent.name.clone(),
+            model: agent.model.clone(),
+            simulated: agent.simulated,
+            case: case.id.clone(),
+            repeat: 0,
+            seed,
+            clock: clock.unit().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let run = match &self.store {
+            Some(writer) => {
+                let start = Start { campaign: id, ordinal, repeat: 0, header: &header };
+                Some((writer, writer.start_run(&start).await?))
+            }
+            None => None,
+        };
+        let recorder = match run {
+            Some((writer, run)) => Recorder::with_sink(clock, Box::new(writer.sink(run))),
+            None => Recorder::new(clock),
+        };
+        let tools = mock_tools(case, &self.schemas)
+            .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
+        let start = Instant::now();
+        let events = self.run_agent(case, tools, recorder, limits, seed).await?;
+        let wall = start.elapsed();
+        let outcome = Outcome::of(case, ordinal, &events, self.campaign.judge, wall);
+        if let Some((writer, run)) = run {
+            finish_in_store(writer, run, case, &outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// A model of our own name behind an HTTP server: simulated all the same, but timed.
+    fn over_http(&self) -> bool {
+        self.campaign.agent.model.as_deref().is_some_and(|model| !model.starts_with("sim/"))
+    }
+
+    async fn run_agent(
+        &self,
+        case: &Case,
+        tools: MockTools,
+        recorder: Recorder,
+        limits: &RunLimits,
+        seed: u64,
+    ) -> Result<Vec<Event>, CampaignError> {
+        let agent = match &self.campaign.agent.agent {
+            Agent::FunctionCalling(agent) => {
+                let run =
+                    InProcessRun { query: &case.query, toolbox: &tools, limits, seed, recorder: &recorder };
+                agent.run(run).await;
+                return Ok(recorder.take_events());
+            }
+            external => external,
+        };
+        let server = self.server.as_ref().expect("a campaign of an external agent has a tool server");
+        let recorder = Arc::new(recorder);
+        let tools = RunTools {
+            toolbox: Arc::new(tools),
+            recorder: Arc::clone(&recorder),
+            calls_max: limits.iterations,
+        };
+        let open = server.open(tools, AccessToken::from_random((self.campaign.token)()))?;
+        let run = ExternalRun {
+            query: &case.query,
+            mcp_url: open.url(),
+            limits,
+            limit_reached: open.limit_reached(),
+            recorder: &recorder,
+        };
+        match agent {
+            Agent::Command(agent) => agent.run(&run).await,
+            Agent::Url(agent) => agent.run(&run).await,
+            Agent::FunctionCalling(_) => unreachable!("handled above"),
+        };
+        Ok(recorder.take_events())
+    }
+}
+
+impl Outcome {
+    /// Judges the events of a run.
+    pub fn of(case: &Case, ordinal: u32, events: &[Event], options: JudgeOptions, wall: Duration) -> Self {
+        let mut usage = Usage::default();
+        for event in events {
+            if let EventKind::Turn { usage: turn, .. } = event.kind {
+                usage += turn;
+            }
+        }
+        Self { ordinal, verdict: judge(case, events, options), wall, usage }
+    }
+
+    /// Whether the agent passed; `None` without a verdict.
+    pub fn passed(&self) -> Option<bool> {
+        self.verdict.as_ref().ok().map(|verdict| verdict.passed)
+    }
+}
+
+async fn finish_in_store(
+    writer: &Writer,
+    run: planproof_store::RunId,
+    case: &Case,
+    outcome: &Outcome,
+) -> Result<(), CampaignError> {
+    let (class, verdict) = match &outcome.verdict {
+        Ok(verdict) => (verdict.class.map(planproof_synth::Class::as_str), write_verdict(&case.id, verdict)),
+        Err(unscored) => (None, serde_json::json!({ "unscored": unscored.to_string() }).to_string()),
+    };
+    let finish = Finish {
+        passed: outcome.passed(),
+        class,
+        verdict: &verdict,
+        wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
+    };
+    writer.finish_run(run, &finish).await?;
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Report v1: a campaign summed up.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use planproof_synth::{Case, Class, Flag, judge};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use serde::Serialize;
+
+use crate::{Interval, Outcome, SolverMeter, wilson};
+
+/// Schema name of a report file.
+pub const REPORT_SCHEMA: &str = "planproof/report/v1";
+
+/// What a report is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// The agent, as on the command line.
+    pub agent: &'a str,
+    /// The model, where it is known.
+    pub model: Option<&'a str>,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+    /// All cases of the campaign.
+    pub cases: &'a [Case],
+    /// What came of them.
+    pub outcomes: &'a [Outcome],
+    /// What the solver did during synthesis.
+    pub solver: SolverMeter,
+    /// How long synthesis took, the solver included.
+    pub synthesis: Duration,
+}
+
+/// Report v1, as it is written.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    /// The agent, as on the command line.
+    pub agent: String,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// The model is one of our simulations: the figures say nothing of any real model.
+    pub simulated: bool,
+    /// Runs that came to an end, scored or not.
+    pub cases: u64,
+    /// Runs that passed.
+    pub passed: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that say nothing of the agent, because something else failed.
+    pub unscored: u64,
+    /// Failed runs by class.
+    pub classes: BTreeMap<&'static str, u64>,
+    /// Scored runs by everything that applied to them.
+    pub flags: BTreeMap<&'static str, u64>,
+    /// By number of actions.
+    pub by_actions: Vec<ByActions>,
+    /// The solver's work during synthesis.
+    pub solver: SolverUse,
+    /// Seconds of synthesis, the solver included.
+    pub synthesis_seconds: f64,
+    /// Seconds that the agent took, summed over runs (which may have gone on at the same time).
+    pub agent_seconds: f64,
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Cost in US dollars; null, because no prices are known yet.
+    pub cost: Option<f64>,
+}
+
+/// Success at one number of actions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ByActions {
+    /// Number of actions.
+    pub actions: usize,
+    /// Scored runs.
+    pub cases: u64,
+    /// Runs that passed.
+    pub passed: u64,
+    /// Lower end of the 95 % interval of the success rate.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Success rate of an agent that calls every tool once in a random order: the mean of `correct plans / n!`. Null
+    /// above 20 actions.
+    pub chance: Option<f64>,
+    /// Success rate of an agent that calls the tools in the order of mention.
+    pub in_order: f64,
+}
+
+/// The solver's work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SolverUse {
+    /// Number of calls.
+    pub calls: u64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// Tokens over all runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    /// Read by the model.
+    pub input: u64,
+    /// Written by the model.
+    pub output: u64,
+}
+
+impl Report {
+    /// Sums up a campaign.
+    pub fn new(input: ReportInput<'_>) -> Self {
+        let mut report = Self {
+            schema: REPORT_SCHEMA,
+            agent: input.agent.to_owned(),
+            model: input.model.map(str::to_owned),
+            simulated: input.simulated,
+            cases: input.outcomes.len() as u64,
+            passed: 0,
+            failed: 0,
+            unscored: 0,
+            classes: Class::ALL.into_iter().map(|class| (class.as_str(), 0)).collect(),
+            flags: Flag::ALL.into_iter().map(|flag| (flag.as_str(), 0)).collect(),
+            by_actions: Vec::new(),
+            solver: SolverUse { calls: input.solver.calls, seconds: input.solver.time.as_secs_f64() },
+            synthesis_seconds: input.synthesis.as_secs_f64(),
+            agent_seconds: 0.0,
+            tokens: Tokens { input: 0, output: 0 },
+            cost: None,
+        };
+        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+        for outcome in input.outcomes {
+            report.agent_seconds += outcome.wall.as_secs_f64();
+            report.tokens.input += outcome.usage.input_tokens;
+            report.tokens.output += outcome.usage.output_tokens;
+            let Ok(verdict) = &outcome.verdict else {
+                report.unscored += 1;
+                continue;
+            };
+            for flag in &verdict.flags {
+                *report.flags.entry(flag.as_str()).or_default() += 1;
+            }
+            match verdict.class {
+                None => report.passed += 1,
+                Some(class) => {
+                    report.failed += 1;
+                    *report.classes.entry(class.as_str()).or_default() += 1;
+                }
+            }
+            if let Some(case) = input.cases.get(outcome.ordinal as usize) {
+                groups.entry(case.actions.len()).or_default().add(case, verdict.passed);
+            }
+        }
+        report.by_actions = groups.into_iter().map(|(actions, group)| group.sum_up(actions)).collect();
+        report
+    }
+
+    /// Scored runs.
+    pub fn scored(&self) -> u64 {
+        self.passed + self.failed
+    }
+
+    /// The 95 % interval of the error rate.
+    pub fn error_interval(&self) -> Interval {
+        wilson(self.failed, self.scored())
+    }
+
+    /// Success rate by chance over all scored runs; `None` where it is not known for all.
+    pub fn chance(&self) -> Option<f64> {
+        self.weighted(|group| group.chance)
+    }
+
+    /// Success rate in the order of mention over all scored runs.
+    pub fn in_order(&self) -> Option<f64> {
+        self.weighted(|group| Some(group.in_order))
+    }
+
+    fn weighted(&self, rate: impl Fn(&ByActions) -> Option<f64>) -> Option<f64> {
+        let mut sum = 0.0;
+        for group in &self.by_actions {
+            sum += rate(group)? * group.cases as f64;
+        }
+        (self.scored() > 0).then(|| sum / self.scored() as f64)
+    }
+}
+
+#[derive(Default)]
+struct Group {
+    cases: u64,
+    passed: u64,
+    chance: Option<f64>,
+    in_order: u64,
+    is_chance_unknown: bool,
+}
+
+impl Group {
+    fn add(&mut self, case: &Case, passed: bool) {
+        self.cases += 1;
+        self.passed += u64::from(passed);
+        match case.difficulty.correct_plans {
+            Some(correct) => {
+                let all: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
+                *self.chance.get_or_insert(0.0) += correct as f64 / all;
+            }
+            None => self.is_chance_unknown = true,
+        }
+        self.in_order += u64::from(passes_in_order(case));
+    }
+
+    fn sum_up(self, actions: usize) -> ByActions {
+        let cases = self.cases as f64;
+        let Interval { low, high } = wilson(self.passed, self.cases);
+        let chance = self.chance.filter(|_| !self.is_chance_unknown).map(|sum| sum / cases);
+        ByActions {
+            actions,
+            cases: self.cases,
+            passed: self.passed,
+            low,
+            high,
+            chance,
+            in_order: self.in_order as f64 / cases,
+        }
+    }
+}
+
+/// Whether calling the tools in the order of mention is right, by the same oracle that judges agents.
+fn passes_in_order(case: &Case) -> bool {
+    let mut events = Vec::new();
+    for place in case.order_of_mention() {
+        let id = CallId::new(format!("{place}"));
+        let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments: Arguments::none() };
+        events.push(Event { at: 0, kind: EventKind::Call(call) });
+        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+    }
+    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    judge(case, &events, Default::default()).is_ok_and(|verdict| verdict.passed)
+}

@@ -1,0 +1,161 @@
+//! Simulated models. They prove the plumbing and say nothing of any real model: whatever they produce must be named
+//! a simulation wherever it is shown.
+//!
+//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds the
+//! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call a
+//! turn. It has no memory: what it will do follows from the text, the tools and the seed in the request, and where it is
+//! follows from the calls already in the conversation. So it behaves the same in process and over HTTP.
+
+mod script;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+
+use script::{Script, Step};
+
+/// Most scripts kept between the turns of runs; beyond that they are worked out again.
+const SCRIPTS_KEPT_MAX: usize = 8192;
+
+/// What a simulated model does wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SimKind {
+    /// Nothing.
+    Perfect,
+    /// Calls the tools in the order of mention, whatever the text says.
+    InOrder,
+    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %.
+    Forgetful,
+    /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
+    /// and what is then open is done in a drawn order.
+    Careless,
+    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted): each call with a chance of 5 %
+    /// for every action beyond the first, at most 50 %. Half of the time it then corrects itself, otherwise it goes on.
+    Clumsy,
+    /// Plans rightly and then repeats its last call for ever.
+    Endless,
+}
+
+impl SimKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Perfect, Self::InOrder, Self::Forgetful, Self::Careless, Self::Clumsy, Self::Endless];
+
+    /// The name behind `sim/`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Perfect => "perfect",
+            Self::InOrder => "in-order",
+            Self::Forgetful => "forgetful",
+            Self::Careless => "careless",
+            Self::Clumsy => "clumsy",
+            Self::Endless => "endless",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Chance of one mistake with `actions` actions; see the kinds. What a mistake is depends on the kind.
+    pub fn mistake_chance(self, actions: usize) -> f64 {
+        let more = actions.saturating_sub(1) as f64;
+        match self {
+            Self::Forgetful => (0.03 * more).min(0.5),
+            Self::Careless => (0.05 * more).min(0.6),
+            Self::Clumsy => (0.05 * more).min(0.5),
+            Self::Perfect | Self::InOrder | Self::Endless => 0.0,
+        }
+    }
+}
+
+/// A simulated model.
+#[derive(Debug)]
+pub struct SimModel {
+    kind: SimKind,
+    name: String,
+    scripts: Mutex<HashMap<u64, Arc<Script>>>,
+}
+
+impl SimModel {
+    /// A model of that kind.
+    pub fn new(kind: SimKind) -> Self {
+        Self { kind, name: format!("sim/{}", kind.as_str()), scripts: Mutex::default() }
+    }
+
+    fn reply(&self, request: &ChatRequest) -> ChatReply {
+        let script = self.script(request);
+        let (mut made, mut characters) = (0usize, 0usize);
+        for message in &request.messages {
+            match message {
+                Message::Assistant { text, calls } => {
+                    made += calls.len();
+                    characters += text.len();
+                }
+                Message::System { text } | Message::User { text } | Message::Tool { text, .. } => {
+                    characters += text.len();
+                }
+            }
+        }
+        let step = script.step(made);
+        // Four characters a token is the usual rule of thumb; a simulation has no tokenizer.
+        let tokens = |characters: usize| characters.div_ceil(4) as u64;
+        match step {
+            Step::Call { tool, arguments } => ChatReply {
+                text: String::new(),
+                calls: vec![ToolCall {
+                    id: CallId::new(format!("call_{}", made + 1)),
+                    name: tool.clone(),
+                    arguments: Arguments::Object(arguments.clone()),
+                }],
+                finish: FinishReason::ToolCalls,
+                usage: Usage { input_tokens: tokens(characters), output_tokens: tokens(tool.len()) },
+            },
+            Step::Say(text) => ChatReply {
+                text: text.clone(),
+                calls: Vec::new(),
+                finish: FinishReason::Stop,
+                usage: Usage { input_tokens: tokens(characters), output_tokens: tokens(text.len()) },
+            },
+        }
+    }
+
+    fn script(&self, request: &ChatRequest) -> Arc<Script> {
+        let key = script::key(request);
+        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(script) = scripts.get(&key) {
+            return Arc::clone(script);
+        }
+        drop(scripts);
+        let script = Arc::new(Script::write(self.kind, request, key));
+        scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        if scripts.len() >= SCRIPTS_KEPT_MAX {
+            scripts.clear();
+        }
+        scripts.insert(key, Arc::clone(&script));
+        script
+    }
+}
+
+impl Model for SimModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { tool_calls: true, streaming: true, ..Capabilities::default() }
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let reply = self.reply(request);
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+}

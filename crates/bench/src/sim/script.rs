@@ -1,0 +1,212 @@
+//! What a simulated model is going to do with a request: its calls, then its answer.
+
+use std::collections::BTreeMap;
+
+use planproof_constraint::{Order, Variable};
+use planproof_model::{ChatRequest, Message};
+use planproof_synth::{ACTIONS_MAX, Draw, read};
+use planproof_trace::Tool;
+use serde_json::{Map, Value};
+
+use super::SimKind;
+
+/// One turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// Call a tool.
+    Call {
+        /// Its name.
+        tool: String,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+    },
+    /// Finish.
+    Say(String),
+}
+
+/// All turns of a run.
+#[derive(Debug)]
+pub(super) struct Script {
+    calls: Vec<Step>,
+    end: Step,
+}
+
+/// A task of the query, as the model sees it.
+struct Task<'a> {
+    tool: &'a Tool,
+    text: &'a str,
+}
+
+/// A relation that the text states, with the sub-sentence it stands in.
+struct Stated {
+    first: usize,
+    second: usize,
+    place: (u32, u32),
+}
+
+/// Names what the script follows from: the user's text, the tools and the seed (FNV-1a, 64 bits, which never changes).
+pub(super) fn key(request: &ChatRequest) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for message in &request.messages {
+        if let Message::User { text } | Message::System { text } = message {
+            add(text.as_bytes());
+            add(&[0]);
+        }
+    }
+    for tool in request.tools.iter() {
+        add(tool.name.as_bytes());
+        add(&[0]);
+    }
+    add(&request.settings.seed.unwrap_or_default().to_le_bytes());
+    hash
+}
+
+impl Script {
+    /// The turn after `made` calls.
+    pub(super) fn step(&self, made: usize) -> &Step {
+        self.calls.get(made).unwrap_or(&self.end)
+    }
+
+    pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
+        let tasks: Vec<Task<'_>> = request.tools.iter().map(Task::of).collect();
+        let texts: Vec<&str> = tasks.iter().map(|task| task.text).collect();
+        let Some(pairs) = find_paragraph(request, &texts) else {
+            let text = "I find no tasks with an order in this request that my tools could do.".to_owned();
+            return Self { calls: Vec::new(), end: Step::Say(text) };
+        };
+        let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
+        let mentioned = order_of_mention(&pairs);
+        let plan = plan(kind, &mentioned, &pairs, draw);
+        let mut calls = Vec::with_capacity(plan.len());
+        for task in plan {
+            add_call(kind, &tasks, task, mentioned.len(), draw, &mut calls);
+        }
+        let end = match (kind, calls.last()) {
+            (SimKind::Endless, Some(last)) => last.clone(),
+            _ => Step::Say("All tasks are done.".to_owned()),
+        };
+        Self { calls, end }
+    }
+}
+
+impl<'a> Task<'a> {
+    /// Tools tell their task in quotes: `Does the task "network diagnosis".` Where one does not, its name has to do.
+    fn of(tool: &'a Tool) -> Self {
+        let quoted = tool.description.split('"').nth(1).filter(|text| !text.is_empty());
+        Self { tool, text: quoted.unwrap_or(&tool.name) }
+    }
+}
+
+/// Reads the first block of the user's text that can be read. The pairs are in the order of the text.
+fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Vec<Stated>> {
+    let blocks = request.messages.iter().flat_map(|message| match message {
+        Message::User { text } | Message::System { text } => text.split("\n\n"),
+        Message::Assistant { .. } | Message::Tool { .. } => "".split("\n\n"),
+    });
+    for block in blocks.filter(|block| !block.trim().is_empty()) {
+        if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
+            let mut pairs = reading.pairs;
+            pairs.sort_by_key(|pair| pair.source);
+            let stated = pairs.into_iter().map(|pair| Stated {
+                first: pair.first,
+                second: pair.second,
+                place: (pair.source.sentence, pair.source.sub_sentence),
+            });
+            return Some(stated.collect());
+        }
+    }
+    None
+}
+
+/// Tasks in the order in which the text speaks of them.
+fn order_of_mention(pairs: &[Stated]) -> Vec<usize> {
+    let mut mentioned = Vec::new();
+    for pair in pairs {
+        for task in [pair.first, pair.second] {
+            if !mentioned.contains(&task) {
+                mentioned.push(task);
+            }
+        }
+    }
+    mentioned
+}
+
+/// The tasks in the order in which the model will do them.
+fn plan(kind: SimKind, mentioned: &[usize], pairs: &[Stated], draw: &mut Draw) -> Vec<usize> {
+    let chance = kind.mistake_chance(mentioned.len());
+    match kind {
+        SimKind::InOrder => mentioned.to_vec(),
+        SimKind::Perfect | SimKind::Clumsy | SimKind::Endless => keep_order(mentioned, pairs, |_| true, None),
+        SimKind::Forgetful => {
+            let mut plan = keep_order(mentioned, pairs, |_| true, None);
+            plan.retain(|_| draw.unit() >= chance);
+            plan
+        }
+        SimKind::Careless => {
+            let mut heeded = BTreeMap::new();
+            for pair in pairs {
+                heeded.entry(pair.place).or_insert_with(|| draw.unit() >= chance);
+            }
+            keep_order(mentioned, pairs, |pair| heeded[&pair.place], Some(draw))
+        }
+    }
+}
+
+/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one.
+fn keep_order(
+    mentioned: &[usize],
+    pairs: &[Stated],
+    heeds: impl Fn(&Stated) -> bool,
+    mut draw: Option<&mut Draw>,
+) -> Vec<usize> {
+    let count = mentioned.len().min(ACTIONS_MAX);
+    let Some(mut order) = Order::new(count) else { return Vec::new() };
+    let place = |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
+    for pair in pairs.iter().filter(|pair| heeds(pair)) {
+        if let (Some(first), Some(second)) = (place(pair.first), place(pair.second)) {
+            // A text that contradicts itself cannot be kept to; what comes later in it gives way.
+            let _ = order.try_before(Variable::new(first), Variable::new(second));
+        }
+    }
+    let mut done = 0u64;
+    let mut plan = Vec::with_capacity(count);
+    while plan.len() < count {
+        let next = order.correct_next(done);
+        let chosen = match &mut draw {
+            Some(draw) => draw.bit(next).map_or(0, usize::from),
+            None => next.trailing_zeros() as usize,
+        };
+        done |= 1 << chosen;
+        plan.push(mentioned[chosen]);
+    }
+    plan
+}
+
+fn add_call(
+    kind: SimKind,
+    tasks: &[Task<'_>],
+    task: usize,
+    count: usize,
+    draw: &mut Draw,
+    calls: &mut Vec<Step>,
+) {
+    let name = &tasks[task].tool.name;
+    if kind == SimKind::Clumsy && draw.unit() < kind.mistake_chance(count) {
+        calls.push(if draw.chance(1, 2) {
+            Step::Call { tool: format!("do_{name}"), arguments: Map::new() }
+        } else {
+            let mut arguments = Map::new();
+            arguments.insert("task".to_owned(), tasks[task].text.into());
+            Step::Call { tool: name.clone(), arguments }
+        });
+        if draw.chance(1, 2) {
+            return;
+        }
+    }
+    calls.push(Step::Call { tool: name.clone(), arguments: Map::new() });
+}

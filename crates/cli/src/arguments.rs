@@ -1,0 +1,303 @@
+//! The command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use planproof_synth::Options;
+
+/// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
+#[derive(Debug, Parser)]
+#[command(name = "planproof", version, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
+                        3 something outside failed and nothing else.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Write one machine-readable document, or JSON lines, to stdout.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Seed of all that is drawn: the same seed gives the same cases.
+    #[arg(long, global = true, default_value_t = 7)]
+    pub(crate) seed: u64,
+    /// No progress on stderr.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the main job, without a key or a network: simulated agents, a table, three findings.
+    Demo,
+    /// Synthesise cases: one case v1 document a line.
+    Synth(SynthArguments),
+    /// List the topics that cases are drawn from, or the activities of one.
+    Topics(TopicsArguments),
+    /// Read English back into constraints.
+    Read(ReadArguments),
+    /// Judge one plan of one case.
+    Check(CheckArguments),
+    /// Test how an agent plans.
+    Test(TestArguments),
+    /// Offer a model as an OpenAI-compatible endpoint on this machine.
+    ServeModel(ServeModelArguments),
+    /// Offer the mock tools of one case over MCP, and judge the calls.
+    ServeTools(ServeToolsArguments),
+    /// Look at former campaigns in the run store.
+    Runs(RunsArguments),
+}
+
+/// How cases are drawn.
+#[derive(Debug, Args)]
+pub(crate) struct CaseArguments {
+    /// Number of actions: one number, or a range with both ends included.
+    #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
+    pub(crate) actions: (u32, u32),
+    /// Place of the first case in the seed's sequence.
+    #[arg(long, default_value_t = 0, value_name = "INDEX")]
+    pub(crate) first: u64,
+    /// The job of all cases (`planproof topics` lists them); by default each case draws one.
+    #[arg(long, value_name = "JOB")]
+    pub(crate) topic: Option<String>,
+    /// Number of tools that belong to no task of the case.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) distractors: u32,
+    /// Most sentences; by default as many as actions.
+    #[arg(long, value_name = "N")]
+    pub(crate) sentences_max: Option<u32>,
+    /// Most sub-sentences of a sentence.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) sub_sentences_max: u8,
+    /// Most actions of a list; by default 2, and 3 from six actions on.
+    #[arg(long, value_name = "N")]
+    pub(crate) list_max: Option<u8>,
+    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside, up to 3.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) relative_depth: u8,
+    /// Most tries for one sentence.
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) tries_max: u32,
+}
+
+impl CaseArguments {
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            actions_min: self.actions.0,
+            actions_max: self.actions.1,
+            sentences_max: self.sentences_max,
+            tries_max: self.tries_max,
+            list_max: self.list_max,
+            sub_sentences_max: self.sub_sentences_max,
+            relative_depth: self.relative_depth,
+            distractors: self.distractors,
+            topic: self.topic.clone(),
+        }
+    }
+}
+
+fn parse_range(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| {
+        text.parse::<u32>().map_err(|_| format!("\"{text}\" is no whole number; write for example 4 or 3..5"))
+    };
+    match text.split_once("..") {
+        None => number(text).map(|both| (both, both)),
+        Some((low, high)) => Ok((number(low)?, number(high.strip_prefix('=').unwrap_or(high))?)),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SynthArguments {
+    #[command(flatten)]
+    pub(crate) cases: CaseArguments,
+    /// Number of cases.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) count: u64,
+    /// Print the queries as text instead of JSON.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) text: bool,
+    /// Print to stderr how many draws it took, and in how many ways the grammar expands.
+    #[arg(long)]
+    pub(crate) statistics: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopicsArguments {
+    /// A job.
+    pub(crate) job: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArguments {
+    /// File of case v1 lines; `-` for stdin.
+    #[arg(required_unless_present = "text", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Compare what the text says with the constraints of the case: the same pairs, one reading, every action
+    /// mentioned.
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) verify: bool,
+    /// Read this paragraph.
+    #[arg(long, requires = "task")]
+    pub(crate) text: Option<String>,
+    /// A task that the paragraph speaks of; once for each.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) task: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// File of case v1 lines; `-` for stdin.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) case: PathBuf,
+    /// Which case of the file; needed if it holds several and no trace names one.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// The plan: action ids or tool names, in the order of the calls.
+    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', required_unless_present = "trace", conflicts_with = "trace")]
+    pub(crate) calls: Vec<String>,
+    /// File of trace v1 lines: the runs of this case are judged.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArguments,
+}
+
+/// What counts as a failure.
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArguments {
+    /// A repeated action is flagged but does not fail the case.
+    #[arg(long)]
+    pub(crate) allow_repeats: bool,
+    /// The call of a tool that belongs to no task is flagged but does not fail the case.
+    #[arg(long)]
+    pub(crate) allow_distractors: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    /// The run store; it is made if it does not exist.
+    #[arg(long, env = "PLANPROOF_STORE", default_value = ".planproof/runs.db", value_name = "FILE")]
+    pub(crate) store: PathBuf,
+    /// Most pages of 4 KiB that the run store may take.
+    #[arg(long, value_name = "N")]
+    pub(crate) store_pages_max: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    /// The agent: `tools@MODEL` (our function-calling loop), `command:PROGRAM ARGS...`, or `url:URL`. MODEL is
+    /// `sim/NAME` (perfect, in-order, forgetful, careless, clumsy, endless) or `openai/NAME` (OPENAI_API_KEY,
+    /// OPENAI_BASE_URL).
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) agent: Option<String>,
+    /// Number of cases.
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) cases: u64,
+    #[command(flatten)]
+    pub(crate) draw: CaseArguments,
+    /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Most runs at once; by default 64 for our own agents and 4 for external ones.
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Longest time of a run, in seconds.
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    pub(crate) timeout: f64,
+    /// Most model turns of a run (for external agents: tool calls).
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) iterations: u32,
+    /// Serve this simulated model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
+    /// it.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) serve_model: Option<String>,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArguments,
+    /// Most findings shown.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Go on with a campaign that was interrupted: its id, the beginning of it, or `last`. What is finished is kept.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) resume: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeModelArguments {
+    /// The model: `sim/NAME`, or `openai/NAME` to pass requests on.
+    pub(crate) model: String,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// How long the model thinks before each answer, in milliseconds.
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    pub(crate) think: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeToolsArguments {
+    /// File of case v1 lines; `-` for stdin.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) case: PathBuf,
+    /// Which case of the file, if it holds several.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Speak MCP over stdin and stdout instead of HTTP; the verdict goes to stderr.
+    #[arg(long, conflicts_with = "port")]
+    pub(crate) stdio: bool,
+    /// Write the trace (trace v1) to this file at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    #[command(subcommand)]
+    pub(crate) command: RunsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List campaigns, the newest first.
+    List,
+    /// Show a campaign's report, or one of its cases in full.
+    Show {
+        /// Id of the campaign, the beginning of it, or `last`.
+        run: String,
+        /// Show this case: the query with the violated words marked, and the trace.
+        #[arg(long, value_name = "ID")]
+        case: Option<String>,
+        /// Most findings shown.
+        #[arg(long, default_value_t = 3, value_name = "N")]
+        findings: usize,
+    },
+    /// Write a campaign's data to stdout.
+    Export {
+        /// Id of the campaign, the beginning of it, or `last`.
+        run: String,
+        /// What to write.
+        #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Trace v1 lines of all finished runs.
+    Traces,
+    /// Case v1 lines.
+    Cases,
+    /// Verdict v1 lines of all finished runs; unscored ones as `{"unscored": why}`.
+    Verdicts,
+}

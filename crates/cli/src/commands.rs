@@ -1,0 +1,29 @@
+//! The commands, one module each.
+
+pub(crate) mod check;
+pub(crate) mod demo;
+pub(crate) mod read;
+pub(crate) mod runs;
+pub(crate) mod serve_model;
+pub(crate) mod serve_tools;
+pub(crate) mod synth;
+pub(crate) mod test;
+pub(crate) mod topics;
+
+use crate::failure::Failure;
+
+/// The async runtime of the commands that need one.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
+}
+
+/// Writes a value as one line of JSON to stdout.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    use std::io::Write as _;
+    let text = serde_json::to_string(value).map_err(|error| Failure::outside(error.to_string()))?;
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `planproof check`: the verdict on one plan.
+
+use std::io::Write as _;
+
+use planproof_synth::file::write_verdict;
+use planproof_synth::{Case, JudgeOptions, judge};
+use planproof_trace::wire::v1::read_traces;
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use serde_json::json;
+
+use crate::arguments::{CheckArguments, Global, JudgeArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::render::{self, Marking};
+use crate::select;
+
+/// One run of a case.
+struct Plan {
+    case: Case,
+    events: Vec<Event>,
+}
+
+pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let cases = select::read_cases(&arguments.case)?;
+    let plans = match &arguments.trace {
+        Some(trace) => from_traces(cases, arguments.id.as_deref(), &select::read_text(trace)?)?,
+        None => {
+            let case = select::pick_case(cases, arguments.id.as_deref())?;
+            let events = from_calls(&case, &arguments.calls)?;
+            vec![Plan { case, events }]
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    let (mut failed, mut unscored) = (false, false);
+    for Plan { case, events } in &plans {
+        match judge(case, events, judge_options(&arguments.judge)) {
+            Ok(verdict) => {
+                failed |= !verdict.passed;
+                if global.json {
+                    writeln!(out, "{}", write_verdict(&case.id, &verdict))?;
+                } else {
+                    let class = verdict.class.map_or("passed", planproof_synth::Class::as_str);
+                    writeln!(out, "case {}: {class}", case.id)?;
+                    if !verdict.passed {
+                        let marks = planproof_bench::violated_places(case, &verdict);
+                        writeln!(out, "  {}", render::marked(&case.paragraph, &marks, Marking::for_stdout()))?;
+                        write!(out, "{}", render::explanation(case, &verdict))?;
+                    }
+                }
+            }
+            Err(reason) => {
+                unscored = true;
+                if global.json {
+                    writeln!(out, "{}", json!({"case": case.id, "unscored": reason.to_string()}))?;
+                } else {
+                    writeln!(out, "case {}: unscored, {reason}", case.id)?;
+                }
+            }
+        }
+    }
+    Ok(match (failed, unscored) {
+        (true, _) => ExitCode::Failed,
+        (false, true) => ExitCode::Outside,
+        (false, false) => ExitCode::Passed,
+    })
+}
+
+pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
+    JudgeOptions {
+        repeated_fails: !arguments.allow_repeats,
+        distractor_fails: !arguments.allow_distractors,
+    }
+}
+
+/// The events of an agent that makes these calls one after the other and then answers.
+fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
+    let mut kinds = Vec::new();
+    for (number, name) in calls.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).enumerate() {
+        let action = case.actions.iter().find(|action| action.id.as_str() == name);
+        let tool = action.map_or(name, |action| action.tool.as_str());
+        if case.tool(tool).is_none() {
+            let ids: Vec<&str> = case.actions.iter().map(|action| action.id.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "case {} has no action or tool \"{name}\"; its actions are {}",
+                case.id,
+                ids.join(", ")
+            )));
+        }
+        let id = CallId::new(format!("c{}", number + 1));
+        kinds.push(EventKind::Call(ToolCall { id: id.clone(), name: tool.to_owned(), arguments: Arguments::none() }));
+        kinds.push(EventKind::Result(ToolResult::ok(id, case.mock_answer(tool))));
+    }
+    kinds.push(EventKind::End(EndReason::Answered { text: String::new() }));
+    Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event { at: at as u64, kind }).collect())
+}
+
+/// The traces of the file that are of a case of the file of cases (of the case `id`, if it is given).
+fn from_traces(cases: Vec<Case>, id: Option<&str>, text: &str) -> Result<Vec<Plan>, Failure> {
+    let mut plans = Vec::new();
+    for trace in read_traces(text) {
+        let trace = trace.map_err(|error| Failure::usage(format!("the trace cannot be read: {error}")))?;
+        let wanted = trace.header.case.as_str();
+        if id.is_some_and(|id| id != wanted) {
+            continue;
+        }
+        match cases.iter().find(|case| case.id == wanted) {
+            Some(case) => plans.push(Plan { case: case.clone(), events: trace.events }),
+            None => {
+                return Err(Failure::usage(format!("the trace is of case \"{wanted}\", which the file of cases lacks")));
+            }
+        }
+    }
+    if plans.is_empty() {
+        return Err(Failure::usage(format!("there is no trace of case \"{}\"", id.unwrap_or_default())));
+    }
+    Ok(plans)
+}

@@ -1,0 +1,95 @@
+//! `planproof read`: from English back to constraints.
+
+use std::io::{BufWriter, Write as _};
+
+use miette::{LabeledSpan, MietteDiagnostic};
+use planproof_synth::read::{Directions, ReadError, Reading, read, verify};
+use serde_json::json;
+
+use crate::arguments::{Global, ReadArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::select;
+
+pub(crate) fn run(arguments: &ReadArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match (&arguments.file, &arguments.text) {
+        (Some(file), _) => read_file(file, arguments.verify, global),
+        (None, text) => read_text(text.as_deref().unwrap_or_default(), &arguments.task, global),
+    }
+}
+
+fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<ExitCode, Failure> {
+    let cases = select::read_cases(file)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut wrong = 0usize;
+    for case in &cases {
+        if verified {
+            let result = verify(case, Directions::shipped());
+            wrong += usize::from(result.is_err());
+            let fault = result.err().map(|error| error.to_string());
+            if global.json {
+                writeln!(out, "{}", json!({"case": case.id, "verified": fault.is_none(), "fault": fault}))?;
+            } else if let Some(fault) = fault {
+                writeln!(out, "{}: {fault}", case.id)?;
+            }
+            continue;
+        }
+        let texts: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
+        match read(&case.paragraph, &texts, Directions::shipped()) {
+            Ok(reading) => write_reading(&mut out, &case.id, &reading, &texts, global)?,
+            Err(error) => {
+                out.flush()?;
+                return Err(point_at(&case.paragraph, &error));
+            }
+        }
+    }
+    if verified && !global.json {
+        writeln!(out, "{} of {} cases read back as one reading that says what their constraints say", cases.len() - wrong, cases.len())?;
+    }
+    out.flush()?;
+    Ok(if wrong == 0 { ExitCode::Passed } else { ExitCode::Failed })
+}
+
+fn read_text(text: &str, tasks: &[String], global: &Global) -> Result<ExitCode, Failure> {
+    let texts: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let reading = read(text, &texts, Directions::shipped()).map_err(|error| point_at(text, &error))?;
+    write_reading(&mut std::io::stdout().lock(), "text", &reading, &texts, global)?;
+    Ok(ExitCode::Passed)
+}
+
+fn write_reading(
+    out: &mut impl std::io::Write,
+    id: &str,
+    reading: &Reading,
+    texts: &[&str],
+    global: &Global,
+) -> Result<(), Failure> {
+    if global.json {
+        let pairs: Vec<_> = reading
+            .pairs
+            .iter()
+            .map(|pair| json!({"first": texts[pair.first], "second": texts[pair.second], "start": pair.source.start, "end": pair.source.end}))
+            .collect();
+        writeln!(out, "{}", json!({"case": id, "readings": reading.readings, "pairs": pairs}))?;
+        return Ok(());
+    }
+    let plural = if reading.readings == 1 { "reading" } else { "readings" };
+    writeln!(out, "{id}: {} {plural}", reading.readings)?;
+    for pair in &reading.pairs {
+        writeln!(out, "  {} before {}", texts[pair.first], texts[pair.second])?;
+    }
+    Ok(())
+}
+
+/// The error with the text shown and the word at fault underlined.
+fn point_at(text: &str, error: &ReadError) -> Failure {
+    let ReadError::Unexpected { start, end, expected, .. } = error else {
+        return Failure::usage(error.to_string());
+    };
+    let byte = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte);
+    let label = LabeledSpan::at(byte(*start)..byte(*end), format!("expected {}", expected.join(" or ")));
+    let diagnosis = MietteDiagnostic::new(error.to_string())
+        .with_code("planproof::read::unexpected")
+        .with_label(label)
+        .with_help("the grammar is that of synthesised paragraphs; name every task of the text with --task");
+    Failure::Diagnosis(miette::Report::new(diagnosis).with_source_code(text.to_owned()))
+}

@@ -1,0 +1,65 @@
+//! `planproof serve-model`: a model as an OpenAI-compatible endpoint.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use planproof_model::server::{ServerConfig, serve};
+use secrecy::SecretString;
+use serde_json::json;
+
+use super::runtime;
+use crate::arguments::{Global, ServeModelArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::{progress, select};
+
+/// Names the key that clients must send; without it a random one is made and printed.
+const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
+
+pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let model = select::model(&arguments.model)?;
+    let given = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
+    let key = given.clone().unwrap_or_else(random_key);
+    let config = ServerConfig {
+        key: Some(SecretString::from(key.clone())),
+        think_time: Duration::from_millis(arguments.think),
+        ..ServerConfig::default()
+    };
+    runtime()?.block_on(async {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", arguments.port)).await.map_err(|error| {
+            Failure::outside(format!("cannot listen on 127.0.0.1:{}: {error}; choose another --port", arguments.port))
+        })?;
+        let address = listener.local_addr().map_err(|error| Failure::outside(error.to_string()))?;
+        let base_url = format!("http://{address}/v1");
+        // A key that came from the environment is known to whoever set it and is not repeated.
+        let shown = given.is_none().then_some(key.as_str());
+        let mut out = std::io::stdout().lock();
+        if global.json {
+            writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
+        } else {
+            writeln!(out, "OPENAI_BASE_URL={base_url}")?;
+            match shown {
+                Some(key) => writeln!(out, "OPENAI_API_KEY={key}")?,
+                None => writeln!(out, "# OPENAI_API_KEY is what {KEY_VARIABLE} holds")?,
+            }
+            writeln!(out, "OPENAI_MODEL={}", arguments.model)?;
+        }
+        out.flush()?;
+        drop(out);
+        let note = if model.is_simulated() { ", a simulated model" } else { "" };
+        progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));
+        let shutdown = async {
+            // Without a way to hear of Ctrl-C the server runs until it is killed.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        serve(listener, model, config, shutdown).await.map_err(|error| Failure::outside(error.to_string()))
+    })?;
+    Ok(ExitCode::Passed)
+}
+
+/// A key that nobody can guess.
+pub(crate) fn random_key() -> String {
+    let bytes: [u8; 16] = select::random_bytes();
+    format!("planproof-{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}

@@ -1,0 +1,90 @@
+//! `planproof serve-tools`: the mock tools of one case over MCP.
+
+use std::fs;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use planproof_bench::mock_tools;
+use planproof_synth::file::write_verdict;
+use planproof_synth::{Case, JudgeOptions, judge};
+use planproof_tools::mcp::{AccessToken, McpServer, RunTools, serve_stdio};
+use planproof_tools::{SchemaCache, WallClock};
+use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
+use serde_json::json;
+
+use super::runtime;
+use crate::arguments::{Global, ServeToolsArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::{progress, select};
+
+/// Most calls that are answered; a client that makes more is broken.
+const CALLS_MAX: u32 = 10_000;
+
+pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let case = select::pick_case(select::read_cases(&arguments.case)?, arguments.id.as_deref())?;
+    let tools = mock_tools(&case, &SchemaCache::default())
+        .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
+    let clock = Arc::new(WallClock::start());
+    let unit = clock.unit();
+    let recorder = Arc::new(Recorder::new(clock));
+    recorder.record(EventKind::Query { text: case.query.clone() });
+    let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };
+    runtime()?.block_on(serve(arguments, global, tools))?;
+    recorder.end(EndReason::Answered { text: String::new() });
+    let trace = Trace {
+        header: Header {
+            agent: "serve-tools".to_owned(),
+            model: None,
+            simulated: false,
+            case: case.id.clone(),
+            repeat: 0,
+            seed: 0,
+            clock: unit.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        events: recorder.take_events(),
+    };
+    finish(arguments, &case, &trace)
+}
+
+/// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).
+async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools) -> Result<(), Failure> {
+    if arguments.stdio {
+        return serve_stdio(tools).await.map_err(|error| Failure::outside(error.to_string()));
+    }
+    let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
+    let server = McpServer::bind(arguments.port).await.map_err(outside)?;
+    let run = server.open(tools, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
+    let mut out = std::io::stdout().lock();
+    if global.json {
+        writeln!(out, "{}", json!({"mcp_url": run.url()}))?;
+    } else {
+        writeln!(out, "PLANPROOF_MCP_URL={}", run.url())?;
+    }
+    out.flush()?;
+    drop(out);
+    progress::say(global, "serving the case's tools; Ctrl-C ends and judges");
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    Ok(())
+}
+
+fn finish(arguments: &ServeToolsArguments, case: &Case, trace: &Trace) -> Result<ExitCode, Failure> {
+    if let Some(path) = &arguments.trace {
+        let mut text = Vec::new();
+        wire::v1::write_trace(trace, &mut text);
+        fs::write(path, text)
+            .map_err(|error| Failure::outside(format!("cannot write {}: {error}", path.display())))?;
+    }
+    let verdict = judge(case, &trace.events, JudgeOptions::default())
+        .map_err(|unscored| Failure::outside(unscored.to_string()))?;
+    let line = write_verdict(&case.id, &verdict);
+    if arguments.stdio {
+        // Stdout belongs to the protocol.
+        eprintln!("{line}");
+    } else {
+        writeln!(std::io::stdout(), "{line}")?;
+    }
+    Ok(if verdict.passed { ExitCode::Passed } else { ExitCode::Failed })
+}

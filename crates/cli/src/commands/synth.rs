@@ -1,0 +1,37 @@
+//! `planproof synth`: cases to stdout.
+
+use std::io::{BufWriter, Write as _};
+
+use planproof_synth::file::write_case;
+use planproof_synth::{SynthesisCounts, Synthesizer, TopicBank, Wordings, count_expansions};
+
+use crate::arguments::{Global, SynthArguments};
+use crate::failure::{ExitCode, Failure};
+
+pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), TopicBank::shipped())?;
+    let mut counts = SynthesisCounts::default();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let first = arguments.cases.first;
+    for index in first..first.saturating_add(arguments.count) {
+        let case = synthesizer.case(global.seed, index, &mut counts, &mut ())?;
+        if arguments.text {
+            writeln!(out, "{}\n{}\n", case.id, case.query)?;
+        } else {
+            writeln!(out, "{}", write_case(&case))?;
+        }
+    }
+    out.flush()?;
+    if arguments.statistics {
+        let SynthesisCounts { sentences_drawn, unsatisfiable, ambiguous, too_wide, discarded, solver_calls } = counts;
+        eprintln!("sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}");
+        eprintln!("paragraphs discarded because they could not mention every action {discarded}; satisfiability checks {solver_calls}");
+        let depth = arguments.cases.relative_depth;
+        eprintln!(
+            "ways to expand one sub-sentence with {depth} levels of relative clauses: {} (counted: productions and \
+             directions; not counted: wordings, and the actions and lengths of lists)",
+            count_expansions(depth)
+        );
+    }
+    Ok(ExitCode::Passed)
+}

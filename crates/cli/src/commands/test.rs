@@ -1,0 +1,340 @@
+//! `planproof test`: a campaign.
+
+use std::collections::HashSet;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use planproof_agents::{Agent, RunLimits};
+use planproof_bench::{
+    AgentUnderTest, Campaign, CampaignError, Outcome, Report, ReportInput, SolverMeter, pick_findings,
+};
+use planproof_model::server::{ServerConfig, serve};
+use planproof_store::{NewCampaign, Store, StoreLimits};
+use planproof_synth::file::write_case;
+use planproof_synth::{Case, JudgeOptions, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::check::judge_options;
+use super::{print_json, runtime};
+use crate::arguments::{Global, StoreArguments, TestArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::render::{self, Marking};
+use crate::{progress, select};
+
+/// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
+const CONCURRENCY_IN_PROCESS: usize = 64;
+const CONCURRENCY_EXTERNAL: usize = 4;
+/// Most cases of one campaign.
+const CASES_MAX: u64 = 1_000_000;
+
+/// What of a campaign is kept in the store beside its cases, to go on with it and to sum it up again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StoredOptions {
+    seed: u64,
+    concurrency: usize,
+    timeout_ms: u64,
+    iterations: u32,
+    repeated_fails: bool,
+    distractor_fails: bool,
+    serve_model: Option<String>,
+    solver_calls: u64,
+    solver_ns: u64,
+    synthesis_ns: u64,
+}
+
+impl StoredOptions {
+    pub(crate) fn judge(&self) -> JudgeOptions {
+        JudgeOptions { repeated_fails: self.repeated_fails, distractor_fails: self.distractor_fails }
+    }
+
+    pub(crate) fn solver(&self) -> SolverMeter {
+        SolverMeter { calls: self.solver_calls, time: Duration::from_nanos(self.solver_ns) }
+    }
+
+    pub(crate) fn synthesis(&self) -> Duration {
+        Duration::from_nanos(self.synthesis_ns)
+    }
+}
+
+/// A campaign about to be run, with what is done of it.
+struct Prepared {
+    campaign: Campaign,
+    options: StoredOptions,
+    finished: Vec<Outcome>,
+}
+
+pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
+    // Everything the user may have got wrong comes before the store is touched.
+    let new_agent = arguments.agent.as_deref().map(|name| agent(name, arguments.serve_model.as_deref())).transpose()?;
+    let store = open_store(&arguments.store)?;
+    let prepared = match (new_agent, &arguments.resume) {
+        (Some(agent), _) => create(arguments, global, &store, agent)?,
+        (None, resume) => resume_campaign(&store, resume.as_deref().unwrap_or("last"))?,
+    };
+    let outcomes = runtime()?.block_on(carry_out(&prepared, &store, global))?;
+    let report = Report::new(ReportInput {
+        agent: &prepared.campaign.agent.name,
+        model: prepared.campaign.agent.model.as_deref(),
+        simulated: prepared.campaign.agent.simulated,
+        cases: &prepared.campaign.cases,
+        outcomes: &outcomes,
+        solver: prepared.options.solver(),
+        synthesis: prepared.options.synthesis(),
+    });
+    print_report(&report, &prepared.campaign.cases, &outcomes, &prepared.campaign.id, arguments.findings, global)?;
+    Ok(exit_code(&report))
+}
+
+/// Failures found: 1. Only unscored runs: 3. Otherwise 0.
+pub(crate) fn exit_code(report: &Report) -> ExitCode {
+    match (report.failed, report.unscored) {
+        (0, 0) => ExitCode::Passed,
+        (0, _) => ExitCode::Outside,
+        _ => ExitCode::Failed,
+    }
+}
+
+/// The report to stdout: one JSON document, or the tables and the worst findings.
+pub(crate) fn print_report(
+    report: &Report,
+    cases: &[Case],
+    outcomes: &[Outcome],
+    campaign: &str,
+    findings_max: usize,
+    global: &Global,
+) -> Result<(), Failure> {
+    use std::io::Write as _;
+    if global.json {
+        return print_json(report);
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", render::report(report))?;
+    for (place, finding) in pick_findings(cases, outcomes, findings_max).iter().enumerate() {
+        let again = format!("planproof runs show {campaign} --case {}", finding.case.id);
+        writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
+    }
+    if let Some(unscored) = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err()) {
+        writeln!(out, "Why runs are unscored, for example: {unscored}\n")?;
+    }
+    Ok(())
+}
+
+/// Opens the run store for writing, making its folder where it is missing.
+pub(crate) fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
+    let path = &arguments.store;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)
+            .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+    }
+    let limits = StoreLimits { pages_max: arguments.store_pages_max, ..StoreLimits::default() };
+    Ok(Store::open(path, limits)?)
+}
+
+/// The agent, with the simulated model named if one is to be served to it.
+fn agent(name: &str, serve_model: Option<&str>) -> Result<AgentUnderTest, Failure> {
+    let mut agent = select::agent(name)?;
+    if let Some(model) = serve_model {
+        if !matches!(agent.agent, Agent::Command(_)) {
+            return Err(Failure::usage("--serve-model is for a command: agent; others name their model themselves"));
+        }
+        agent.simulated = select::model(model)?.is_simulated();
+        agent.model = Some(model.to_owned());
+    }
+    Ok(agent)
+}
+
+fn create(
+    arguments: &TestArguments,
+    global: &Global,
+    store: &Store,
+    agent: AgentUnderTest,
+) -> Result<Prepared, Failure> {
+    let timeout = Duration::try_from_secs_f64(arguments.timeout)
+        .ok()
+        .filter(|timeout| !timeout.is_zero())
+        .ok_or_else(|| Failure::usage(format!("--timeout is {}; it must be above 0 seconds", arguments.timeout)))?;
+    if arguments.iterations == 0 {
+        return Err(Failure::usage("--iterations is 0; it must be at least 1"));
+    }
+    let (cases, solver, synthesis) = match &arguments.from {
+        Some(file) => (select::read_cases(file)?, SolverMeter::default(), Duration::ZERO),
+        None => synthesise(arguments, global)?,
+    };
+    let is_external = !matches!(agent.agent, Agent::FunctionCalling(_));
+    let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
+    let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
+    let judge = judge_options(&arguments.judge);
+    let options = StoredOptions {
+        seed: global.seed,
+        concurrency,
+        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        iterations: arguments.iterations,
+        repeated_fails: judge.repeated_fails,
+        distractor_fails: judge.distractor_fails,
+        serve_model: arguments.serve_model.clone(),
+        solver_calls: solver.calls,
+        solver_ns: u64::try_from(solver.time.as_nanos()).unwrap_or(u64::MAX),
+        synthesis_ns: u64::try_from(synthesis.as_nanos()).unwrap_or(u64::MAX),
+    };
+    let text = serde_json::to_string(&options).map_err(|error| Failure::outside(error.to_string()))?;
+    let created_ms = milliseconds_now();
+    let id = campaign_id(created_ms);
+    let command_line = std::env::args().collect::<Vec<_>>().join(" ");
+    let campaign = NewCampaign {
+        id: &id,
+        created_ms,
+        command_line: &command_line,
+        agent: &agent.name,
+        model: agent.model.as_deref(),
+        simulated: agent.simulated,
+        options: &text,
+        repeats: 1,
+    };
+    store.create_campaign(&campaign, cases.iter().map(|case| (case.id.as_str(), write_case(case))))?;
+    prepare(id, agent, cases, options, Vec::new())
+}
+
+fn synthesise(arguments: &TestArguments, global: &Global) -> Result<(Vec<Case>, SolverMeter, Duration), Failure> {
+    if arguments.cases == 0 || arguments.cases > CASES_MAX {
+        return Err(Failure::usage(format!("--cases is {}; it must be 1 to {CASES_MAX}", arguments.cases)));
+    }
+    let synthesizer = Synthesizer::new(arguments.draw.options(), Wordings::shipped(), TopicBank::shipped())?;
+    let mut counts = SynthesisCounts::default();
+    let mut solver = SolverMeter::default();
+    let start = Instant::now();
+    let first = arguments.draw.first;
+    let cases = (first..first.saturating_add(arguments.cases))
+        .map(|index| synthesizer.case(global.seed, index, &mut counts, &mut solver))
+        .collect::<Result<Vec<Case>, _>>()?;
+    Ok((cases, solver, start.elapsed()))
+}
+
+/// Takes up a campaign from the store: its cases, its options, and the runs that are finished, judged again from their
+/// traces.
+fn resume_campaign(store: &Store, name: &str) -> Result<Prepared, Failure> {
+    let stored = super::runs::Stored::load(store, name)?;
+    let agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref())?;
+    let super::runs::Stored { campaign, cases, options, outcomes } = stored;
+    prepare(campaign.id, agent, cases, options, outcomes)
+}
+
+fn prepare(
+    id: String,
+    agent: AgentUnderTest,
+    cases: Vec<Case>,
+    options: StoredOptions,
+    finished: Vec<Outcome>,
+) -> Result<Prepared, Failure> {
+    let limits = RunLimits {
+        wall: Duration::from_millis(options.timeout_ms),
+        iterations: options.iterations,
+        ..RunLimits::default()
+    };
+    let concurrency = NonZeroUsize::new(options.concurrency)
+        .ok_or_else(|| Failure::usage("the stored campaign has a concurrency of 0"))?;
+    let campaign = Campaign {
+        id,
+        agent,
+        cases: cases.into(),
+        seed: options.seed,
+        limits,
+        judge: options.judge(),
+        concurrency,
+        token: select::random_bytes,
+    };
+    Ok(Prepared { campaign, options, finished })
+}
+
+/// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
+async fn carry_out(prepared: &Prepared, store: &Store, global: &Global) -> Result<Vec<Outcome>, Failure> {
+    let writer = store.writer()?;
+    let stop = CancellationToken::new();
+    let on_interrupt = stop.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            on_interrupt.cancel();
+        }
+    });
+    let mut campaign = prepared.campaign.clone();
+    let _served = match &prepared.options.serve_model {
+        Some(model) => Some(serve_to_agent(&mut campaign, model).await?),
+        None => None,
+    };
+    let mut outcomes = prepared.finished.clone();
+    let done: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
+    let total = campaign.cases.len() as u64;
+    let bar = progress::bar(global, total, done.len() as u64);
+    progress::say(global, &format!("campaign {}: {total} cases, {} done already", campaign.id, done.len()));
+    let mut failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count();
+    let result = campaign
+        .run(Some(writer), &done, &stop, |outcome| {
+            failed += usize::from(outcome.passed() == Some(false));
+            bar.set_message(format!("{failed} failed"));
+            bar.inc(1);
+            outcomes.push(outcome);
+        })
+        .await;
+    bar.finish_and_clear();
+    match result {
+        Ok(()) => {}
+        Err(CampaignError::Stopped) => {
+            return Err(Failure::outside(format!(
+                "interrupted: {} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
+                outcomes.len(),
+                campaign.id
+            )));
+        }
+        Err(error) => {
+            let hint = format!("{} of {total} runs are finished and kept; go on with `planproof test --resume {}`", outcomes.len(), campaign.id);
+            return Err(match Failure::from(error) {
+                Failure::Outside(what) => Failure::Outside(format!("{what}\n{hint}")),
+                Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),
+                other => other,
+            });
+        }
+    }
+    outcomes.sort_by_key(|outcome| outcome.ordinal);
+    Ok(outcomes)
+}
+
+/// Ends the server when it is dropped.
+struct Served(CancellationToken);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Serves a model on a free port with a key of its own, and tells the agent's program where.
+async fn serve_to_agent(campaign: &mut Campaign, model_name: &str) -> Result<Served, Failure> {
+    let model = select::model(model_name)?;
+    let fail = |error: std::io::Error| Failure::outside(format!("cannot serve {model_name}: {error}"));
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.map_err(fail)?;
+    let address = listener.local_addr().map_err(fail)?;
+    let key = super::serve_model::random_key();
+    let config = ServerConfig { key: Some(SecretString::from(key.clone())), ..ServerConfig::default() };
+    let stop = CancellationToken::new();
+    tokio::spawn(serve(listener, Arc::clone(&model), config, stop.clone().cancelled_owned()));
+    if let Agent::Command(agent) = &mut campaign.agent.agent {
+        agent.set_variable("OPENAI_BASE_URL", format!("http://{address}/v1").into());
+        agent.set_variable("OPENAI_API_KEY", key.into());
+        agent.set_variable("OPENAI_MODEL", model_name.to_owned().into());
+    }
+    Ok(Served(stop))
+}
+
+fn milliseconds_now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Short, sorts by time, and differs even between campaigns of the same millisecond.
+fn campaign_id(created_ms: u64) -> String {
+    let [tail] = select::random_bytes::<1>();
+    format!("{created_ms:010x}{tail:02x}")
+}

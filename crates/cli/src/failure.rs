@@ -1,0 +1,108 @@
+//! Why a command could not do its work, and what it exits with.
+
+use std::io;
+
+use planproof_bench::CampaignError;
+use planproof_model::ModelError;
+use planproof_store::StoreError;
+use planproof_synth::SynthesisError;
+
+/// What the process exits with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum ExitCode {
+    /// All passed.
+    Passed = 0,
+    /// Failures were found (there may be unscored runs beside them).
+    Failed = 1,
+    /// The command line, a file or the configuration is wrong.
+    Usage = 2,
+    /// Something outside failed, and nothing else is wrong.
+    Outside = 3,
+}
+
+/// A failure of the user's side or of the world; failures of an agent are results, not this.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What was asked for makes no sense.
+    Usage(String),
+    /// A diagnosis with the source shown.
+    Diagnosis(miette::Report),
+    /// Something outside failed.
+    Outside(String),
+    /// Nobody reads stdout any more.
+    OutputClosed,
+}
+
+impl Failure {
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::Usage(what.into())
+    }
+
+    pub(crate) fn outside(what: impl Into<String>) -> Self {
+        Self::Outside(what.into())
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Diagnosis(_) => ExitCode::Usage,
+            Self::Outside(_) => ExitCode::Outside,
+            Self::OutputClosed => ExitCode::Passed,
+        }
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Usage(what) | Self::Outside(what) => format!("error: {what}"),
+            Self::Diagnosis(report) => format!("{report:?}"),
+            Self::OutputClosed => String::new(),
+        }
+    }
+}
+
+/// Writing to stdout failed.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::outside(format!("cannot write to stdout: {error}")),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::UnknownCampaign { .. }
+            | StoreError::NotAStore { .. }
+            | StoreError::Newer { .. }
+            | StoreError::AmbiguousCampaign { .. } => Self::usage(error.to_string()),
+            other => Self::outside(other.to_string()),
+        }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::MissingKey { .. } | ModelError::Configuration { .. } => Self::usage(error.to_string()),
+            other => Self::outside(other.to_string()),
+        }
+    }
+}
+
+impl From<SynthesisError> for Failure {
+    fn from(error: SynthesisError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Self {
+        match error {
+            CampaignError::Store(error) => error.into(),
+            CampaignError::Tools { .. } => Self::usage(error.to_string()),
+            other => Self::outside(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Progress on stderr, only where a person watches.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::arguments::Global;
+
+/// A bar over `total` runs, of which `done` are done. Hidden when stderr is no terminal, or quiet was asked for.
+pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
+    let target = if global.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}  {msg}  {elapsed}, {eta} to go")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style);
+    bar.set_position(done);
+    bar
+}
+
+/// A line on stderr, unless quiet was asked for.
+pub(crate) fn say(global: &Global, line: &str) {
+    if !global.quiet {
+        eprintln!("{line}");
+    }
+}

@@ -1,0 +1,277 @@
+//! What people read: the report table, findings with marked words, transcripts.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{CellAlignment, ContentArrangement, Table};
+use planproof_bench::{Finding, Report};
+use planproof_synth::{Case, Source, Verdict};
+
+/// How marked words are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marking {
+    /// In colour, for a terminal.
+    Colour,
+    /// Between « and », for files and pipes.
+    Quotes,
+}
+
+impl Marking {
+    /// Colour where stdout is a terminal and `NO_COLOR` is not set.
+    pub(crate) fn for_stdout() -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if std::io::stdout().is_terminal() && !plain { Self::Colour } else { Self::Quotes }
+    }
+
+    fn around(self, text: &str) -> String {
+        match self {
+            Self::Colour => format!("\u{1b}[1;31m{text}\u{1b}[0m"),
+            Self::Quotes => format!("«{text}»"),
+        }
+    }
+}
+
+/// The paragraph with the words at `marks` marked. Marks do not overlap and come in order.
+pub(crate) fn marked(paragraph: &str, marks: &[Source], marking: Marking) -> String {
+    let characters: Vec<char> = paragraph.chars().collect();
+    let part = |from: u32, to: u32| -> String {
+        characters.get(from as usize..to as usize).unwrap_or_default().iter().collect()
+    };
+    let mut out = String::new();
+    let mut at = 0;
+    for mark in marks {
+        out += &part(at, mark.start);
+        out += &marking.around(&part(mark.start, mark.end));
+        at = mark.end;
+    }
+    out + &part(at, characters.len() as u32)
+}
+
+/// The whole report: who, the table in the shape of the paper's Table 2, success by number of actions, classes.
+pub(crate) fn report(report: &Report) -> String {
+    let mut out = String::new();
+    let model = match &report.model {
+        Some(model) if !report.agent.contains(model.as_str()) => format!(" with {model}"),
+        _ => String::new(),
+    };
+    let _ = writeln!(out, "{}{model}, {} cases", report.agent, report.cases);
+    if report.simulated {
+        let _ = writeln!(out, "SIMULATION: a simulated model planned; these figures say nothing of any real model.");
+    }
+    let _ = writeln!(out, "\n{}", summary_table(report));
+    let _ = writeln!(out, "\n{}", actions_table(report));
+    if report.failed > 0 {
+        let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
+        classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
+        let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
+        let _ = writeln!(out, "\nFailures by class: {}", classes.join(", "));
+    }
+    if report.unscored > 0 {
+        let _ = writeln!(out, "\nUnscored: {} runs say nothing of the agent, because something else failed.", report.unscored);
+    }
+    out
+}
+
+fn table(head: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn summary_table(report: &Report) -> Table {
+    let mut table = table(&[
+        "Agent", "Generated", "Errors", "% [95 %]", "by chance", "in order", "Solver calls", "Solver", "Synthesis", "Agent time",
+    ]);
+    let interval = report.error_interval();
+    let errors = if report.scored() == 0 {
+        "-".to_owned()
+    } else {
+        let rate = report.failed as f64 / report.scored() as f64;
+        format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high))
+    };
+    // The baselines are given as error rates too, so that the columns can be compared.
+    let baseline = |success: Option<f64>| success.map_or("-".to_owned(), |rate| percent(1.0 - rate));
+    table.add_row(vec![
+        short(&report.agent, 32),
+        report.cases.to_string(),
+        report.failed.to_string(),
+        errors,
+        baseline(report.chance()),
+        baseline(report.in_order()),
+        report.solver.calls.to_string(),
+        seconds(report.solver.seconds),
+        seconds(report.synthesis_seconds),
+        seconds(report.agent_seconds),
+    ]);
+    table
+}
+
+fn actions_table(report: &Report) -> Table {
+    let mut table = table(&["Actions", "Cases", "Passed", "% [95 %]", "by chance", "in order"]);
+    for group in &report.by_actions {
+        let rate = group.passed as f64 / group.cases as f64;
+        table.add_row(vec![
+            group.actions.to_string(),
+            group.cases.to_string(),
+            group.passed.to_string(),
+            format!("{} [{}, {}]", percent(rate), percent(group.low), percent(group.high)),
+            group.chance.map_or("-".to_owned(), percent),
+            percent(group.in_order),
+        ]);
+    }
+    table
+}
+
+/// Several agents on the same cases, a line each.
+pub(crate) fn comparison(reports: &[Report]) -> Table {
+    let mut table = table(&["Agent", "Errors", "% [95 %]", "Mostly", "by chance", "in order"]);
+    for report in reports {
+        let interval = report.error_interval();
+        let rate = report.failed as f64 / report.scored().max(1) as f64;
+        let most = report.classes.iter().filter(|(_, count)| **count > 0).max_by_key(|(_, count)| **count);
+        let baseline = |success: Option<f64>| success.map_or("-".to_owned(), |rate| percent(1.0 - rate));
+        table.add_row(vec![
+            report.agent.clone(),
+            format!("{} of {}", report.failed, report.scored()),
+            format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)),
+            most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
+            baseline(report.chance()),
+            baseline(report.in_order()),
+        ]);
+    }
+    table
+}
+
+fn percent(rate: f64) -> String {
+    format!("{:.1}", rate * 100.0)
+}
+
+fn seconds(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else if seconds < 60.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!("{}:{:04.1}", (seconds / 60.0) as u64, seconds % 60.0)
+    }
+}
+
+/// At most `most` characters, with a mark where something was left out.
+fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(most.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// One finding: the marked paragraph, what was done, what would have been right, how to see it again.
+pub(crate) fn finding(number: usize, finding: &Finding<'_>, again: &str, marking: Marking) -> String {
+    let mut out = String::new();
+    let Finding { case, class, verdict, marks, alike, .. } = finding;
+    let plural = if *alike == 1 { "case" } else { "cases" };
+    let _ = writeln!(
+        out,
+        "Finding {number}: {} ({alike} {plural} of this class), case {} with {} actions",
+        class.as_str(),
+        case.id,
+        case.actions.len()
+    );
+    let _ = writeln!(out, "{}", indent(&wrap(&marked(&case.paragraph, marks, marking), 100)));
+    out += &explanation(case, verdict);
+    let _ = writeln!(out, "  see it:   {again}");
+    out
+}
+
+/// Calls, violated constraints, the first wrong call and the repair.
+pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
+    let mut out = String::new();
+    let text = |id: &planproof_synth::ActionId| {
+        let found = case.actions.iter().find(|action| action.id == *id);
+        found.map_or_else(|| id.to_string(), |action| action.text.clone())
+    };
+    let plan = |ids: &[planproof_synth::ActionId]| ids.iter().map(text).collect::<Vec<_>>().join(", ");
+    let called = if verdict.calls.is_empty() { "nothing".to_owned() } else { plan(&verdict.calls) };
+    let _ = writeln!(out, "  called:   {called}");
+    for violated in &verdict.violated {
+        let stated = case.constraints.iter().find(|stated| stated.id == violated.id);
+        if let Some(stated) = stated {
+            let [first, second] = [stated.first, stated.second].map(|place| &case.actions[place].text);
+            let _ = writeln!(out, "  violated: {}, {first} before {second}: \"{}\"", violated.id, violated.words);
+        }
+    }
+    let lost: Vec<&str> = case
+        .actions
+        .iter()
+        .filter(|action| !verdict.calls.contains(&action.id))
+        .map(|action| action.text.as_str())
+        .collect();
+    if !lost.is_empty() {
+        let _ = writeln!(out, "  missing:  {}", lost.join(", "));
+    }
+    if let Some(wrong) = verdict.first_wrong_call {
+        let right = verdict.correct_next.get(wrong).map(|ids| plan(ids)).unwrap_or_default();
+        let called = verdict.calls.get(wrong).map(text).unwrap_or_default();
+        let _ = writeln!(out, "  went wrong with call {}, {called}; right there: {right}", wrong + 1);
+    }
+    if !verdict.repair.is_empty() {
+        let _ = writeln!(out, "  right:    {}", plan(&verdict.repair));
+    }
+    out
+}
+
+/// Breaks lines at blanks so that they have at most `width` characters where words allow; escape codes count as none.
+fn wrap(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split(' ') {
+        let length = word.replace("\u{1b}[1;31m", "").replace("\u{1b}[0m", "").chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_places_in_characters() {
+        let mark = |start, end| Source { sentence: 0, sub_sentence: 0, start, end };
+        assert_eq!(marked("Ünser Text hier.", &[mark(6, 10)], Marking::Quotes), "Ünser «Text» hier.");
+        assert_eq!(marked("ab", &[mark(0, 1), mark(1, 2)], Marking::Quotes), "«a»«b»");
+        assert_eq!(marked("ab", &[mark(1, 99)], Marking::Quotes), "a«»");
+    }
+
+    #[test]
+    fn lines_break_at_blanks() {
+        assert_eq!(wrap("aa bb cc", 5), "aa bb\ncc");
+        assert_eq!(wrap("aaaaaaaa b", 5), "aaaaaaaa\nb");
+    }
+
+    #[test]
+    fn times_are_readable() {
+        assert_eq!(seconds(0.000_25), "250 µs");
+        assert_eq!(seconds(0.25), "250.0 ms");
+        assert_eq!(seconds(75.25), "1:15.2");
+    }
+}

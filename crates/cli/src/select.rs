@@ -1,0 +1,137 @@
+//! From what the command line names to things: cases from files, agents, models.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
+use planproof_bench::{AgentUnderTest, SimKind, SimModel};
+use planproof_model::Model;
+use planproof_model::openai::{OpenAiConfig, OpenAiModel};
+use planproof_synth::Case;
+use planproof_synth::file::read_case;
+
+use crate::failure::Failure;
+
+/// Largest file of cases or traces that is read, in bytes.
+const FILE_BYTES_MAX: u64 = 2 << 30;
+
+/// Reads a file, or stdin for `-`.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    if path.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin().take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(fail)?;
+        return Ok(text);
+    }
+    if fs::metadata(path).map_err(fail)?.len() > FILE_BYTES_MAX {
+        return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
+    }
+    fs::read_to_string(path).map_err(fail)
+}
+
+/// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
+pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
+    let text = read_text(path)?;
+    let mut cases: Vec<Case> = Vec::new();
+    let mut ids = std::collections::HashSet::new();
+    // A single case may be laid out over several lines, as an editor or a JSON tool leaves it.
+    if let Ok(case) = read_case(&text) {
+        return Ok(vec![case]);
+    }
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = || format!("{}, line {}", path.display(), number + 1);
+        let case = read_case(line).map_err(|error| Failure::usage(format!("{}: {error}", place())))?;
+        if !ids.insert(case.id.clone()) {
+            return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
+        }
+        cases.push(case);
+    }
+    if cases.is_empty() {
+        return Err(Failure::usage(format!("{} holds no case", path.display())));
+    }
+    Ok(cases)
+}
+
+/// One case of a file: the one with that id, or the only one.
+pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Failure> {
+    let count = cases.len();
+    let mut found = cases.into_iter().filter(|case| id.is_none_or(|id| case.id == id));
+    match (found.next(), id) {
+        (Some(_), None) if count > 1 => {
+            Err(Failure::usage(format!("the file holds {count} cases; say which with --id")))
+        }
+        (Some(case), _) => Ok(case),
+        (None, id) => {
+            Err(Failure::usage(format!("the file has no case \"{}\"", id.unwrap_or_default())))
+        }
+    }
+}
+
+/// The model of that name.
+pub(crate) fn model(name: &str) -> Result<Arc<dyn Model>, Failure> {
+    if let Some(sim) = name.strip_prefix("sim/") {
+        let kind = SimKind::find(sim).ok_or_else(|| {
+            let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).collect();
+            Failure::usage(format!("there is no simulated model \"{sim}\"; there are {}", known.join(", ")))
+        })?;
+        return Ok(Arc::new(SimModel::new(kind)));
+    }
+    if let Some(model) = name.strip_prefix("openai/") {
+        let config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
+        return Ok(Arc::new(OpenAiModel::new(config)?));
+    }
+    Err(Failure::usage(format!("unknown model \"{name}\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini")))
+}
+
+/// The agent of that name.
+pub(crate) fn agent(name: &str) -> Result<AgentUnderTest, Failure> {
+    if let Some(command) = name.strip_prefix("command:") {
+        let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
+        agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
+        return Ok(external(Agent::Command(agent), name));
+    }
+    if let Some(url) = name.strip_prefix("url:") {
+        let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
+        return Ok(external(Agent::Url(agent), name));
+    }
+    let Some((kind, model_name)) = name.split_once('@') else {
+        return Err(Failure::usage(format!(
+            "unknown agent \"{name}\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless"
+        )));
+    };
+    if kind != FunctionCallingAgent::KIND {
+        return Err(Failure::usage(format!("unknown kind of agent \"{kind}\": there is tools, as in {0}@{model_name}", FunctionCallingAgent::KIND)));
+    }
+    let model = model(model_name)?;
+    let simulated = model.is_simulated() || is_simulation(model.name());
+    let agent = FunctionCallingAgent::new(model)
+        .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
+    Ok(AgentUnderTest {
+        agent: Agent::FunctionCalling(agent),
+        name: name.to_owned(),
+        model: Some(model_name.to_owned()),
+        simulated,
+    })
+}
+
+/// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.
+fn external(agent: Agent, name: &str) -> AgentUnderTest {
+    let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
+    let simulated = model.is_some();
+    AgentUnderTest { agent, name: name.to_owned(), model, simulated }
+}
+
+/// A simulated model can also be reached as `openai/sim/NAME`, through `serve-model`.
+fn is_simulation(model: &str) -> bool {
+    model.starts_with("sim/") || model.starts_with("openai/sim/")
+}
+
+/// Random bytes from the operating system, for tokens and keys.
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    // Without the system's randomness nothing secret can be made at all.
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}

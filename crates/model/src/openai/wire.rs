@@ -1,0 +1,4 @@
+//! Chat completions as they stand on the wire.
+
+pub(super) mod reply;
+pub(super) mod request;

@@ -1,0 +1,318 @@
+//! `POST …/chat/completions`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use serde_json::value::RawValue;
+
+use super::error::ApiError;
+use super::request::{Stop, settings};
+use super::sse::{self, Events, Narrator};
+use super::{Shared, json};
+use crate::content::{Content, arguments_text};
+use crate::{ChatDelta, ChatReply, ChatRequest, Message};
+
+#[derive(Deserialize)]
+struct WireRequest<'a> {
+    #[serde(default)]
+    model: String,
+    #[serde(borrow)]
+    messages: Vec<WireMessage<'a>>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_choice: Option<&'a RawValue>,
+    stream: Option<bool>,
+    stream_options: Option<StreamOptions>,
+    temperature: Option<f64>,
+    max_completion_tokens: Option<u32>,
+    max_tokens: Option<u32>,
+    seed: Option<Number>,
+    stop: Option<Stop>,
+}
+
+#[derive(Deserialize)]
+struct StreamOptions {
+    include_usage: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct WireMessage<'a> {
+    role: Role,
+    content: Option<Content>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<WireCall<'a>>>,
+    tool_call_id: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    System,
+    Developer,
+    User,
+    Assistant,
+    Tool,
+}
+
+#[derive(Deserialize)]
+struct WireCall<'a> {
+    id: String,
+    #[serde(borrow)]
+    function: WireFunction<'a>,
+}
+
+#[derive(Deserialize)]
+struct WireFunction<'a> {
+    name: String,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+fn message(place: usize, message: WireMessage<'_>) -> Result<Message, ApiError> {
+    let text = message.content.map(|content| content.into_text("\n")).unwrap_or_default();
+    Ok(match message.role {
+        Role::System | Role::Developer => Message::System { text },
+        Role::User => Message::User { text },
+        Role::Assistant => {
+            let calls = message.tool_calls.into_iter().flatten().map(|call| {
+                let arguments = match call.function.arguments {
+                    None => Arguments::none(),
+                    Some(raw) => Arguments::from_text(
+                        &arguments_text(raw).map_err(|error| ApiError::not_understood(&error))?,
+                    ),
+                };
+                Ok(ToolCall { id: CallId::new(call.id), name: call.function.name, arguments })
+            });
+            Message::Assistant { text, calls: calls.collect::<Result<_, ApiError>>()? }
+        }
+        Role::Tool => match message.tool_call_id {
+            Some(id) => Message::Tool { id: CallId::new(id), text },
+            None => {
+                let param = format!("messages[{place}].tool_call_id");
+                return Err(ApiError::invalid(
+                    param,
+                    format!("messages[{place}]: a tool message needs tool_call_id"),
+                ));
+            }
+        },
+    })
+}
+
+/// Answers one request.
+pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response, ApiError> {
+    let wire: WireRequest<'_> =
+        serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
+    let limit = wire.max_completion_tokens.or(wire.max_tokens);
+    let request = ChatRequest {
+        tools: shared.tools.get(wire.tools, wire.tool_choice)?,
+        settings: settings(wire.temperature, limit, wire.seed.as_ref(), wire.stop)?,
+        messages: wire
+            .messages
+            .into_iter()
+            .enumerate()
+            .map(|(place, wire)| message(place, wire))
+            .collect::<Result<_, _>>()?,
+    };
+    let envelope = Envelope {
+        id: format!("chatcmpl-{}", shared.next_completion()),
+        created: (shared.config.clock)(),
+        model: wire.model,
+    };
+    if wire.stream == Some(true) {
+        let include_usage = wire.stream_options.is_some_and(|options| options.include_usage == Some(true));
+        return sse::answer(shared, request, ChunkNarrator { envelope, include_usage }).await;
+    }
+    shared.think().await;
+    let reply = shared.model.chat(&request).await?;
+    envelope.completion(&reply)
+}
+
+/// What every object of one answer repeats.
+struct Envelope {
+    id: String,
+    created: u64,
+    model: String,
+}
+
+#[derive(Serialize)]
+struct Completion<'a, C> {
+    id: &'a str,
+    object: &'static str,
+    created: u64,
+    model: &'a str,
+    choices: &'a [C],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<WireUsage>,
+}
+
+#[derive(Serialize)]
+struct WireUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+}
+
+impl From<Usage> for WireUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            prompt_tokens: usage.input_tokens,
+            completion_tokens: usage.output_tokens,
+            total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        }
+    }
+}
+
+fn finish_word(finish: FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Stop => "stop",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::Length => "length",
+        FinishReason::ContentFilter => "content_filter",
+    }
+}
+
+#[derive(Serialize)]
+struct FunctionBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    arguments: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct CallBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'static str>,
+    function: FunctionBody<'a>,
+}
+
+impl Envelope {
+    fn completion(&self, reply: &ChatReply) -> Result<Response, ApiError> {
+        #[derive(Serialize)]
+        struct Choice<'a> {
+            index: u32,
+            message: MessageBody<'a>,
+            logprobs: Option<()>,
+            finish_reason: &'static str,
+        }
+        #[derive(Serialize)]
+        struct MessageBody<'a> {
+            role: &'static str,
+            content: Option<&'a str>,
+            refusal: Option<()>,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            tool_calls: Vec<CallBody<'a>>,
+        }
+        let tool_calls = reply.calls.iter().map(|call| CallBody {
+            index: None,
+            id: Some(call.id.as_str()),
+            r#type: Some("function"),
+            function: FunctionBody { name: Some(&call.name), arguments: call.arguments.to_text().into() },
+        });
+        let message = MessageBody {
+            role: "assistant",
+            content: (!reply.text.is_empty() || reply.calls.is_empty()).then_some(reply.text.as_str()),
+            refusal: None,
+            tool_calls: tool_calls.collect(),
+        };
+        let choice = Choice { index: 0, message, logprobs: None, finish_reason: finish_word(reply.finish) };
+        let completion = Completion {
+            id: &self.id,
+            object: "chat.completion",
+            created: self.created,
+            model: &self.model,
+            choices: &[choice],
+            usage: Some(reply.usage.into()),
+        };
+        json(StatusCode::OK, &completion)
+    }
+
+    fn chunk(&self, choices: &[ChunkChoice<'_>], usage: Option<WireUsage>, out: &mut Events) {
+        out.data(&Completion {
+            id: &self.id,
+            object: "chat.completion.chunk",
+            created: self.created,
+            model: &self.model,
+            choices,
+            usage,
+        });
+    }
+
+    fn delta(&self, delta: Delta<'_>, finish: Option<FinishReason>, out: &mut Events) {
+        self.chunk(&[ChunkChoice { index: 0, delta, finish_reason: finish.map(finish_word) }], None, out);
+    }
+}
+
+#[derive(Serialize)]
+struct ChunkChoice<'a> {
+    index: u32,
+    delta: Delta<'a>,
+    finish_reason: Option<&'static str>,
+}
+
+#[derive(Serialize, Default)]
+struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<[CallBody<'a>; 1]>,
+}
+
+/// Tells a reply in chunks: the role, the parts, an empty one with the reason to finish, the usage if asked for.
+struct ChunkNarrator {
+    envelope: Envelope,
+    include_usage: bool,
+}
+
+impl Narrator for ChunkNarrator {
+    fn begin(&mut self, out: &mut Events) {
+        let delta = Delta { role: Some("assistant"), content: Some(""), tool_calls: None };
+        self.envelope.delta(delta, None, out);
+    }
+
+    fn tell(&mut self, delta: ChatDelta, out: &mut Events) {
+        let call = |index, id: Option<_>, name, arguments| {
+            let kind = id.is_some().then_some("function");
+            let function = FunctionBody { name, arguments };
+            Delta {
+                tool_calls: Some([CallBody { index: Some(index), id, r#type: kind, function }]),
+                ..Delta::default()
+            }
+        };
+        match &delta {
+            ChatDelta::Text(text) => {
+                self.envelope.delta(Delta { content: Some(text), ..Delta::default() }, None, out);
+            }
+            ChatDelta::CallStart { index, id, name } => {
+                self.envelope.delta(call(*index, Some(id.as_str()), Some(name), "".into()), None, out);
+            }
+            ChatDelta::CallArguments { index, fragment } => {
+                self.envelope.delta(call(*index, None, None, fragment.into()), None, out);
+            }
+            ChatDelta::End { .. } => {}
+        }
+    }
+
+    fn end(self, finish: FinishReason, usage: Usage, _: ChatRequest, _: &Shared, out: &mut Events) {
+        self.envelope.delta(Delta::default(), Some(finish), out);
+        if self.include_usage {
+            self.envelope.chunk(&[], Some(usage.into()), out);
+        }
+        out.done();
+    }
+
+    fn fail(self, error: &ApiError, out: &mut Events) {
+        out.data(&error.body());
+    }
+}

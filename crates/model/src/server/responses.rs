@@ -1,0 +1,105 @@
+//! `POST …/responses`.
+
+mod events;
+mod input;
+mod output;
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Number;
+use serde_json::value::RawValue;
+
+use super::error::ApiError;
+use super::request::{Stop, settings};
+use super::{Shared, json, sse};
+use crate::{ChatReply, ChatRequest, Message};
+use events::EventNarrator;
+use input::Input;
+use output::{Envelope, Item, Outcome};
+
+#[derive(Deserialize)]
+struct WireRequest<'a> {
+    #[serde(default)]
+    model: String,
+    instructions: Option<String>,
+    previous_response_id: Option<String>,
+    #[serde(borrow)]
+    input: Input<'a>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_choice: Option<&'a RawValue>,
+    stream: Option<bool>,
+    store: Option<bool>,
+    temperature: Option<f64>,
+    max_output_tokens: Option<u32>,
+    seed: Option<Number>,
+    stop: Option<Stop>,
+}
+
+/// What an answer needs of its request after the model has been asked.
+struct Asked {
+    envelope: Envelope,
+    number: u64,
+    /// The first message is the request's own `instructions`, which do not carry over to the next answer.
+    has_instructions: bool,
+    store: bool,
+}
+
+impl Asked {
+    /// Keeps the conversation, ended by the model's reply, for a later `previous_response_id`.
+    fn keep(&self, shared: &Shared, request: ChatRequest, reply: ChatReply) {
+        if !self.store {
+            return;
+        }
+        let mut messages = request.messages;
+        if self.has_instructions {
+            messages.remove(0);
+        }
+        messages.push(Message::Assistant { text: reply.text, calls: reply.calls });
+        shared.responses.keep(self.number, messages);
+    }
+}
+
+/// Answers one request.
+pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response, ApiError> {
+    let wire: WireRequest<'_> =
+        serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
+    let earlier = match &wire.previous_response_id {
+        None => Vec::new(),
+        Some(id) => output::response_number(id)
+            .and_then(|number| shared.responses.conversation(number))
+            .ok_or_else(|| ApiError::unknown_response(id))?,
+    };
+    let has_instructions = wire.instructions.is_some();
+    let mut messages = Vec::with_capacity(earlier.len() + 2);
+    messages.extend(wire.instructions.map(|text| Message::System { text }));
+    messages.extend(earlier);
+    wire.input.append_to(&mut messages, &shared.responses)?;
+    let request = ChatRequest {
+        messages,
+        tools: shared.tools.get(wire.tools, wire.tool_choice)?,
+        settings: settings(wire.temperature, wire.max_output_tokens, wire.seed.as_ref(), wire.stop)?,
+    };
+    let number = shared.responses.next();
+    let envelope = Envelope {
+        id: output::response_id(number),
+        created_at: (shared.config.clock)(),
+        model: wire.model,
+        previous_response_id: wire.previous_response_id,
+    };
+    let asked = Asked { envelope, number, has_instructions, store: wire.store != Some(false) };
+    if wire.stream == Some(true) {
+        return sse::answer(shared, request, EventNarrator::new(asked)).await;
+    }
+    shared.think().await;
+    let reply = shared.model.chat(&request).await?;
+    let items = Item::all_of(number, &reply);
+    let response =
+        json(StatusCode::OK, &asked.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
+    asked.keep(shared, request, reply);
+    Ok(response)
+}

@@ -1,0 +1,257 @@
+//! The client's plain requests: what it sends, what it makes of answers, and how it fails.
+
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use planproof_model::openai::{OpenAiConfig, OpenAiModel};
+use planproof_model::{Model, ModelError};
+use planproof_trace::{Arguments, FinishReason, Tool, Usage};
+
+use crate::stand_in::{Answer, KEY, StandIn, completion, json, question, reply};
+
+fn error_of(result: Result<impl std::fmt::Debug, ModelError>) -> ModelError {
+    let error = result.expect_err("this must fail");
+    assert!(!format!("{error} {error:?}").contains(KEY), "the key is in an error: {error:?}");
+    error
+}
+
+#[tokio::test]
+async fn a_request_carries_the_key_and_the_conversation() {
+    let server = StandIn::start(vec![completion(r#"{"role":"assistant","content":"hi"}"#, "stop")]).await;
+    let model = server.model();
+    assert_eq!(model.name(), "openai/m");
+    assert!(!model.is_simulated());
+    let mut request = question();
+    request.tools = [Tool::without_arguments("pay", "Pays.")].into();
+    let reply = model.chat(&request).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.finish), ("hi", FinishReason::Stop));
+    assert_eq!(reply.usage, Usage { input_tokens: 11, output_tokens: 7 });
+    assert_eq!(model.chat(&request).await.unwrap(), reply);
+    let sent = server.requests();
+    assert_eq!(sent[0], sent[1]);
+    let (head, body) = sent[0].split_once("\r\n\r\n").unwrap();
+    let head = head.to_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions http/1.1\r\n"), "{head}");
+    assert!(head.contains(&format!("authorization: bearer {KEY}")), "{head}");
+    assert!(
+        head.contains("content-type: application/json") && head.contains("\r\nhost: 127.0.0.1:"),
+        "{head}"
+    );
+    assert_eq!(
+        body,
+        concat!(
+            r#"{"model":"m","messages":[{"role":"user","content":"hello"}],"tools":[{"type":"function","#,
+            r#""function":{"name":"pay","description":"Pays.","parameters":"#,
+            r#"{"additionalProperties":false,"properties":{},"type":"object"}}}]}"#
+        )
+    );
+}
+
+#[tokio::test]
+async fn replies_of_many_dialects_are_read() {
+    let server = StandIn::start(vec![
+        completion(
+            r#"{"content":null,"tool_calls":[
+                {"id":"a","type":"function","function":{"name":"pay","arguments":"{\"x\":1}"}},
+                {"id":"b","type":"function","function":{"name":"pay","arguments":"{oops"}},
+                {"id":"","function":{"name":"pay","arguments":{"y":[2]}}},
+                {"function":{"name":"pay"}}]}"#,
+            "tool_calls",
+        ),
+        completion(r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#, "length"),
+        completion(r#"{"content":null,"refusal":"no","reasoning_content":"hm"}"#, "content_filter"),
+        json(r#"{"choices":[{"message":{"content":"first"}},{"message":{"content":"second"}}]}"#),
+        json(r#"{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"n"}}]},"finish_reason":"eos"}]}"#),
+        json(r#"{"choices":[{"message":{},"finish_reason":null}],"usage":null,"error":null}"#),
+    ])
+    .await;
+    let model = server.model();
+    let reply = model.chat(&question()).await.unwrap();
+    let ids: Vec<_> = reply.calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "unnamed_call_2", "unnamed_call_3"]);
+    let arguments: Vec<_> = reply.calls.iter().map(|call| call.arguments.to_text()).collect();
+    assert_eq!(arguments, [r#"{"x":1}"#, "{oops", r#"{"y":[2]}"#, "{}"]);
+    assert_eq!(reply.calls[1].arguments, Arguments::Malformed("{oops".into()));
+    for (text, finish, calls) in [
+        ("ab", FinishReason::Length, 0),
+        ("no", FinishReason::ContentFilter, 0),
+        ("first", FinishReason::Stop, 0),
+        ("", FinishReason::ToolCalls, 1),
+        ("", FinishReason::Stop, 0),
+    ] {
+        let reply = model.chat(&question()).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.finish, reply.calls.len()), (text, finish, calls));
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_when_it_says() {
+    let server = StandIn::start(vec![
+        reply("429 Too Many Requests", "retry-after: 0.2\r\n", r#"{"error":{"message":"slow down"}}"#),
+        reply("503 Unavailable", "retry-after-ms: 100\r\n", ""),
+        completion(r#"{"content":"hi"}"#, "stop"),
+    ])
+    .await;
+    let begun = Instant::now();
+    assert_eq!(server.model().chat(&question()).await.unwrap().text, "hi");
+    assert!(begun.elapsed() >= Duration::from_millis(300), "{:?}", begun.elapsed());
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_broken_server_is_given_up_after_the_last_attempt() {
+    let body = format!(r#"{{"error":{{"message":"oh\n  no {KEY}","type":"server_error"}}}}"#);
+    let server = StandIn::start(vec![reply("500 Oops", "", &body)]).await;
+    let error = error_of(server.model().chat(&question()).await);
+    assert_eq!(server.requests().len(), 3);
+    let url = format!("{}/chat/completions", server.base_url);
+    assert_eq!(
+        error,
+        ModelError::Status { url, status: 500, message: "oh no [key]".into(), retry_after: None }
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_always_busy_is_given_up_too() {
+    let server = StandIn::start(vec![reply("429 Busy", "retry-after-ms: 1\r\n", "slow down")]).await;
+    let error = error_of(server.model().chat(&question()).await);
+    assert_eq!(server.requests().len(), 3);
+    let ModelError::Status { status, message, retry_after, .. } = error else { panic!("{error:?}") };
+    assert_eq!((status, message.as_str(), retry_after), (429, "slow down", Some(Duration::from_millis(1))));
+}
+
+#[tokio::test]
+async fn a_refusal_is_final() {
+    for status in ["400 Bad", "401 Unauthorized", "404 Not Found", "302 Found"] {
+        let body = format!("{KEY} {}", "long ".repeat(50_000));
+        let server = StandIn::start(vec![reply(status, "location: /elsewhere\r\n", &body)]).await;
+        let error = error_of(server.model().chat(&question()).await);
+        assert_eq!(server.requests().len(), 1, "{status}");
+        let ModelError::Status { status: seen, message, .. } = error else { panic!("{error:?}") };
+        assert!(status.starts_with(&seen.to_string()));
+        assert!(message.starts_with("[key] long long") && message.chars().count() <= 301, "{message}");
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_time_limit() {
+    let begun = Instant::now();
+    let limit = Duration::from_millis(60);
+    let half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_vec();
+    for answer in [Answer::Hang, Answer::Send(vec![half])] {
+        let server = StandIn::start(vec![answer]).await;
+        let model = server.model_with(|config| config.request_timeout = limit);
+        let error = error_of(model.chat(&question()).await);
+        assert!(matches!(error, ModelError::TimedOut { limit: said, .. } if said == limit), "{error:?}");
+        assert_eq!(server.requests().len(), 3);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn broken_connections_are_unreachable() {
+    let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"choices\"".to_vec();
+    for answer in [Answer::SendAndClose(vec![]), Answer::SendAndClose(cut)] {
+        let server = StandIn::start(vec![answer]).await;
+        let error = error_of(server.model().chat(&question()).await);
+        assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
+        assert_eq!(server.requests().len(), 3);
+    }
+    let mut config = OpenAiConfig::new("m");
+    config.base_url = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/v1", listener.local_addr().unwrap())
+    };
+    config.attempts_max = 1;
+    let error = error_of(OpenAiModel::new(config).unwrap().chat(&question()).await);
+    assert!(
+        matches!(&error, ModelError::Unreachable { reason, .. } if reason.contains("refused")),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn answers_of_no_known_protocol_say_what_is_wrong() {
+    let long = format!(r#"{{"choices":[],"padding":"{}"}}"#, "x".repeat(17 << 20));
+    for (answer, words) in [
+        (json("not json"), "expected"),
+        (json(&format!("<html>\n<body>{KEY}</body>")), "it begins with: <html> <body>[key]</body>"),
+        (json(""), "EOF while parsing"),
+        (json("[]"), "no chat completion"),
+        (json("{}"), "no `choices`"),
+        (json(r#"{"choices":[]}"#), "`choices` is empty"),
+        (json(r#"{"choices":[{}]}"#), "no `message`"),
+        (json(r#"{"choices":[{"message":{"content":7}}]}"#), "expected a string or an array"),
+        (json(&long), "larger than 16777216 bytes"),
+    ] {
+        let server = StandIn::start(vec![answer]).await;
+        let error = error_of(server.model().chat(&question()).await);
+        assert_eq!(server.requests().len(), 1, "{error}");
+        let ModelError::Malformed { what, .. } = error else { panic!("{error:?}") };
+        assert!(what.contains(words), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_inside_a_successful_answer_is_an_error() {
+    let server = StandIn::start(vec![json(r#"{"error":{"message":"quota","code":402}}"#)]).await;
+    let error = error_of(server.model().chat(&question()).await);
+    assert!(
+        matches!(error, ModelError::Status { status: 402, ref message, .. } if message == "quota"),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn requests_keep_to_the_rate() {
+    let server = StandIn::start(vec![completion(r#"{"content":"hi"}"#, "stop")]).await;
+    let model = server.model_with(|config| config.requests_per_second = NonZeroU32::new(20));
+    let begun = Instant::now();
+    let request = question();
+    let replies = futures::future::join_all((0..26).map(|_| model.chat(&request))).await;
+    assert!(replies.iter().all(Result::is_ok));
+    // Twenty begin at once, the other six 50 ms apart.
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(290) && took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn the_environment_is_read_through_the_lookup() {
+    let config = OpenAiConfig::from_env("m", |name| match name {
+        "OPENAI_BASE_URL" => Some(" http://h:1/v1 ".into()),
+        "OPENAI_API_KEY" => Some(KEY.into()),
+        _ => None,
+    });
+    assert_eq!(config.base_url, "http://h:1/v1");
+    assert!(!format!("{config:?}").contains(KEY));
+    assert!(OpenAiModel::new(config).is_ok());
+
+    let unset = OpenAiConfig::from_env("m", |_| Some("  ".into()));
+    assert_eq!(unset.base_url, "https://api.openai.com/v1");
+    let error = OpenAiModel::new(OpenAiConfig { base_url: "http://h/v1".into(), ..unset }).err();
+    assert_eq!(error, Some(ModelError::MissingKey { variable: "OPENAI_API_KEY" }));
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_needs_no_key() {
+    let server = StandIn::start(vec![completion(r#"{"content":"hi"}"#, "stop")]).await;
+    let model = server.model_with(|config| config.key = None);
+    assert_eq!(model.chat(&question()).await.unwrap().text, "hi");
+    assert!(!server.requests()[0].to_lowercase().contains("authorization"));
+}
+
+#[test]
+fn senseless_configurations_are_refused() {
+    let refused = |change: fn(&mut OpenAiConfig)| {
+        let mut config = OpenAiConfig::new("m");
+        config.key = Some(KEY.into());
+        config.base_url = "http://127.0.0.1:1/v1".into();
+        change(&mut config);
+        matches!(OpenAiModel::new(config), Err(ModelError::Configuration { .. }))
+    };
+    assert!(!refused(|_| {}));
+    assert!(refused(|config| config.model.clear()));
+    assert!(refused(|config| config.attempts_max = 0));
+    assert!(refused(|config| config.base_url.clear()));
+    assert!(refused(|config| config.key = Some("a\nb".into())));
+}

@@ -1,0 +1,9 @@
+//! The client against a stand-in that misbehaves, the server against raw HTTP, and both against each other.
+
+mod client;
+mod client_stream;
+mod round_trip;
+mod scripted;
+mod server;
+mod server_stream;
+mod stand_in;

@@ -1,0 +1,208 @@
+//! What can go wrong, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use crate::{RunId, StoreLimits};
+
+/// Why the store could not do what it was asked. It can be cloned because a failed [`Writer`](crate::Writer) repeats its
+/// error to every later caller.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be opened or created.
+    #[error("cannot open the run store {}: {reason}", path.display())]
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The file is something else.
+    #[error("{} is not a planproof run store: choose another file", path.display())]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer planproof wrote the file.
+    #[error(
+        "the run store {} has schema version {found}, this planproof knows up to {supported}: use a newer planproof",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest version this program knows.
+        supported: i64,
+    },
+    /// The file was a run store, but its content makes no sense.
+    #[error(
+        "the run store {} is damaged ({what}): restore a copy, or save what `sqlite3 FILE .recover` finds",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        what: String,
+    },
+    /// The store was opened for reading only.
+    #[error("the run store {} is open for reading only", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program kept the file locked for writing.
+    #[error("the run store {} was locked by another program for {waited_ms} ms: try again when it is done", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// [`StoreLimits::busy_ms`].
+        waited_ms: u32,
+    },
+    /// The disk, or the room allowed by [`StoreLimits::pages_max`], is used up. All that was committed is kept.
+    #[error(
+        "the run store {} is full ({}): what was committed is kept; make room and resume the campaign",
+        path.display(),
+        limit.map_or_else(|| "no space left on the disk".to_owned(), |pages| format!("limit of {pages} pages"))
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// The limit in pages; `None` where only the disk limits the file.
+        limit: Option<u32>,
+    },
+    /// Anything else SQLite or the disk reports.
+    #[error("the run store {} failed: {what}", path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        what: String,
+    },
+    /// A campaign of that id exists.
+    #[error("there is a campaign {id:?} already")]
+    CampaignExists {
+        /// The id.
+        id: String,
+    },
+    /// No campaign has that id, or an id that begins like that.
+    #[error("there is no campaign {name:?}: `planproof runs list` shows all")]
+    UnknownCampaign {
+        /// What was looked for.
+        name: String,
+    },
+    /// More than one campaign's id begins like that.
+    #[error("{prefix:?} may be any of {}: write more of it", matches.join(", "))]
+    AmbiguousCampaign {
+        /// What was looked for.
+        prefix: String,
+        /// Some of the ids that begin like that.
+        matches: Vec<String>,
+    },
+    /// The campaign has no such unit.
+    #[error("campaign {campaign:?} has no repeat {repeat} of case {ordinal}")]
+    UnknownUnit {
+        /// The campaign's id.
+        campaign: String,
+        /// The case's place in the campaign, from 0.
+        ordinal: u32,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// The unit is finished, and no unit is run twice.
+    #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is finished already")]
+    AlreadyFinished {
+        /// The campaign's id.
+        campaign: String,
+        /// The case's place in the campaign, from 0.
+        ordinal: u32,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// This very writer is running the unit.
+    #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is running already")]
+    AlreadyRunning {
+        /// The campaign's id.
+        campaign: String,
+        /// The case's place in the campaign, from 0.
+        ordinal: u32,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// The run was never started by this writer, or is finished.
+    #[error("run {run} is not open for writing")]
+    RunNotOpen {
+        /// The run.
+        run: RunId,
+    },
+    /// Another program started the same unit again, so this run is void.
+    #[error("run {run} was replaced: another program resumed the same campaign")]
+    RunReplaced {
+        /// The run.
+        run: RunId,
+    },
+    /// One event is larger than the store takes. Its run can no longer be finished.
+    #[error("an event of run {run} takes {bytes} bytes, the limit is {limit}")]
+    EventTooLarge {
+        /// The run.
+        run: RunId,
+        /// Bytes of its line.
+        bytes: usize,
+        /// [`StoreLimits::event_bytes_max`].
+        limit: usize,
+    },
+    /// The thread that writes has ended.
+    #[error("the writer of the run store {} has stopped", path.display())]
+    WriterStopped {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The export's destination failed.
+    #[error("cannot write the export: {reason}")]
+    Export {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Turns SQLite's errors into ours.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) limits: StoreLimits,
+}
+
+impl Place {
+    pub(crate) fn new(path: &Path, limits: StoreLimits) -> Self {
+        Self { path: path.to_owned(), limits }
+    }
+
+    // By value, because that is how `map_err` hands it over.
+    #[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` wants")]
+    pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path },
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, what: error.to_string() },
+            Some(ErrorCode::DatabaseBusy) => StoreError::Busy { path, waited_ms: self.limits.busy_ms },
+            Some(ErrorCode::DiskFull) => StoreError::Full { path, limit: self.limits.pages_max },
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
+            Some(ErrorCode::CannotOpen) => {
+                // The operating system's word for a missing file or directory says more than SQLite's.
+                let reason =
+                    path.metadata().err().map_or_else(|| error.to_string(), |error| error.to_string());
+                StoreError::CannotOpen { path, reason }
+            }
+            _ => StoreError::Failed { path, what: error.to_string() },
+        }
+    }
+
+    pub(crate) fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
+    }
+}

@@ -1,0 +1,378 @@
+//! Reading: listings, rows and exports. Nothing here holds more than a page of rows in memory.
+
+use std::io::Write;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Row, ToSql, params};
+
+use crate::{RunId, Store, StoreError};
+
+/// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
+const ROWS_PER_PAGE: u32 = 64;
+
+/// Ids named when a prefix fits several campaigns.
+const MATCHES_MAX: u32 = 5;
+
+/// A campaign and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Campaign {
+    /// Its id.
+    pub id: String,
+    /// When it was created, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// The command line that asked for it.
+    pub command_line: String,
+    /// The agent, as it is written on the command line.
+    pub agent: String,
+    /// The model, where the agent's loop is ours.
+    pub model: Option<String>,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+    /// All options, as the JSON it was created with.
+    pub options: String,
+    /// Number of cases.
+    pub cases: u32,
+    /// How often each case is run.
+    pub repeats: u32,
+    /// Units that were begun and are not finished.
+    pub started: u64,
+    /// Finished units the agent passed.
+    pub passed: u64,
+    /// Finished units the agent did not pass.
+    pub failed: u64,
+    /// Finished units that could not be scored.
+    pub unscored: u64,
+}
+
+impl Campaign {
+    /// Units in all: cases times repeats.
+    pub fn total(&self) -> u64 {
+        u64::from(self.cases) * u64::from(self.repeats)
+    }
+
+    /// Finished units.
+    pub fn finished(&self) -> u64 {
+        self.passed + self.failed + self.unscored
+    }
+}
+
+/// A case of a campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseRow {
+    /// Its place in the campaign, from 0.
+    pub ordinal: u32,
+    /// Its id.
+    pub id: String,
+    /// The case, as JSON.
+    pub json: String,
+}
+
+/// One repeat of one case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Unit {
+    /// The case's place in the campaign, from 0.
+    pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// It was begun: it is going on, or was cut off.
+    Started,
+    /// It has its verdict.
+    Finished,
+}
+
+/// The latest run of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Names it for [`Store::trace_lines`].
+    pub run: RunId,
+    /// What it is a run of.
+    pub unit: Unit,
+    /// How far it is.
+    pub state: RunState,
+    /// Whether the agent passed; `None` if the run could not be scored or is not finished.
+    pub passed: Option<bool>,
+    /// The class of its failure.
+    pub class: Option<String>,
+    /// How long it took, in milliseconds; `None` if it is not finished.
+    pub wall_ms: Option<u64>,
+    /// The verdict, as JSON; `None` if it is not finished.
+    pub verdict: Option<String>,
+}
+
+const CAMPAIGN: &str = "
+    SELECT id, created_ms, command_line, agent, model, simulated, options, cases, repeats,
+           (SELECT count(*) FROM run WHERE campaign = key),
+           (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed = 1),
+           (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed = 0),
+           (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed IS NULL)
+    FROM campaign";
+
+impl Store {
+    /// All campaigns, the newest first. Takes time in proportion to the number of runs, but reads an index only, no
+    /// events and no verdicts.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
+        self.select(&format!("{CAMPAIGN} ORDER BY created_ms DESC, key DESC"), &[], campaign_row)
+    }
+
+    /// The campaign of that id, or whose id alone begins like that, or, for `last`, the newest.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and the errors of reading.
+    pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
+        let find = |clause: &str, parameters: &[&dyn ToSql]| {
+            self.select(&format!("{CAMPAIGN} {clause}"), parameters, campaign_row)
+        };
+        let mut found = find("WHERE id = ?1", &[&name])?;
+        if found.is_empty() && name == "last" {
+            found = find("ORDER BY created_ms DESC, key DESC LIMIT 1", &[])?;
+        } else if found.is_empty() && !name.is_empty() {
+            found =
+                find("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", &[&name, &MATCHES_MAX])?;
+        }
+        if found.len() > 1 {
+            let matches = found.into_iter().map(|campaign| campaign.id).collect();
+            return Err(StoreError::AmbiguousCampaign { prefix: name.to_owned(), matches });
+        }
+        found.pop().ok_or_else(|| StoreError::UnknownCampaign { name: name.to_owned() })
+    }
+
+    /// The cases of a campaign (its id in full), in order.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    pub fn cases(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<CaseRow, StoreError>> + '_, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut next: i64 = 0;
+        Ok(pages(move || {
+            let page = self.select(
+                "SELECT ordinal, case_id, json FROM campaign_case WHERE campaign = ?1 AND ordinal >= ?2
+                 ORDER BY ordinal LIMIT ?3",
+                &[&key, &next, &ROWS_PER_PAGE],
+                |row| Ok(CaseRow { ordinal: row.get(0)?, id: row.get(1)?, json: row.get(2)? }),
+            )?;
+            next = page.last().map_or(next, |case| i64::from(case.ordinal) + 1);
+            Ok(page)
+        }))
+    }
+
+    /// One case of a campaign (its id in full), by its place; `None` where there are fewer.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn case(&self, campaign: &str, ordinal: u32) -> Result<Option<CaseRow>, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut found = self.select(
+            "SELECT ordinal, case_id, json FROM campaign_case WHERE campaign = ?1 AND ordinal = ?2",
+            params![key, ordinal],
+            |row| Ok(CaseRow { ordinal: row.get(0)?, id: row.get(1)?, json: row.get(2)? }),
+        )?;
+        Ok(found.pop())
+    }
+
+    /// The latest run of each unit of a campaign (its id in full) that was begun, by case and repeat.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    pub fn runs(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<RunRow, StoreError>> + '_, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut last: (i64, i64) = (-1, -1);
+        Ok(pages(move || {
+            let page = self.select(
+                "SELECT id, ordinal, repeat, state, passed, class, wall_ms, verdict FROM run
+                 WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) ORDER BY ordinal, repeat LIMIT ?4",
+                &[&key, &last.0, &last.1, &ROWS_PER_PAGE],
+                run_row,
+            )?;
+            last = page.last().map_or(last, |row| (row.unit.ordinal.into(), row.unit.repeat.into()));
+            Ok(page)
+        }))
+    }
+
+    /// The units of a campaign (its id in full) that are not finished, by case and repeat: what is left to run.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    pub fn unfinished(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<Unit, StoreError>> + '_, StoreError> {
+        let (key, cases, repeats) = self.find(campaign)?;
+        let mut ordinals = 0..cases;
+        Ok(pages(move || {
+            let mut page = Vec::new();
+            while page.is_empty()
+                && let Some(ordinal) = ordinals.next()
+            {
+                let finished: Vec<u32> = self.select(
+                    "SELECT repeat FROM run WHERE campaign = ?1 AND ordinal = ?2 AND state = 'finished'
+                     ORDER BY repeat",
+                    params![key, ordinal],
+                    |row| row.get(0),
+                )?;
+                let is_left = |repeat: &u32| finished.binary_search(repeat).is_err();
+                page.extend((0..repeats).filter(is_left).map(|repeat| Unit { ordinal, repeat }));
+            }
+            Ok(page)
+        }))
+    }
+
+    /// The trace of a run as lines of trace v1, without line breaks: the header, then the events. Nothing for a run that
+    /// is not, or no longer, in the store.
+    ///
+    /// # Errors
+    /// The errors of reading, while iterating.
+    pub fn trace_lines(&self, run: RunId) -> impl Iterator<Item = Result<String, StoreError>> + '_ {
+        let mut next: i64 = -1;
+        pages(move || {
+            if next < 0 {
+                next = 0;
+                return self.select("SELECT header FROM run WHERE id = ?1", &[&run.0], |row| row.get(0));
+            }
+            let page: Vec<(i64, String)> = self.select(
+                "SELECT seq, line FROM event WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
+                &[&run.0, &next, &ROWS_PER_PAGE],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            next = page.last().map_or(next, |(seq, _)| seq + 1);
+            Ok(page.into_iter().map(|(_, line)| line).collect())
+        })
+    }
+
+    /// Writes the traces of all finished runs of a campaign (its id in full) as a trace v1 file, by case and repeat, so
+    /// the same campaign is the same bytes however often it was interrupted. Shows one state of the store even while
+    /// others write; the write-ahead log grows meanwhile. Returns the number of traces.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], [`StoreError::Export`], and the errors of reading.
+    pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<u64, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let read_error = |error| self.place.error(error);
+        let write_error = |error: std::io::Error| StoreError::Export { reason: error.to_string() };
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT run.id, header, line FROM run LEFT JOIN event ON event.run = run.id
+                 WHERE campaign = ?1 AND state = 'finished' ORDER BY ordinal, repeat, seq",
+            )
+            .map_err(read_error)?;
+        let mut rows = statement.query([key]).map_err(read_error)?;
+        let mut traces = 0;
+        let mut current = None;
+        while let Some(row) = rows.next().map_err(read_error)? {
+            let run: i64 = row.get(0).map_err(read_error)?;
+            if current != Some(run) {
+                current = Some(run);
+                traces += 1;
+                write_line(row, 1, out).map_err(read_error)?.map_err(write_error)?;
+            }
+            write_line(row, 2, out).map_err(read_error)?.map_err(write_error)?;
+        }
+        out.flush().map_err(write_error)?;
+        Ok(traces)
+    }
+
+    /// Key, cases and repeats of a campaign.
+    fn find(&self, campaign: &str) -> Result<(i64, u32, u32), StoreError> {
+        self.connection
+            .prepare_cached("SELECT key, cases, repeats FROM campaign WHERE id = ?1")
+            .and_then(|mut statement| {
+                statement.query_row([campaign], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+            })
+            .map_err(|error| self.place.error(error))?
+            .ok_or_else(|| StoreError::UnknownCampaign { name: campaign.to_owned() })
+    }
+
+    fn select<T>(
+        &self,
+        sql: &str,
+        parameters: &[&dyn ToSql],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(parameters, read)?.collect())
+            .map_err(|error| self.place.error(error))
+    }
+}
+
+/// Writes one column as a line; a null, as of a run without events, is no line.
+fn write_line(row: &Row<'_>, column: usize, out: &mut impl Write) -> rusqlite::Result<std::io::Result<()>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => Ok(()),
+        value => out.write_all(value.as_str()?.as_bytes()).and_then(|()| out.write_all(b"\n")),
+    })
+}
+
+/// The rows of page after page, until a page is empty or an error.
+fn pages<T>(
+    mut fetch: impl FnMut() -> Result<Vec<T>, StoreError>,
+) -> impl Iterator<Item = Result<T, StoreError>> {
+    let mut page = Vec::new().into_iter();
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        if page.len() == 0 && !is_over {
+            match fetch() {
+                Ok(rows) => {
+                    is_over = rows.is_empty();
+                    page = rows.into_iter();
+                }
+                Err(error) => {
+                    is_over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        page.next().map(Ok)
+    })
+}
+
+fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
+    let begun = unsigned(row, 9)?;
+    let (passed, failed, unscored) = (unsigned(row, 10)?, unsigned(row, 11)?, unsigned(row, 12)?);
+    Ok(Campaign {
+        id: row.get(0)?,
+        created_ms: unsigned(row, 1)?,
+        command_line: row.get(2)?,
+        agent: row.get(3)?,
+        model: row.get(4)?,
+        simulated: row.get(5)?,
+        options: row.get(6)?,
+        cases: row.get(7)?,
+        repeats: row.get(8)?,
+        started: begun.saturating_sub(passed + failed + unscored),
+        passed,
+        failed,
+        unscored,
+    })
+}
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let state = if row.get_ref(3)?.as_str()? == "finished" { RunState::Finished } else { RunState::Started };
+    Ok(RunRow {
+        run: RunId(row.get(0)?),
+        unit: Unit { ordinal: row.get(1)?, repeat: row.get(2)? },
+        state,
+        passed: row.get(4)?,
+        class: row.get(5)?,
+        wall_ms: row.get::<_, Option<i64>>(6)?.map(|ms| u64::try_from(ms).unwrap_or(0)),
+        verdict: row.get(7)?,
+    })
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
+}

@@ -1,0 +1,126 @@
+//! The tables, and whether a file has them.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+use rusqlite_migration::{M, Migrations};
+
+use crate::StoreError;
+use crate::error::Place;
+
+/// Marks a file as ours: "PlPr".
+const APPLICATION_ID: i64 = 0x506c_5072;
+
+/// Size of the write-ahead log at which it is moved into the file, in pages of 4 KiB. Moving waits for the disk.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// Memory for pages, in KiB: runs that are written at the same time touch different pages.
+const CACHE_KIB: i64 = 16 * 1024;
+
+const RETRY_AFTER: Duration = Duration::from_millis(5);
+
+/// Published steps never change; new ones are added at the end.
+const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql"))];
+
+fn version_supported() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Opens a file for reading and writing, and makes it a store if it is new or empty.
+pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = connect(place, flags)?;
+    let started = Instant::now();
+    let patience = Duration::from_millis(u64::from(place.limits.busy_ms));
+    // SQLite does not wait by itself where two programs set up the same file at the same time.
+    loop {
+        match set_up(&mut connection, place) {
+            Err(StoreError::Busy { .. }) if started.elapsed() < patience => thread::sleep(RETRY_AFTER),
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(connection),
+        }
+    }
+}
+
+/// Opens a store for reading.
+pub(crate) fn open_read_only(place: &Place) -> Result<Connection, StoreError> {
+    let connection = connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    match version(&connection, place)? {
+        Some(version) if version == version_supported() => Ok(connection),
+        // There is only one version so far, hence no older one to refuse; this is an empty file.
+        _ => Err(StoreError::NotAStore { path: place.path.clone() }),
+    }
+}
+
+fn connect(place: &Place, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let open = || {
+        let connection = Connection::open_with_flags(&place.path, flags)?;
+        connection.busy_timeout(Duration::from_millis(u64::from(place.limits.busy_ms)))?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        // A hostile file must not be able to run code through its schema.
+        connection.pragma_update(None, "trusted_schema", false)?;
+        Ok(connection)
+    };
+    open().map_err(|error| place.error(error))
+}
+
+fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+    let error = |error| place.error(error);
+    // Nothing may be changed in a file before it is known to be ours.
+    let version = version(connection, place)?;
+    let mode: String =
+        connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(error)?;
+    if mode != "wal" {
+        connection.pragma_update(None, "journal_mode", "wal").map_err(error)?;
+    }
+    connection.pragma_update(None, "synchronous", "normal").map_err(error)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(error)?;
+    if let Some(pages) = place.limits.pages_max {
+        connection.pragma_update(None, "max_page_count", pages).map_err(error)?;
+    }
+    if version == Some(version_supported()) { Ok(()) } else { migrate(connection, place) }
+}
+
+fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+    let Err(migration_error) = Migrations::from_slice(MIGRATIONS).to_latest(connection) else {
+        return Ok(());
+    };
+    // Another program may have been faster.
+    if version(connection, place)? == Some(version_supported()) {
+        return Ok(());
+    }
+    match migration_error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => Err(place.error(err)),
+        other => Err(StoreError::Failed { path: place.path.clone(), what: other.to_string() }),
+    }
+}
+
+/// The schema version of a file that is ours, `None` of one that is empty; an error for all other files.
+fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
+    let read = || {
+        // In one transaction, so that a file which another program is just setting up is seen before or after.
+        let transaction = connection.unchecked_transaction()?;
+        let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let numbers = (
+            number("PRAGMA application_id")?,
+            number("SELECT count(*) FROM sqlite_schema")?,
+            number("PRAGMA user_version")?,
+        );
+        transaction.commit()?;
+        Ok(numbers)
+    };
+    let (application_id, objects, found) = read().map_err(|error| place.error(error))?;
+    let supported = version_supported();
+    match application_id {
+        0 if objects == 0 && found == 0 => Ok(None),
+        APPLICATION_ID if found > supported => {
+            Err(StoreError::Newer { path: place.path.clone(), found, supported })
+        }
+        APPLICATION_ID if found >= 1 && objects > 0 => Ok(Some(found)),
+        APPLICATION_ID => Err(place.damaged("the tables are missing")),
+        _ => Err(StoreError::NotAStore { path: place.path.clone() }),
+    }
+}

@@ -1,0 +1,171 @@
+//! A run store that is open.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use crate::error::Place;
+use crate::{StoreError, Writer, schema};
+
+/// Limits of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreLimits {
+    /// Most pages (of 4 KiB) the file may have; `None` for no limit but the disk's. Beyond it writing fails with
+    /// [`StoreError::Full`].
+    pub pages_max: Option<u32>,
+    /// Most bytes that may wait for the writing thread; whoever appends more blocks until there is room.
+    pub queue_bytes_max: usize,
+    /// Most bytes one event may take.
+    pub event_bytes_max: usize,
+    /// How long to wait for other programs that lock the file, in milliseconds.
+    pub busy_ms: u32,
+}
+
+impl Default for StoreLimits {
+    /// No limit on pages, 16 MiB in the queue, 64 MiB for an event, 10 seconds.
+    fn default() -> Self {
+        Self { pages_max: None, queue_bytes_max: 16 << 20, event_bytes_max: 64 << 20, busy_ms: 10_000 }
+    }
+}
+
+/// A campaign to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewCampaign<'a> {
+    /// Names the campaign; unique in the store. Best short, and sorting by time.
+    pub id: &'a str,
+    /// When it was created, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// The command line that asked for it.
+    pub command_line: &'a str,
+    /// The agent, as it is written on the command line.
+    pub agent: &'a str,
+    /// The model, where the agent's loop is ours.
+    pub model: Option<&'a str>,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+    /// All options, as JSON; kept as they are.
+    pub options: &'a str,
+    /// How often each case is run.
+    pub repeats: u32,
+}
+
+/// A run store that is open: creates campaigns and reads. One thread at a time can use it; open the file once more for
+/// another thread.
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) place: Place,
+    is_writable: bool,
+    writer: OnceCell<Writer>,
+}
+
+impl Store {
+    /// Opens the store in the file at `path` for reading and writing. A missing or empty file becomes a store; its
+    /// directory must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::NotAStore`], [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::CannotOpen`],
+    /// [`StoreError::Full`], or [`StoreError::Busy`] after [`StoreLimits::busy_ms`]. A file that is no store is left as
+    /// it is.
+    pub fn open(path: &Path, limits: StoreLimits) -> Result<Self, StoreError> {
+        let place = Place::new(path, limits);
+        let connection = schema::open(&place)?;
+        Ok(Self { connection, place, is_writable: true, writer: OnceCell::new() })
+    }
+
+    /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing, SQLite may have
+    /// to create or change the files that end in `-wal` and `-shm` beside it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let place = Place::new(path, StoreLimits::default());
+        let connection = schema::open_read_only(&place)?;
+        Ok(Self { connection, place, is_writable: false, writer: OnceCell::new() })
+    }
+
+    /// The path it was opened with.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Creates a campaign of these cases (id and JSON), in this order, in one transaction. Other writers wait
+    /// meanwhile, so `cases` should not take long to produce.
+    ///
+    /// # Errors
+    /// [`StoreError::CampaignExists`], and the errors of writing. Nothing is created then.
+    pub fn create_campaign(
+        &self,
+        campaign: &NewCampaign<'_>,
+        cases: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+    ) -> Result<(), StoreError> {
+        if !self.is_writable {
+            return Err(StoreError::ReadOnly { path: self.place.path.clone() });
+        }
+        let created = self.insert_campaign(campaign, cases).map_err(|error| self.place.error(error))?;
+        if created { Ok(()) } else { Err(StoreError::CampaignExists { id: campaign.id.to_owned() }) }
+    }
+
+    fn insert_campaign(
+        &self,
+        campaign: &NewCampaign<'_>,
+        cases: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+    ) -> rusqlite::Result<bool> {
+        let transaction =
+            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let inserted = transaction.execute(
+            "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) ON CONFLICT (id) DO NOTHING",
+            params![
+                campaign.id,
+                i64::try_from(campaign.created_ms).unwrap_or(i64::MAX),
+                campaign.command_line,
+                campaign.agent,
+                campaign.model,
+                campaign.simulated,
+                campaign.options,
+                campaign.repeats,
+            ],
+        )?;
+        if inserted == 0 {
+            return Ok(false);
+        }
+        let key = transaction.last_insert_rowid();
+        let mut count: u32 = 0;
+        {
+            let mut insert = transaction.prepare(
+                "INSERT INTO campaign_case (campaign, ordinal, case_id, json) VALUES (?1, ?2, ?3, ?4)",
+            )?;
+            for (id, json) in cases {
+                insert.execute(params![key, count, id.as_ref(), json.as_ref()])?;
+                count += 1;
+            }
+        }
+        transaction.execute("UPDATE campaign SET cases = ?2 WHERE key = ?1", params![key, count])?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    /// The writer of this store; the first call starts its thread. It goes on after the store is dropped, until the last
+    /// clone of it is.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`], and the errors of [`open`](Self::open).
+    pub fn writer(&self) -> Result<Writer, StoreError> {
+        if !self.is_writable {
+            return Err(StoreError::ReadOnly { path: self.place.path.clone() });
+        }
+        if let Some(writer) = self.writer.get() {
+            return Ok(writer.clone());
+        }
+        let writer = Writer::spawn(&self.place)?;
+        Ok(self.writer.get_or_init(|| writer).clone())
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.place.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the store's public face, on real files.
+
+mod crash;
+mod files;
+mod reading;
+mod support;
+mod writing;

@@ -1,0 +1,75 @@
+//! A toolbox offered over the Model Context Protocol, to agents that are not ours.
+//!
+//! [`McpServer`] serves any number of runs over streamable HTTP on the loopback interface. Each run has a URL of its
+//! own with an unguessable token in the path, and everything that belongs to the run hangs on that URL: several
+//! frameworks open a new protocol session for each tool call, and the newest protocol has no sessions at all, so a
+//! session identifies nothing. One URL serves both protocol eras, `server/discover` (2026-07-28) and `initialize`
+//! (2024-11-05 to 2025-11-25), statelessly and in plain JSON.
+//!
+//! [`serve_stdio`] offers one toolbox to the program that started us.
+//!
+//! Guards against other programs and web pages on the same machine: the token, the check of the `Host` header
+//! (loopback names only), and the refusal of every request with an `Origin` header, which only browsers send.
+
+mod handler;
+mod server;
+mod stdio;
+mod token;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use planproof_trace::Recorder;
+use thiserror::Error;
+
+use crate::Toolbox;
+
+pub use server::{McpRun, McpServer};
+pub use stdio::{serve_stdio, serve_stream};
+pub use token::{AccessToken, TOKEN_BYTES};
+
+/// Most bytes of one request: a tool call with its arguments.
+pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
+
+/// Most runs open at once on one server.
+pub const RUNS_MAX: usize = 4096;
+
+/// What one run offers.
+#[derive(Clone)]
+pub struct RunTools {
+    /// The tools.
+    pub toolbox: Arc<dyn Toolbox>,
+    /// Takes the events. Once its run has ended, calls are answered by an error result.
+    pub recorder: Arc<Recorder>,
+    /// Most tool calls of the run; those beyond are answered by an error result and not recorded.
+    pub calls_max: u32,
+}
+
+/// Why tools cannot be served. None of these is the agent's fault.
+#[derive(Debug, Error)]
+pub enum McpError {
+    /// The port cannot be had.
+    #[error("cannot listen on {address} for tool calls: {source}; choose another port")]
+    Bind {
+        /// Where.
+        address: SocketAddr,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// Too many runs are open at once.
+    #[error("{limit} runs have their tools open already: run fewer cases at once")]
+    TooManyRuns {
+        /// The limit.
+        limit: usize,
+    },
+    /// The token belongs to an open run: the randomness it was made of repeats itself.
+    #[error("an access token was drawn twice: the source of randomness is broken")]
+    TokenInUse,
+    /// The conversation over stdin and stdout broke.
+    #[error("the client on stdin and stdout went away or broke the protocol: {reason}")]
+    Stream {
+        /// What was seen.
+        reason: String,
+    },
+}

@@ -1,0 +1,124 @@
+//! The protocol's side of one run: listing its tools and executing its calls.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planproof_trace::{Arguments, CallId, EventKind, ToolCall, ToolResult};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::RunTools;
+use crate::toolbox::{finish_recorded, run_is_over};
+
+/// One run, as all requests to its URL share it.
+pub(super) struct OpenRun {
+    tools: RunTools,
+    /// The tools in the protocol's form, in the toolbox's order.
+    listed: Vec<Tool>,
+    calls: Mutex<u32>,
+    pub(super) limit_reached: CancellationToken,
+}
+
+impl OpenRun {
+    pub(super) fn new(tools: RunTools) -> Self {
+        let listed = tools.toolbox.tools().iter();
+        let listed = listed.map(|tool| {
+            Tool::new(tool.name.clone(), tool.description.clone(), Arc::new(tool.input_schema.clone()))
+        });
+        let listed = listed.collect();
+        Self { tools, listed, calls: Mutex::new(0), limit_reached: CancellationToken::new() }
+    }
+
+    async fn execute(&self, name: String, arguments: Arguments) -> ToolResult {
+        let begun = {
+            // Numbering and recording are one step, so that the ids rise in the order of the trace.
+            let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = CallId::new(format!("m{}", u64::from(*calls) + 1));
+            let call = ToolCall { id, name, arguments };
+            if *calls >= self.tools.calls_max {
+                self.limit_reached.cancel();
+                Err(over_the_limit(&call, self.tools.calls_max))
+            } else if self.tools.recorder.record(EventKind::Call(call.clone())) {
+                *calls += 1;
+                Ok(call)
+            } else {
+                Err(run_is_over(&call))
+            }
+        };
+        match begun {
+            Ok(call) => finish_recorded(&*self.tools.toolbox, &self.tools.recorder, &call).await,
+            Err(refusal) => refusal,
+        }
+    }
+}
+
+fn over_the_limit(call: &ToolCall, limit: u32) -> ToolResult {
+    let text = format!("the run has made all of its {limit} tool calls: no more are executed");
+    ToolResult::error(call.id.clone(), text)
+}
+
+/// Answers the requests of one run, over either transport and in either protocol era.
+#[derive(Clone)]
+pub(super) struct RunHandler(pub(super) Arc<OpenRun>);
+
+impl ServerHandler for RunHandler {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("planproof", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.0.listed.clone()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.map_or_else(Arguments::none, Arguments::Object);
+        let result = self.0.execute(request.name.into_owned(), arguments).await;
+        Ok(protocol_result(result).into())
+    }
+
+    /// A `tools/call` whose arguments are no JSON object does not parse as one and arrives here. It is the agent's
+    /// mistake like any other: a result that says so, since a protocol error ends some frameworks.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "tools/call" {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        let params = request.params.as_ref();
+        let Some(name) = params.and_then(|params| params.get("name")).and_then(Value::as_str) else {
+            return Err(ErrorData::invalid_params("tools/call needs the name of a tool", None));
+        };
+        let arguments = params.and_then(|params| params.get("arguments")).unwrap_or(&Value::Null);
+        let arguments = Arguments::Malformed(arguments.to_string());
+        let mut result = protocol_result(self.0.execute(name.to_owned(), arguments).await);
+        let modern =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        if !modern {
+            result.result_type = None;
+        }
+        let result = serde_json::to_value(result);
+        result.map(CustomResult::new).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+fn protocol_result(result: ToolResult) -> CallToolResult {
+    let content = vec![ContentBlock::text(result.text)];
+    if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+}

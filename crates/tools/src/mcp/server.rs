@@ -1,0 +1,151 @@
+//! The loopback server: one port, one URL per open run.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::handler::{OpenRun, RunHandler};
+use super::{AccessToken, McpError, REQUEST_BYTES_MAX, RUNS_MAX, RunTools};
+
+type RunService = StreamableHttpService<RunHandler, NeverSessionManager>;
+
+/// The open runs by their tokens.
+#[derive(Default)]
+struct OpenRuns(Mutex<HashMap<AccessToken, Arc<RunService>>>);
+
+impl OpenRuns {
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccessToken, Arc<RunService>>> {
+        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Serves the tools of any number of runs on one loopback port, until it is dropped.
+pub struct McpServer {
+    address: SocketAddr,
+    runs: Arc<OpenRuns>,
+    _accepting: AbortOnDropHandle<()>,
+}
+
+impl McpServer {
+    /// Listens on 127.0.0.1 at `port`, or at a free port for 0. Needs a Tokio runtime, which serves the requests.
+    ///
+    /// # Errors
+    /// The port is taken or forbidden.
+    pub async fn bind(port: u16) -> Result<Self, McpError> {
+        let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let failed = |source| McpError::Bind { address: wanted, source };
+        let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let runs = Arc::new(OpenRuns::default());
+        let router = Router::new().fallback(answer).with_state(runs.clone());
+        let accepting = tokio::spawn(async move {
+            // Accepting never ends by itself: errors of single connections are handled inside.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self { address, runs, _accepting: AbortOnDropHandle::new(accepting) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Opens the tools of a run at a URL of their own, until the returned value is dropped.
+    ///
+    /// # Errors
+    /// [`RUNS_MAX`] runs are open, or the token belongs to one of them.
+    pub fn open(&self, tools: RunTools, token: AccessToken) -> Result<McpRun, McpError> {
+        let run = Arc::new(OpenRun::new(tools));
+        let limit_reached = run.limit_reached.clone();
+        let closed = CancellationToken::new();
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_sse_keep_alive(None)
+            .with_max_request_body_bytes(REQUEST_BYTES_MAX)
+            .with_cancellation_token(closed.clone())
+            .enforce_origin_validation();
+        let handler = RunHandler(run);
+        let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
+
+        let mut runs = self.runs.lock();
+        if runs.len() >= RUNS_MAX {
+            return Err(McpError::TooManyRuns { limit: RUNS_MAX });
+        }
+        if runs.contains_key(&token) {
+            return Err(McpError::TokenInUse);
+        }
+        runs.insert(token.clone(), Arc::new(service));
+        drop(runs);
+        let url = format!("http://{}/{}", self.address, token.as_str());
+        Ok(McpRun { url, token, runs: self.runs.clone(), limit_reached, _closed: closed.drop_guard() })
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for McpServer {
+    fn drop(&mut self) {
+        // Connections that are open outlive the listener; without runs they find nothing.
+        self.runs.lock().clear();
+    }
+}
+
+/// The open tools of one run. Dropping it closes the URL: later requests are answered with 404.
+pub struct McpRun {
+    url: String,
+    token: AccessToken,
+    runs: Arc<OpenRuns>,
+    limit_reached: CancellationToken,
+    _closed: DropGuard,
+}
+
+impl McpRun {
+    /// Where the agent finds the tools. Whoever knows it may call them: give it to the agent and to nobody else.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Is cancelled when the agent calls once more than its run allows.
+    pub fn limit_reached(&self) -> &CancellationToken {
+        &self.limit_reached
+    }
+}
+
+impl fmt::Debug for McpRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpRun").finish_non_exhaustive()
+    }
+}
+
+impl Drop for McpRun {
+    fn drop(&mut self) {
+        self.runs.lock().remove(&self.token);
+    }
+}
+
+async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response {
+    let token = AccessToken::from_path(request.uri().path());
+    let service = token.and_then(|token| runs.lock().get(&token).cloned());
+    match service {
+        Some(service) => service.handle(request).await.map(Body::new),
+        None => (StatusCode::NOT_FOUND, "no run is open at this URL").into_response(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Compiled argument schemas, shared by all tools that have the same one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+/// Most compiled schemas kept. A campaign whose cases need more starts over with an empty cache.
+const SCHEMAS_MAX: usize = 1024;
+
+/// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and
+/// compiling it takes far longer than a whole run with a simulated model. Share one cache between all runs.
+#[derive(Debug, Default)]
+pub struct SchemaCache {
+    validators: RwLock<HashMap<Map<String, Value>, Arc<Validator>>>,
+}
+
+impl SchemaCache {
+    /// The validator of a schema, compiled now or before. The error says what is wrong with the schema.
+    pub(crate) fn validator(&self, schema: &Map<String, Value>) -> Result<Arc<Validator>, String> {
+        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        if let Some(found) = self.validators.read().unwrap_or_else(PoisonError::into_inner).get(schema) {
+            return Ok(found.clone());
+        }
+        let compiled = jsonschema::validator_for(&Value::Object(schema.clone()));
+        let compiled = Arc::new(compiled.map_err(|error| error.to_string())?);
+        let mut validators = self.validators.write().unwrap_or_else(PoisonError::into_inner);
+        if validators.len() >= SCHEMAS_MAX {
+            validators.clear();
+        }
+        validators.insert(schema.clone(), compiled.clone());
+        Ok(compiled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_trace::Tool;
+
+    use super::*;
+
+    #[test]
+    fn equal_schemas_share_a_validator() {
+        let cache = SchemaCache::default();
+        let one = cache.validator(&Tool::without_arguments("a", "").input_schema).unwrap();
+        let two = cache.validator(&Tool::without_arguments("b", "").input_schema).unwrap();
+        assert!(Arc::ptr_eq(&one, &two));
+    }
+
+    #[test]
+    fn the_cache_is_bounded() {
+        let cache = SchemaCache::default();
+        for length in 0..=SCHEMAS_MAX {
+            let mut schema = Map::new();
+            schema.insert("minProperties".into(), length.into());
+            cache.validator(&schema).unwrap();
+        }
+        assert_eq!(cache.validators.read().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_refused() {
+        let mut schema = Map::new();
+        schema.insert("type".into(), 7.into());
+        assert!(SchemaCache::default().validator(&schema).is_err());
+        let mut schema = Map::new();
+        schema.insert("$ref".into(), "http://127.0.0.1:9/schema.json".into());
+        assert!(SchemaCache::default().validator(&schema).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! What an agent can do: a set of tools, and the execution of one call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use planproof_trace::{EventKind, Recorder, Tool, ToolCall, ToolResult};
+
+/// A future that borrows what it needs, as async trait objects want it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A set of tools. One toolbox belongs to one run.
+pub trait Toolbox: Send + Sync {
+    /// The tools, in an order that never changes.
+    fn tools(&self) -> &Arc<[Tool]>;
+
+    /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
+    /// are answered by a result with `is_error` whose text says what is wrong.
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
+}
+
+/// Executes `call` and records its beginning and its end.
+///
+/// When the run has ended already, nothing is executed or recorded and the result says so. A future that is dropped
+/// halfway leaves a call without a result in the trace.
+pub async fn execute_recorded(toolbox: &dyn Toolbox, recorder: &Recorder, call: &ToolCall) -> ToolResult {
+    if !recorder.record(EventKind::Call(call.clone())) {
+        return run_is_over(call);
+    }
+    finish_recorded(toolbox, recorder, call).await
+}
+
+/// The second half of [`execute_recorded`], for callers that have recorded the call themselves.
+pub(crate) async fn finish_recorded(
+    toolbox: &dyn Toolbox,
+    recorder: &Recorder,
+    call: &ToolCall,
+) -> ToolResult {
+    let result = toolbox.execute(call).await;
+    recorder.record(EventKind::Result(result.clone()));
+    result
+}
+
+/// The answer to a call that came after the end of its run.
+pub(crate) fn run_is_over(call: &ToolCall) -> ToolResult {
+    ToolResult::error(call.id.clone(), "the run is over: no more tools are executed")
+}

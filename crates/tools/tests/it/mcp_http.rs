@@ -1,0 +1,237 @@
+//! The tool server as clients of both protocol eras see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_tools::mcp::{AccessToken, McpError, McpServer, REQUEST_BYTES_MAX, TOKEN_BYTES};
+use planproof_trace::EndReason;
+use serde_json::{Value, json};
+
+use crate::http::{ACCEPTS, Era, call, request, rpc};
+use crate::{recorded, recorder, run_tools};
+
+const ERAS: [Era; 2] = [Era::Handshake, Era::PerRequest];
+
+fn token(number: u8) -> AccessToken {
+    AccessToken::from_random([number; TOKEN_BYTES])
+}
+
+#[tokio::test]
+async fn both_eras_learn_the_same_of_the_server() {
+    let server = McpServer::bind(0).await.unwrap();
+    let run = server.open(run_tools(&recorder(), 9), token(1)).unwrap();
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}});
+    let reply = rpc(Era::Handshake, run.url(), 0, "initialize", hello).await;
+    let old = reply.json()["result"].clone();
+    assert_eq!(old["protocolVersion"], "2025-11-25");
+    assert_eq!(old["serverInfo"]["name"], "planproof");
+    assert_eq!(old["capabilities"], json!({"tools": {}}));
+    assert!(reply.head.contains("content-type: application/json"), "{}", reply.head);
+    assert!(!reply.head.contains("mcp-session-id"), "{}", reply.head);
+
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
+    assert_eq!(request("POST", run.url(), &ACCEPTS, &initialized).await.status, 202);
+
+    let reply = rpc(Era::PerRequest, run.url(), 1, "server/discover", json!({})).await;
+    let new = reply.json()["result"].clone();
+    assert_eq!(new["capabilities"], json!({"tools": {}}), "{}", reply.body);
+    assert!(new["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{}", reply.body);
+    assert!(reply.body.contains(r#""name":"planproof""#), "{}", reply.body);
+    for (method, status) in [("GET", 405), ("DELETE", 405)] {
+        assert_eq!(request(method, run.url(), &ACCEPTS, "").await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn tools_are_listed_in_order_and_called() {
+    let server = McpServer::bind(0).await.unwrap();
+    for era in ERAS {
+        let recorder = recorder();
+        let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+        let listed = rpc(era, run.url(), 0, "tools/list", json!({})).await.json();
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(names, ["wash", "mail", "bake"]);
+        assert_eq!(tools[0]["description"], "Washes the car.");
+        assert_eq!(tools[1]["inputSchema"]["required"], json!(["to"]));
+
+        assert_eq!(call(era, run.url(), 0, "wash", json!({})).await, ("The car is clean.".into(), false));
+        assert_eq!(call(era, run.url(), 0, "mail", json!({"to": "Ann"})).await, ("Sent.".into(), false));
+        // Without `arguments` at all, as some clients call a tool that takes none.
+        let bare = rpc(era, run.url(), 1, "tools/call", json!({"name": "bake"})).await.json();
+        assert_eq!(bare["result"]["content"][0]["text"], "It smells good.");
+        assert_eq!(
+            recorded(&recorder),
+            [
+                "m1 wash{}",
+                "m1: The car is clean.",
+                "m2 mail{\"to\":\"Ann\"}",
+                "m2: Sent.",
+                "m3 bake{}",
+                "m3: It smells good.",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn mistakes_of_the_agent_are_results_and_recorded() {
+    let server = McpServer::bind(0).await.unwrap();
+    for era in ERAS {
+        let recorder = recorder();
+        let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+        let (text, is_error) = call(era, run.url(), 1, "fly", json!({})).await;
+        assert!(is_error && text.contains("wash, mail, bake"), "{text}");
+        let (text, is_error) = call(era, run.url(), 2, "mail", json!({"to": 7})).await;
+        assert!(is_error && text.contains("at /to: 7 is not of type"), "{text}");
+        for malformed in [json!(["Ann"]), json!("Ann")] {
+            let (text, is_error) = call(era, run.url(), 3, "mail", malformed).await;
+            assert!(is_error && text.contains("not a JSON object"), "{text}");
+        }
+        let lines = recorded(&recorder);
+        assert_eq!(lines.len(), 8);
+        assert_eq!(lines[4], "m3 mail[\"Ann\"]");
+    }
+}
+
+#[tokio::test]
+async fn other_requests_are_protocol_errors() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+    for (method, params, code) in [
+        ("tools/call", json!({"arguments": {}}), -32602),
+        ("tools/sell", json!({}), -32601),
+        ("logging/setLevel", json!({"level": "debug"}), -32601),
+    ] {
+        let reply = rpc(Era::Handshake, run.url(), 1, method, params).await;
+        assert_eq!(reply.json()["error"]["code"], code, "{}", reply.body);
+    }
+    let pong = rpc(Era::Handshake, run.url(), 1, "ping", json!({})).await;
+    assert_eq!(pong.json()["result"], json!({}));
+    assert_eq!(request("POST", run.url(), &ACCEPTS, "{").await.status, 415);
+    assert!(recorded(&recorder).is_empty());
+}
+
+#[tokio::test]
+async fn calls_over_the_limit_are_refused_and_reported() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let run = server.open(run_tools(&recorder, 2), token(1)).unwrap();
+    for _ in 0..2 {
+        assert!(!call(Era::PerRequest, run.url(), 1, "wash", json!({})).await.1);
+    }
+    assert!(!run.limit_reached().is_cancelled());
+    let (text, is_error) = call(Era::PerRequest, run.url(), 1, "wash", json!({})).await;
+    assert!(is_error && text.contains("2 tool calls"), "{text}");
+    assert!(run.limit_reached().is_cancelled());
+    assert_eq!(recorded(&recorder).len(), 4);
+}
+
+#[tokio::test]
+async fn only_a_program_that_knows_the_url_gets_in() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    let port = server.address().port();
+    let with = |extra: &'static [(&'static str, &'static str)]| [&ACCEPTS[..], extra].concat();
+    let post = |url: String, headers: Vec<(&'static str, &'static str)>| {
+        let list = list.clone();
+        async move { request("POST", &url, &headers, &list).await.status }
+    };
+    assert_eq!(post(run.url().to_owned(), with(&[])).await, 200);
+    assert_eq!(post(format!("{}/", run.url()), with(&[])).await, 200);
+    assert_eq!(
+        post(format!("http://localhost:{port}{}", &run.url()[run.url().len() - 17..]), with(&[])).await,
+        200
+    );
+
+    let elsewhere = format!("http://127.0.0.1:{port}/{}", "a".repeat(16));
+    assert_eq!(post(elsewhere, with(&[])).await, 404);
+    assert_eq!(post(format!("http://127.0.0.1:{port}/"), with(&[])).await, 404);
+    assert_eq!(post(format!("{}/mcp", run.url()), with(&[])).await, 404);
+    assert_eq!(post(run.url().to_owned(), with(&[("Host", "evil.example")])).await, 403);
+    for origin in ["https://evil.example", "http://127.0.0.1", "null"] {
+        let headers = [&ACCEPTS[..], &[("Origin", origin)]].concat();
+        assert_eq!(request("POST", run.url(), &headers, &list).await.status, 403, "{origin}");
+    }
+    let large = format!("{{\"x\":\"{}\"}}", "x".repeat(REQUEST_BYTES_MAX));
+    assert_eq!(request("POST", run.url(), &ACCEPTS, &large).await.status, 413);
+    assert!(recorded(&recorder).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parallel_calls_on_two_runs_stay_apart() {
+    let server = McpServer::bind(0).await.unwrap();
+    let (first, second) = (recorder(), recorder());
+    let first_run = server.open(run_tools(&first, 100), token(1)).unwrap();
+    let second_run = server.open(run_tools(&second, 100), token(2)).unwrap();
+    let calls = (0..50_u64).map(|number| {
+        let (url, name) =
+            if number % 2 == 0 { (first_run.url(), "wash") } else { (second_run.url(), "bake") };
+        let url = url.to_owned();
+        // All share one JSON-RPC id, as the first calls of separate sessions do.
+        tokio::spawn(async move { call(ERAS[number as usize / 2 % 2], &url, 0, name, json!({})).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert!(!call.await.unwrap().1);
+    }
+    for (recorder, name) in [(first, "wash"), (second, "bake")] {
+        let lines = recorded(&recorder);
+        let calls = lines.iter().filter(|line| line.ends_with("{}"));
+        let expected: Vec<String> = (1..=25).map(|number| format!("m{number} {name}{{}}")).collect();
+        assert_eq!(calls.cloned().collect::<Vec<_>>(), expected, "ids rise in the order of the trace");
+        assert_eq!(lines.len(), 50);
+        for number in 1..=25 {
+            let results = lines.iter().filter(|line| line.starts_with(&format!("m{number}: ")));
+            assert_eq!(results.count(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_takes_no_calls() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+    recorder.end(EndReason::AgentFailed { reason: "killed".into() });
+    let (text, is_error) = call(Era::Handshake, run.url(), 1, "wash", json!({})).await;
+    assert!(is_error && text.contains("the run is over"), "{text}");
+    assert!(!run.limit_reached().is_cancelled());
+    assert_eq!(recorder.take_events().len(), 1);
+
+    let url = run.url().to_owned();
+    assert!(matches!(server.open(run_tools(&recorder, 9), token(1)), Err(McpError::TokenInUse)));
+    drop(run);
+    assert_eq!(rpc(Era::Handshake, &url, 1, "tools/list", json!({})).await.status, 404);
+    let again = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+    assert_eq!(again.url(), url);
+    assert_eq!(rpc(Era::Handshake, &url, 1, "tools/list", json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_taken_port_is_an_error_that_names_it() {
+    let server = McpServer::bind(0).await.unwrap();
+    let refused = McpServer::bind(server.address().port()).await.unwrap_err();
+    assert!(refused.to_string().contains(&server.address().to_string()), "{refused}");
+    let address = server.address();
+    drop(server);
+    for _ in 0..100 {
+        if McpServer::bind(address.port()).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the port of a dropped server stays taken");
+}
+
+#[tokio::test]
+async fn the_url_leaves_room_for_a_tool_name() {
+    let server = McpServer::bind(0).await.unwrap();
+    let run = server.open(run_tools(&Arc::clone(&recorder()), 9), token(200)).unwrap();
+    // Host, port and path become a prefix of the tool's name in one framework, which cuts names at 64 characters.
+    assert!(run.url().len() <= "http://127.0.0.1:65535/".len() + 16, "{}", run.url());
+    assert!(!format!("{run:?}{server:?}").contains(&run.url()[run.url().len() - 16..]));
+}

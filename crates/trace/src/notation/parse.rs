@@ -1,0 +1,251 @@
+//! Text to events.
+
+use serde_json::Map;
+use thiserror::Error;
+
+use super::{Defaults, FINISH_WORDS, default_finish, is_bare};
+use crate::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult, Usage};
+
+/// A text that is not in the notation.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("at byte {offset}: expected {expected}, found {found}")]
+pub struct NotationError {
+    /// Where, in bytes from the start of the text; always between two characters.
+    pub offset: usize,
+    /// What could have stood there.
+    pub expected: String,
+    /// What stands there: the next few characters in backticks, or `the end`.
+    pub found: String,
+}
+
+const LIMITS: [LimitKind; 3] = [LimitKind::WallMilliseconds, LimitKind::Iterations, LimitKind::OutputBytes];
+
+/// Characters of the text that an error repeats.
+const FOUND_CHARS_MAX: usize = 20;
+
+/// Reads a list of events from text, as described [above](super). Blank text is the empty list. Whether the events
+/// make sense together (a result of no call, an event after the end) is not asked.
+///
+/// # Errors
+/// The first place where the text leaves the notation.
+pub fn parse(text: &str) -> Result<Vec<Event>, NotationError> {
+    let mut parser = Parser { text, offset: 0 };
+    let mut defaults = Defaults::default();
+    let mut events = Vec::new();
+    if parser.peek().is_none() {
+        return Ok(events);
+    }
+    loop {
+        let event = parser.event(&defaults)?;
+        defaults.note(&event);
+        events.push(event);
+        match parser.peek() {
+            None => return Ok(events),
+            Some(b'|') => parser.offset += 1,
+            Some(_) => return Err(parser.error("`|` or the end")),
+        }
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    offset: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn event(&mut self, defaults: &Defaults) -> Result<Event, NotationError> {
+        let at = if self.eat(b'@') { self.number()? } else { defaults.at };
+        self.peek();
+        let start = self.offset;
+        let kind = match self.keyword() {
+            "query" => EventKind::Query { text: self.string()? },
+            "turn" => self.turn()?,
+            "say" => {
+                let text = self.string()?;
+                self.turn_end(text, 0)?
+            }
+            "call" => self.call(defaults)?,
+            "ok" => self.result(defaults, false)?,
+            "err" => self.result(defaults, true)?,
+            "answer" => EventKind::End(EndReason::Answered { text: self.string()? }),
+            "limit" => {
+                let words = LIMITS.map(|limit| (limit.as_str(), limit));
+                let limit = self.one_of(&words, "`wall_ms`, `iterations` or `output_bytes`")?;
+                EventKind::End(EndReason::LimitReached { limit, value: self.number()? })
+            }
+            "failed" => EventKind::End(EndReason::AgentFailed { reason: self.string()? }),
+            "unscored" => EventKind::End(EndReason::Unscored { reason: self.string()? }),
+            _ => {
+                self.offset = start;
+                return Err(self
+                    .error("an event: query, turn, say, call, ok, err, answer, limit, failed or unscored"));
+            }
+        };
+        Ok(Event { at, kind })
+    }
+
+    fn turn(&mut self) -> Result<EventKind, NotationError> {
+        self.peek();
+        let start = self.offset;
+        let Ok(calls) = u32::try_from(self.number()?) else {
+            self.offset = start;
+            return Err(self.error("a number of calls below 2^32"));
+        };
+        self.one_of(&[("call", ()), ("calls", ())], "`call` or `calls`")?;
+        let text = self.optional_string()?;
+        self.turn_end(text, calls)
+    }
+
+    fn turn_end(&mut self, text: String, calls: u32) -> Result<EventKind, NotationError> {
+        let finish = if self.eat_option("finish=") {
+            self.one_of(&FINISH_WORDS, "`stop`, `tool_calls`, `length` or `content_filter`")?
+        } else {
+            default_finish(calls)
+        };
+        let usage = if self.eat_option("tokens=") { self.tokens()? } else { Usage::default() };
+        Ok(EventKind::Turn { text, calls, finish, usage })
+    }
+
+    fn tokens(&mut self) -> Result<Usage, NotationError> {
+        let input_tokens = self.number()?;
+        if !self.eat(b'/') {
+            return Err(self.error("`/` and the tokens written"));
+        }
+        Ok(Usage { input_tokens, output_tokens: self.number()? })
+    }
+
+    fn call(&mut self, defaults: &Defaults) -> Result<EventKind, NotationError> {
+        let name = self.name("the tool's name")?;
+        let arguments = match self.peek() {
+            Some(b'{') => Arguments::Object(self.json::<Map<_, _>>("a JSON object")?),
+            Some(b'm') => {
+                self.one_of(&[("malformed", ())], "`{`, `malformed`, `#` or `|`")?;
+                Arguments::Malformed(self.string()?)
+            }
+            _ => Arguments::none(),
+        };
+        let id = if self.eat(b'#') { self.id()? } else { defaults.call_id() };
+        Ok(EventKind::Call(ToolCall { id, name, arguments }))
+    }
+
+    fn result(&mut self, defaults: &Defaults, is_error: bool) -> Result<EventKind, NotationError> {
+        let id = if self.eat(b'#') {
+            self.id()?
+        } else {
+            match defaults.result_id() {
+                Some(id) => id.clone(),
+                None => return Err(self.error("`#` and an id, because every call before has its result")),
+            }
+        };
+        Ok(EventKind::Result(ToolResult { id, text: self.optional_string()?, is_error }))
+    }
+
+    fn id(&mut self) -> Result<CallId, NotationError> {
+        self.name("the id of a call").map(CallId::new)
+    }
+
+    fn name(&mut self, what: &str) -> Result<String, NotationError> {
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(byte) if is_bare(byte) => Ok(self.take_while(is_bare).to_owned()),
+            _ => Err(self.error(what)),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, NotationError> {
+        self.peek();
+        let start = self.offset;
+        self.take_while(|byte| byte.is_ascii_digit()).parse().map_err(|_| {
+            self.offset = start;
+            self.error("a whole number below 2^64")
+        })
+    }
+
+    fn string(&mut self) -> Result<String, NotationError> {
+        match self.peek() {
+            Some(b'"') => self.json("a JSON string"),
+            _ => Err(self.error("a text in double quotes")),
+        }
+    }
+
+    fn optional_string(&mut self) -> Result<String, NotationError> {
+        if self.peek() == Some(b'"') { self.string() } else { Ok(String::new()) }
+    }
+
+    /// Reads one JSON value, wherever it ends.
+    fn json<T: serde::de::DeserializeOwned>(&mut self, what: &str) -> Result<T, NotationError> {
+        let rest = self.text.get(self.offset..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+        match values.next() {
+            Some(Ok(value)) => {
+                self.offset += values.byte_offset();
+                Ok(value)
+            }
+            Some(Err(error)) => {
+                let message = error.to_string();
+                let message = message.split(" at line ").next().unwrap_or_default();
+                self.offset += offset_in(rest, error.line(), error.column());
+                Err(self.error(&format!("{what} ({message})")))
+            }
+            None => Err(self.error(what)),
+        }
+    }
+
+    fn one_of<T: Copy>(&mut self, words: &[(&str, T)], what: &str) -> Result<T, NotationError> {
+        self.peek();
+        let start = self.offset;
+        let found = self.keyword();
+        for (word, value) in words {
+            if found == *word {
+                return Ok(*value);
+            }
+        }
+        self.offset = start;
+        Err(self.error(what))
+    }
+
+    fn keyword(&mut self) -> &'t str {
+        self.peek();
+        self.take_while(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    }
+
+    fn take_while(&mut self, accept: impl Fn(u8) -> bool) -> &'t str {
+        let rest = self.text.get(self.offset..).unwrap_or_default();
+        let length = rest.bytes().position(|byte| !accept(byte)).unwrap_or(rest.len());
+        self.offset += length;
+        rest.get(..length).unwrap_or_default()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.offset += usize::from(found);
+        found
+    }
+
+    fn eat_option(&mut self, option: &str) -> bool {
+        self.peek();
+        let found = self.text.get(self.offset..).is_some_and(|rest| rest.starts_with(option));
+        self.offset += if found { option.len() } else { 0 };
+        found
+    }
+
+    /// The next byte that is not white space, moving there.
+    fn peek(&mut self) -> Option<u8> {
+        self.take_while(|byte| byte.is_ascii_whitespace());
+        self.text.as_bytes().get(self.offset).copied()
+    }
+
+    fn error(&self, expected: &str) -> NotationError {
+        let offset = self.text.floor_char_boundary(self.offset);
+        let rest: String =
+            self.text.get(offset..).unwrap_or_default().chars().take(FOUND_CHARS_MAX).collect();
+        let found = if rest.is_empty() { "the end".to_owned() } else { format!("`{rest}`") };
+        NotationError { offset, expected: expected.to_owned(), found }
+    }
+}
+
+/// The byte offset of a place that `serde_json` gives as a line (from 1) and a column (bytes read of that line).
+fn offset_in(text: &str, line: usize, column: usize) -> usize {
+    let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    (line_start + column.saturating_sub(1)).min(text.len())
+}

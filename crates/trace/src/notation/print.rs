@@ -1,0 +1,124 @@
+//! Events to text.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{Defaults, FINISH_WORDS, default_finish, is_bare};
+use crate::{Arguments, CallId, EndReason, Event, EventKind, FinishReason, ToolCall, ToolResult, Usage};
+
+/// Writes a list of events as one line of text, leaving out all that [`parse()`](super::parse()) fills in by itself.
+/// The line holds no line break and no control character, whatever the events hold. An empty list is the empty line.
+pub fn print(events: &[Event]) -> String {
+    let mut out = String::new();
+    let mut defaults = Defaults::default();
+    for event in events {
+        if !out.is_empty() {
+            out.push_str(" | ");
+        }
+        if event.at != defaults.at {
+            push(&mut out, format_args!("@{} ", event.at));
+        }
+        print_kind(&mut out, &event.kind, &defaults);
+        defaults.note(event);
+    }
+    escape_separators(out)
+}
+
+fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
+    match kind {
+        EventKind::Query { text } => push(out, format_args!("query {}", quoted(text))),
+        EventKind::Turn { text, calls, finish, usage } => print_turn(out, text, *calls, *finish, *usage),
+        EventKind::Call(call) => print_call(out, call, defaults),
+        EventKind::Result(result) => print_result(out, result, defaults),
+        EventKind::End(EndReason::Answered { text }) => push(out, format_args!("answer {}", quoted(text))),
+        EventKind::End(EndReason::LimitReached { limit, value }) => {
+            push(out, format_args!("limit {limit} {value}"));
+        }
+        EventKind::End(EndReason::AgentFailed { reason }) => {
+            push(out, format_args!("failed {}", quoted(reason)));
+        }
+        EventKind::End(EndReason::Unscored { reason }) => {
+            push(out, format_args!("unscored {}", quoted(reason)));
+        }
+    }
+}
+
+fn print_turn(out: &mut String, text: &str, calls: u32, finish: FinishReason, usage: Usage) {
+    if calls == 0 && !text.is_empty() {
+        push(out, format_args!("say {}", quoted(text)));
+    } else {
+        push(out, format_args!("turn {calls} {}", if calls == 1 { "call" } else { "calls" }));
+        if !text.is_empty() {
+            push(out, format_args!(" {}", quoted(text)));
+        }
+    }
+    if finish != default_finish(calls) {
+        for (word, reason) in FINISH_WORDS {
+            if reason == finish {
+                push(out, format_args!(" finish={word}"));
+            }
+        }
+    }
+    if usage != Usage::default() {
+        push(out, format_args!(" tokens={}/{}", usage.input_tokens, usage.output_tokens));
+    }
+}
+
+fn print_call(out: &mut String, call: &ToolCall, defaults: &Defaults) {
+    push(out, format_args!("call {}", name(&call.name)));
+    match &call.arguments {
+        Arguments::Object(object) if object.is_empty() => {}
+        Arguments::Object(_) => push(out, format_args!(" {}", call.arguments.to_text())),
+        Arguments::Malformed(text) => push(out, format_args!(" malformed {}", quoted(text))),
+    }
+    if call.id != defaults.call_id() {
+        print_id(out, &call.id);
+    }
+}
+
+fn print_result(out: &mut String, result: &ToolResult, defaults: &Defaults) {
+    out.push_str(if result.is_error { "err" } else { "ok" });
+    if defaults.result_id() != Some(&result.id) {
+        print_id(out, &result.id);
+    }
+    if !result.text.is_empty() {
+        push(out, format_args!(" {}", quoted(&result.text)));
+    }
+}
+
+fn print_id(out: &mut String, id: &CallId) {
+    push(out, format_args!(" #{}", name(id.as_str())));
+}
+
+/// A name or id: bare where possible, else a JSON string.
+fn name(text: &str) -> String {
+    if !text.is_empty() && text.bytes().all(is_bare) { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing into a string cannot fail.
+    let _ = out.write_fmt(arguments);
+}
+
+/// JSON leaves some characters alone that many programs break lines at, or hide. Outside of JSON strings the notation
+/// is plain ASCII, so an escape can stand for them wherever they occur.
+fn escape_separators(text: String) -> String {
+    let must_escape = |c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}';
+    if !text.contains(must_escape) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if must_escape(c) {
+            push(&mut out, format_args!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}

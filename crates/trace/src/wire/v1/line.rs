@@ -1,0 +1,389 @@
+//! The lines as types, and the way from and to the types in memory.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::SCHEMA;
+use crate::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LimitKind, ToolCall, ToolResult,
+    Usage,
+};
+
+/// As much of any line as it takes to know which type it is of.
+#[derive(Deserialize)]
+pub(super) struct Head {
+    pub(super) schema: Option<String>,
+    pub(super) r#type: Option<Type>,
+    reason: Option<Reason>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Type {
+    Query,
+    Turn,
+    Call,
+    Result,
+    End,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    Answered,
+    LimitReached,
+    AgentFailed,
+    Unscored,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Finish {
+    Stop,
+    ToolCalls,
+    Length,
+    ContentFilter,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Limit {
+    WallMs,
+    Iterations,
+    OutputBytes,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeaderLine<'a> {
+    #[serde(borrow)]
+    schema: Cow<'a, str>,
+    #[serde(borrow)]
+    agent: Cow<'a, str>,
+    model: Option<Cow<'a, str>>,
+    simulated: bool,
+    #[serde(borrow)]
+    case: Cow<'a, str>,
+    repeat: u32,
+    #[serde(borrow)]
+    seed: Cow<'a, str>,
+    #[serde(borrow)]
+    clock: Cow<'a, str>,
+    #[serde(borrow)]
+    version: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueryLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TurnLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    calls: u32,
+    finish: Finish,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// `A` is the object itself when writing. When reading it is the object's text, parsed afterwards, so that arguments
+/// that nest as deep as JSON may can be read back although the line around them is one level more.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine<'a, A> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<A>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments_text: Option<Cow<'a, str>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResultLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    is_error: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnsweredLine<'a> {
+    at: u64,
+    r#type: Type,
+    reason: Reason,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitLine {
+    at: u64,
+    r#type: Type,
+    reason: Reason,
+    limit: Limit,
+    value: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FailureLine<'a> {
+    at: u64,
+    r#type: Type,
+    reason: Reason,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+/// What is wrong with a line: a byte of it, from 1 (0: the whole line), and words.
+pub(super) struct LineError {
+    pub(super) column: usize,
+    pub(super) what: String,
+    /// The line ends where more was due.
+    pub(super) is_cut: bool,
+}
+
+impl LineError {
+    fn new(what: impl Into<String>) -> Self {
+        Self { column: 0, what: what.into(), is_cut: false }
+    }
+}
+
+impl From<serde_json::Error> for LineError {
+    fn from(error: serde_json::Error) -> Self {
+        let message = error.to_string();
+        // The place is told apart from the message; `serde_json` counts lines within this one line.
+        let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+        Self { column: error.column(), what: what.to_owned(), is_cut: error.is_eof() }
+    }
+}
+
+pub(super) fn write_header(header: &Header, out: &mut Vec<u8>) {
+    let line = HeaderLine {
+        schema: SCHEMA.into(),
+        agent: (&header.agent).into(),
+        model: header.model.as_ref().map(Into::into),
+        simulated: header.simulated,
+        case: (&header.case).into(),
+        repeat: header.repeat,
+        seed: header.seed.to_string().into(),
+        clock: (&header.clock).into(),
+        version: (&header.version).into(),
+    };
+    write(&line, out);
+}
+
+pub(super) fn read_header(line: &str) -> Result<Header, LineError> {
+    let line: HeaderLine<'_> = serde_json::from_str(line)?;
+    let is_decimal = line.seed.bytes().all(|byte| byte.is_ascii_digit());
+    let seed = line.seed.parse().ok().filter(|_| is_decimal).ok_or_else(|| {
+        LineError::new(format!("`seed` must be a whole number below 2^64 as a string, not {:?}", line.seed))
+    })?;
+    Ok(Header {
+        agent: line.agent.into_owned(),
+        model: line.model.map(Cow::into_owned),
+        simulated: line.simulated,
+        case: line.case.into_owned(),
+        repeat: line.repeat,
+        seed,
+        clock: line.clock.into_owned(),
+        version: line.version.into_owned(),
+    })
+}
+
+pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
+    let at = event.at;
+    match &event.kind {
+        EventKind::Query { text } => write(&QueryLine { at, r#type: Type::Query, text: text.into() }, out),
+        EventKind::Turn { text, calls, finish, usage } => {
+            let line = TurnLine {
+                at,
+                r#type: Type::Turn,
+                text: text.into(),
+                calls: *calls,
+                finish: (*finish).into(),
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+            };
+            write(&line, out);
+        }
+        EventKind::Call(call) => {
+            let (arguments, arguments_text) = match &call.arguments {
+                Arguments::Object(object) => (Some(object), None),
+                Arguments::Malformed(text) => (None, Some(text.into())),
+            };
+            let line = CallLine::<&Map<String, Value>> {
+                at,
+                r#type: Type::Call,
+                id: call.id.as_str().into(),
+                name: (&call.name).into(),
+                arguments,
+                arguments_text,
+            };
+            write(&line, out);
+        }
+        EventKind::Result(ToolResult { id, text, is_error }) => {
+            let line = ResultLine {
+                at,
+                r#type: Type::Result,
+                id: id.as_str().into(),
+                text: text.into(),
+                is_error: *is_error,
+            };
+            write(&line, out);
+        }
+        EventKind::End(reason) => write_end(at, reason, out),
+    }
+}
+
+fn write_end(at: u64, end: &EndReason, out: &mut Vec<u8>) {
+    let r#type = Type::End;
+    match end {
+        EndReason::Answered { text } => {
+            write(&AnsweredLine { at, r#type, reason: Reason::Answered, text: text.into() }, out);
+        }
+        EndReason::LimitReached { limit, value } => {
+            let limit = (*limit).into();
+            write(&LimitLine { at, r#type, reason: Reason::LimitReached, limit, value: *value }, out);
+        }
+        EndReason::AgentFailed { reason } => {
+            write(&FailureLine { at, r#type, reason: Reason::AgentFailed, message: reason.into() }, out);
+        }
+        EndReason::Unscored { reason } => {
+            write(&FailureLine { at, r#type, reason: Reason::Unscored, message: reason.into() }, out);
+        }
+    }
+}
+
+fn write(line: &impl Serialize, out: &mut Vec<u8>) {
+    // All keys are strings, and JSON numbers in memory are never infinite.
+    serde_json::to_writer(out, line).expect("writing JSON into memory cannot fail");
+}
+
+/// Reads the line of an event, once its head is known.
+pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event, LineError> {
+    let (at, kind) = match r#type {
+        Type::Query => {
+            let line: QueryLine<'_> = serde_json::from_str(line)?;
+            (line.at, EventKind::Query { text: line.text.into_owned() })
+        }
+        Type::Turn => {
+            let line: TurnLine<'_> = serde_json::from_str(line)?;
+            let usage = Usage { input_tokens: line.input_tokens, output_tokens: line.output_tokens };
+            let (text, finish) = (line.text.into_owned(), line.finish.into());
+            (line.at, EventKind::Turn { text, calls: line.calls, finish, usage })
+        }
+        Type::Call => read_call(line)?,
+        Type::Result => {
+            let line: ResultLine<'_> = serde_json::from_str(line)?;
+            let id = CallId::new(line.id);
+            let text = line.text.into_owned();
+            (line.at, EventKind::Result(ToolResult { id, text, is_error: line.is_error }))
+        }
+        Type::End => {
+            let (at, reason) = read_end(line, head.reason)?;
+            (at, EventKind::End(reason))
+        }
+    };
+    Ok(Event { at, kind })
+}
+
+fn read_call(line: &str) -> Result<(u64, EventKind), LineError> {
+    let line: CallLine<'_, &RawValue> = serde_json::from_str(line)?;
+    let arguments = match (line.arguments, line.arguments_text) {
+        (Some(object), None) => Arguments::Object(serde_json::from_str(object.get()).map_err(|error| {
+            let error = LineError::from(error);
+            LineError::new(format!("in `arguments`, column {}: {}", error.column, error.what))
+        })?),
+        (None, Some(text)) => Arguments::Malformed(text.into_owned()),
+        _ => return Err(LineError::new("a call has either `arguments` or `arguments_text`")),
+    };
+    let (id, name) = (CallId::new(line.id), line.name.into_owned());
+    Ok((line.at, EventKind::Call(ToolCall { id, name, arguments })))
+}
+
+fn read_end(line: &str, reason: Option<Reason>) -> Result<(u64, EndReason), LineError> {
+    Ok(match reason {
+        Some(Reason::Answered) => {
+            let line: AnsweredLine<'_> = serde_json::from_str(line)?;
+            (line.at, EndReason::Answered { text: line.text.into_owned() })
+        }
+        Some(Reason::LimitReached) => {
+            let line: LimitLine = serde_json::from_str(line)?;
+            (line.at, EndReason::LimitReached { limit: line.limit.into(), value: line.value })
+        }
+        Some(Reason::AgentFailed) => {
+            let line: FailureLine<'_> = serde_json::from_str(line)?;
+            (line.at, EndReason::AgentFailed { reason: line.message.into_owned() })
+        }
+        Some(Reason::Unscored) => {
+            let line: FailureLine<'_> = serde_json::from_str(line)?;
+            (line.at, EndReason::Unscored { reason: line.message.into_owned() })
+        }
+        None => return Err(LineError::new("missing field `reason`")),
+    })
+}
+
+impl From<FinishReason> for Finish {
+    fn from(finish: FinishReason) -> Self {
+        match finish {
+            FinishReason::Stop => Self::Stop,
+            FinishReason::ToolCalls => Self::ToolCalls,
+            FinishReason::Length => Self::Length,
+            FinishReason::ContentFilter => Self::ContentFilter,
+        }
+    }
+}
+
+impl From<Finish> for FinishReason {
+    fn from(finish: Finish) -> Self {
+        match finish {
+            Finish::Stop => Self::Stop,
+            Finish::ToolCalls => Self::ToolCalls,
+            Finish::Length => Self::Length,
+            Finish::ContentFilter => Self::ContentFilter,
+        }
+    }
+}
+
+impl From<LimitKind> for Limit {
+    fn from(limit: LimitKind) -> Self {
+        match limit {
+            LimitKind::WallMilliseconds => Self::WallMs,
+            LimitKind::Iterations => Self::Iterations,
+            LimitKind::OutputBytes => Self::OutputBytes,
+        }
+    }
+}
+
+impl From<Limit> for LimitKind {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::WallMs => Self::WallMilliseconds,
+            Limit::Iterations => Self::Iterations,
+            Limit::OutputBytes => Self::OutputBytes,
+        }
+    }
+}

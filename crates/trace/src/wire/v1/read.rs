@@ -1,0 +1,107 @@
+//! From lines to traces.
+
+use std::iter::{Enumerate, FusedIterator, Peekable};
+use std::str::Lines;
+
+use super::SCHEMA;
+use super::line::{self, Head, LineError};
+use crate::wire::WireError;
+use crate::{Event, Header, Trace};
+
+/// Reads a file that holds exactly one trace.
+///
+/// # Errors
+/// The first line that is wrong, and why; also where there is no trace, or a second one.
+pub fn read_trace(text: &str) -> Result<Trace, WireError> {
+    let mut traces = read_traces(text);
+    let trace = traces.next().ok_or(WireError::Empty)??;
+    match traces.header {
+        Some((line, _)) => Err(WireError::SecondTrace { line }),
+        None => Ok(trace),
+    }
+}
+
+/// Reads a file of any number of traces, one after the other: only the trace being read is in memory. Ends after the
+/// first error; the traces before it are whole. An event belongs to the last header above it.
+pub fn read_traces(text: &str) -> Traces<'_> {
+    Traces {
+        lines: text.lines().enumerate().peekable(),
+        ends_in_line: !text.ends_with('\n'),
+        header: None,
+        is_over: false,
+    }
+}
+
+/// The traces of a file. Made by [`read_traces`].
+#[derive(Debug)]
+pub struct Traces<'t> {
+    lines: Peekable<Enumerate<Lines<'t>>>,
+    /// The last line has no line break, so it may be cut.
+    ends_in_line: bool,
+    /// The header of the trace to come, and its line.
+    header: Option<(usize, Header)>,
+    is_over: bool,
+}
+
+enum Line {
+    Header(Header),
+    Event(Event),
+}
+
+impl Traces<'_> {
+    fn read_next(&mut self) -> Result<Option<Trace>, WireError> {
+        let mut events = Vec::new();
+        while let Some((index, text)) = self.lines.next() {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let line = index + 1;
+            match self.read_line(line, text)? {
+                Line::Event(event) if self.header.is_some() => events.push(event),
+                Line::Event(_) => return Err(WireError::MissingHeader { line }),
+                Line::Header(header) => {
+                    if let Some((_, header)) = self.header.replace((line, header)) {
+                        return Ok(Some(Trace { header, events }));
+                    }
+                }
+            }
+        }
+        Ok(self.header.take().map(|(_, header)| Trace { header, events }))
+    }
+
+    fn read_line(&mut self, line: usize, text: &str) -> Result<Line, WireError> {
+        let is_last = self.ends_in_line && self.lines.peek().is_none();
+        let wrong = |error: LineError| {
+            if is_last && error.is_cut {
+                WireError::Truncated { line }
+            } else {
+                WireError::Malformed { line, column: error.column, what: error.what }
+            }
+        };
+        let head: Head = serde_json::from_str(text).map_err(|error| wrong(error.into()))?;
+        match (&head.schema, head.r#type) {
+            (Some(schema), _) if schema == SCHEMA => line::read_header(text).map(Line::Header).map_err(wrong),
+            (Some(schema), _) => Err(WireError::UnknownSchema { line, found: schema.clone() }),
+            (None, Some(r#type)) => line::read_event(text, r#type, &head).map(Line::Event).map_err(wrong),
+            (None, None) => {
+                let what = "neither a header (`schema`) nor an event (`type`)".to_owned();
+                Err(WireError::Malformed { line, column: 0, what })
+            }
+        }
+    }
+}
+
+impl Iterator for Traces<'_> {
+    type Item = Result<Trace, WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.read_next().transpose();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl FusedIterator for Traces<'_> {}

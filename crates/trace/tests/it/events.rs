@@ -1,0 +1,127 @@
+//! Arbitrary events, nastier than any real ones.
+
+use planproof_trace::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LimitKind, ToolCall, ToolResult,
+    Usage,
+};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::{Map, Value, json};
+
+pub(crate) fn config(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
+
+/// Any text; the second kind is dense in what the notation and JSON give a meaning to.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[\"|\\\\\n\r\t#@{}/=: a1\u{0}\u{7f}\u{85}\u{2028}\u{2029}\u{feff}é😀]{0,12}",
+        "(c[0-9]|ok|call|malformed|finish=stop|tokens=1/2|Done\\.)?",
+    ]
+}
+
+fn id() -> impl Strategy<Value = CallId> {
+    prop_oneof![3 => "c[1-9]", 1 => text()].prop_map(CallId::new)
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (-1_000_000i32..1_000_000).prop_map(|n| json!(f64::from(n) / 1000.0)),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            btree_map(text(), inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn arguments() -> impl Strategy<Value = Arguments> {
+    prop_oneof![
+        Just(Arguments::none()),
+        btree_map(text(), json(), 0..4)
+            .prop_map(|map| Arguments::Object(map.into_iter().collect::<Map<_, _>>())),
+        text().prop_map(Arguments::Malformed),
+    ]
+}
+
+fn tokens() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), any::<u64>()]
+}
+
+fn end() -> impl Strategy<Value = EndReason> {
+    let limit = prop::sample::select(vec![
+        LimitKind::WallMilliseconds,
+        LimitKind::Iterations,
+        LimitKind::OutputBytes,
+    ]);
+    prop_oneof![
+        text().prop_map(|text| EndReason::Answered { text }),
+        (limit, any::<u64>()).prop_map(|(limit, value)| EndReason::LimitReached { limit, value }),
+        text().prop_map(|reason| EndReason::AgentFailed { reason }),
+        text().prop_map(|reason| EndReason::Unscored { reason }),
+    ]
+}
+
+fn kind() -> impl Strategy<Value = EventKind> {
+    let finish = prop::sample::select(vec![
+        FinishReason::Stop,
+        FinishReason::ToolCalls,
+        FinishReason::Length,
+        FinishReason::ContentFilter,
+    ]);
+    let turn = (text(), prop_oneof![0u32..4, any::<u32>()], finish, tokens(), tokens()).prop_map(
+        |(text, calls, finish, input_tokens, output_tokens)| EventKind::Turn {
+            text,
+            calls,
+            finish,
+            usage: Usage { input_tokens, output_tokens },
+        },
+    );
+    prop_oneof![
+        1 => text().prop_map(|text| EventKind::Query { text }),
+        2 => turn,
+        4 => (id(), text(), arguments())
+            .prop_map(|(id, name, arguments)| EventKind::Call(ToolCall { id, name, arguments })),
+        4 => (id(), text(), any::<bool>())
+            .prop_map(|(id, text, is_error)| EventKind::Result(ToolResult { id, text, is_error })),
+        1 => end().prop_map(EventKind::End),
+    ]
+}
+
+/// Lists of events in any order, mostly dated one after the other.
+pub(crate) fn events() -> impl Strategy<Value = Vec<Event>> {
+    vec((kind(), option::weighted(0.2, prop_oneof![any::<u64>(), Just(u64::MAX)])), 0..12).prop_map(|kinds| {
+        let mut next: u64 = 0;
+        let mut events = Vec::new();
+        for (kind, at) in kinds {
+            let at = at.unwrap_or(next);
+            next = at.saturating_add(1);
+            events.push(Event { at, kind });
+        }
+        events
+    })
+}
+
+pub(crate) fn header() -> impl Strategy<Value = Header> {
+    (text(), option::of(text()), any::<bool>(), text(), any::<u32>(), any::<u64>(), text(), text()).prop_map(
+        |(agent, model, simulated, case, repeat, seed, clock, version)| Header {
+            agent,
+            model,
+            simulated,
+            case,
+            repeat,
+            seed,
+            clock,
+            version,
+        },
+    )
+}

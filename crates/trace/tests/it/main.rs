@@ -1,0 +1,5 @@
+//! Tests of the crate's public face.
+
+mod events;
+mod notation;
+mod wire;

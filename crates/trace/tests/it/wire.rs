@@ -1,0 +1,191 @@
+use std::fs;
+use std::path::Path;
+
+use planproof_trace::notation::print;
+use planproof_trace::wire::WireError;
+use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
+use planproof_trace::{Arguments, CallId, Event, EventKind, Header, ToolCall, Trace};
+use proptest::prelude::*;
+
+use crate::events::{config, events, header};
+use crate::notation::nested;
+
+fn testdata(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/wire/v1").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn write(traces: &[Trace]) -> String {
+    let mut out = Vec::new();
+    for trace in traces {
+        write_trace(trace, &mut out);
+    }
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+fn trace() -> impl Strategy<Value = Trace> {
+    (header(), events()).prop_map(|(header, events)| Trace { header, events })
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn what_is_written_reads_back_as_it_was(traces in prop::collection::vec(trace(), 1..4)) {
+        let text = write(&traces);
+        let lines = traces.iter().map(|trace| 1 + trace.events.len()).sum::<usize>();
+        prop_assert_eq!(text.split('\n').count(), lines + 1);
+        let read: Result<Vec<_>, _> = read_traces(&text).collect();
+        prop_assert_eq!(read.expect("own output"), traces);
+    }
+
+    /// Wherever a crash cuts the file, the whole lines are read and the cut one is called so.
+    #[test]
+    fn a_cut_file_is_called_cut(trace in trace(), at in any::<prop::sample::Index>()) {
+        let text = write(&[trace]);
+        let cut = text.floor_char_boundary(1 + at.index(text.len()));
+        let text = text.get(..cut).expect("on a boundary");
+        let whole_lines = text.matches('\n').count();
+        match read_trace(text) {
+            Ok(trace) => prop_assert!(1 + trace.events.len() >= whole_lines),
+            Err(error) => prop_assert_eq!(error, WireError::Truncated { line: whole_lines + 1 }),
+        }
+    }
+}
+
+#[test]
+fn committed_files_are_read_and_written_the_same() {
+    let text = testdata("every_event.jsonl");
+    let trace = read_trace(&text).expect("valid");
+    assert_eq!(
+        trace.header,
+        Header {
+            agent: "tools@sim/perfect".into(),
+            model: Some("sim/perfect".into()),
+            simulated: true,
+            case: "basic-7-3".into(),
+            repeat: 0,
+            seed: u64::MAX,
+            clock: "logical".into(),
+            version: "0.1.0".into(),
+        }
+    );
+    assert_eq!(
+        print(&trace.events),
+        concat!(
+            r#"query "Do A, then B." | turn 2 calls tokens=120/14 | call a1_tool | ok "Done." | "#,
+            r#"call pay {"amount":3,"to":{"name":"Zoë \"Z\"","tags":["x|y",null,-1.5e-7]}} #toolu_01 | "#,
+            r#"err "no such tool\nas \"pay\"" | turn 1 call "Again." finish=length | "#,
+            r#"call pay malformed "{\"amount\":" | err | say "…" finish=content_filter tokens=7/1 | "#,
+            r#"say "Finished." | answer "Finished.""#,
+        )
+    );
+    assert_eq!(write(&[trace]), text);
+
+    let text = testdata("every_end.jsonl");
+    let traces: Vec<_> = read_traces(&text).collect::<Result<_, _>>().expect("valid");
+    assert_eq!(
+        traces.iter().map(|trace| print(&trace.events)).collect::<Vec<_>>(),
+        [
+            r#"query "Do A." | @1200 limit wall_ms 1200"#,
+            r#"query "Do A." | @31 limit iterations 50"#,
+            r#"query "Do A." | @32 limit output_bytes 1048576"#,
+            r#"query "Do A." | @33 failed "exit status 3""#,
+            r#"query "Do A." | @34 unscored "cannot reach http://localhost:8000""#,
+            r#"query "Do A.""#,
+        ]
+    );
+    assert_eq!(traces.iter().map(|trace| trace.header.repeat).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(write(&traces), text);
+
+    let trace = read_trace(&testdata("unordered_fields.jsonl")).expect("valid");
+    assert_eq!(print(&trace.events), r#"query "Do A." | call x {"a":2,"b":1}"#);
+    assert_eq!(trace.header.model, None);
+}
+
+#[test]
+fn arguments_as_deep_as_json_is_read_survive() {
+    let deepest = (1..200).rev().map(nested).find(|text| Arguments::from_text(text).as_object().is_some());
+    let arguments = Arguments::from_text(&deepest.expect("some depth is read"));
+    let mut trace = read_trace(&testdata("every_event.jsonl")).expect("valid");
+    let kind = EventKind::Call(ToolCall { id: CallId::new("c1"), name: "a".into(), arguments });
+    trace.events = vec![Event { at: 0, kind }];
+    assert_eq!(read_trace(&write(std::slice::from_ref(&trace))), Ok(trace));
+}
+
+const HEADER: &str = r#"{"schema":"planproof/trace/v1","agent":"a","model":null,"simulated":false,"case":"c","repeat":0,"seed":"1","clock":"logical","version":"0"}"#;
+
+#[track_caller]
+fn check_error(lines: &str, message: &str) {
+    let text = lines.replace("HEADER", HEADER);
+    assert_eq!(read_trace(&text).expect_err(lines).to_string(), message);
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    check_error("", "there is no trace in the file");
+    check_error("\n \n", "there is no trace in the file");
+    check_error("HEADER\nHEADER\n", "line 2: a second trace begins, where one was expected");
+    check_error(
+        r#"{"at":0,"type":"query","text":""}"#,
+        "line 1: an event without a trace: the first line must be a header with \"schema\"",
+    );
+    check_error(
+        r#"{"schema":"planproof/trace/v2","new":[]}"#,
+        "line 1: the schema is \"planproof/trace/v2\"; this planproof reads planproof/trace/v1",
+    );
+    check_error(
+        "HEADER\n\n{\"at\":0,\"type\":\"query\",\"text\":\"x\",\"txet\":\"y\"}\n",
+        "line 3, column 40: unknown field `txet`, expected one of `at`, `type`, `text`",
+    );
+    check_error(
+        "HEADER\n{\"at\":0,\"type\":\"call\",\"id\":\"c1\",\"name\":\"x\",\"arguments\":{},\"calls\":1}\n",
+        "line 2, column 65: unknown field `calls`, expected one of `at`, `type`, `id`, `name`, `arguments`, `arguments_text`",
+    );
+    check_error("HEADER\n{\"at\":0,\"type\":\"query\"}\n", "line 2, column 23: missing field `text`");
+    check_error(
+        "HEADER\n{\"at\":0,\"type\":\"quary\",\"text\":\"\"}\n",
+        "line 2, column 22: unknown variant `quary`, expected one of `query`, `turn`, `call`, `result`, `end`",
+    );
+    check_error(
+        "HEADER\n{\"at\":0,\"type\":\"end\",\"reason\":\"answered\",\"message\":\"x\"}\n",
+        "line 2, column 50: unknown field `message`, expected one of `at`, `type`, `reason`, `text`",
+    );
+    check_error("HEADER\n{\"at\":0,\"type\":\"end\"}\n", "line 2, column 0: missing field `reason`");
+    check_error(
+        "HEADER\n{\"at\":0}\n",
+        "line 2, column 0: neither a header (`schema`) nor an event (`type`)",
+    );
+    for arguments in ["", ",\"arguments\":{},\"arguments_text\":\"\""] {
+        check_error(
+            &format!("HEADER\n{{\"at\":0,\"type\":\"call\",\"id\":\"c1\",\"name\":\"x\"{arguments}}}\n"),
+            "line 2, column 0: a call has either `arguments` or `arguments_text`",
+        );
+    }
+    check_error(
+        "HEADER\n{\"at\":0,\"type\":\"call\",\"id\":\"c1\",\"name\":\"x\",\"arguments\":[1]}\n",
+        "line 2, column 0: in `arguments`, column 0: invalid type: sequence, expected a map",
+    );
+    for seed in ["+1", "-1", "", "1.0", "18446744073709551616"] {
+        check_error(
+            &HEADER.replace("\"1\"", &format!("\"{seed}\"")),
+            &format!(
+                "line 1, column 0: `seed` must be a whole number below 2^64 as a string, not \"{seed}\""
+            ),
+        );
+    }
+    check_error(
+        "HEADER\n{\"at\":0,\"type\":\"qu",
+        "line 2 stops in the middle, and the file with it: delete the line to read what is before it",
+    );
+    check_error("HEADER\n{\"at\":0,\"type\":\"qu\nHEADER\n", "line 2, column 18: EOF while parsing a string");
+}
+
+#[test]
+fn traces_before_an_error_are_whole() {
+    let text = format!("{HEADER}\n{{\"at\":0,\"type\":\"query\",\"text\":\"x\"}}\n{HEADER}\n{{\"at\":1,");
+    let mut traces = read_traces(&text);
+    assert_eq!(traces.next().expect("first").expect("whole").events.len(), 1);
+    assert_eq!(traces.next(), Some(Err(WireError::Truncated { line: 4 })));
+    assert_eq!(traces.next(), None);
+}

@@ -1,0 +1,88 @@
+//! What must hold in the repository and the compiler does not see: crate edges, purity, documents that name what
+//! exists, and no leftovers.
+
+mod documents;
+mod manifests;
+mod purity;
+mod repository;
+mod rust;
+mod text;
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::Result;
+use toml::Table;
+
+use repository::Repository;
+
+/// Something to mend, and where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    path: String,
+    /// Counted from 1; 0 if it is about the whole file.
+    line: usize,
+    what: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.what),
+            line => write!(f, "{}:{line}: {}", self.path, self.what),
+        }
+    }
+}
+
+/// Checks the repository at `root`. Gives the number of files looked at, and what was found in the order of the paths.
+///
+/// # Errors
+/// git or cargo cannot be asked, or a data file of xtask is broken.
+pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
+    let repository = Repository::read(root)?;
+    let edges: Table = include_str!("../data/edges.toml").parse()?;
+    let purity: Table = include_str!("../data/purity.toml").parse()?;
+
+    let mut findings = manifests::check(&repository, &edges)?;
+    findings.extend(purity::check(&repository, &edges, &purity)?);
+    findings.extend(purity::check_trees(root, &repository, &edges, &purity)?);
+    findings.extend(documents::check(&repository));
+    for file in &repository.files {
+        findings.extend(text::check(file));
+    }
+    findings.sort();
+    findings.dedup();
+    Ok((repository.files.len(), findings))
+}
+
+/// The strings of an array in a data file of xtask.
+fn strings<'a>(table: &'a Table, key: &str) -> Result<Vec<&'a str>> {
+    let array = table.get(key).and_then(toml::Value::as_array);
+    let all = array.and_then(|values| values.iter().map(toml::Value::as_str).collect());
+    all.ok_or_else(|| anyhow::anyhow!("`{key}` is not a list of strings"))
+}
+
+/// The table of that name in a data file of xtask.
+fn table<'a>(table: &'a Table, key: &str) -> Result<&'a Table> {
+    table.get(key).and_then(toml::Value::as_table).ok_or_else(|| anyhow::anyhow!("`{key}` is not a table"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_is_tidy() -> Result<()> {
+        let (files, findings) = check(crate::repository_root()?)?;
+        assert!(files > 50, "only {files} files were found");
+        let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+        Ok(())
+    }
+}
