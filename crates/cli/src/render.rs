@@ -200,12 +200,20 @@ pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
     let plan = |ids: &[planproof_synth::ActionId]| ids.iter().map(text).collect::<Vec<_>>().join(", ");
     let called = if verdict.calls.is_empty() { "nothing".to_owned() } else { plan(&verdict.calls) };
     let _ = writeln!(out, "  called:   {called}");
+    // Lists state several pairs with the same words; these are shown once.
+    let mut by_words: Vec<(&str, Vec<String>)> = Vec::new();
     for violated in &verdict.violated {
-        let stated = case.constraints.iter().find(|stated| stated.id == violated.id);
-        if let Some(stated) = stated {
+        if let Some(stated) = case.constraints.iter().find(|stated| stated.id == violated.id) {
             let [first, second] = [stated.first, stated.second].map(|place| &case.actions[place].text);
-            let _ = writeln!(out, "  violated: {}, {first} before {second}: \"{}\"", violated.id, violated.words);
+            let pair = format!("{first} before {second}");
+            match by_words.iter_mut().find(|(words, _)| *words == violated.words) {
+                Some((_, pairs)) => pairs.push(pair),
+                None => by_words.push((&violated.words, vec![pair])),
+            }
         }
+    }
+    for (words, pairs) in by_words {
+        let _ = writeln!(out, "  violated: \"{words}\", that is, {}", pairs.join("; "));
     }
     let lost: Vec<&str> = case
         .actions

@@ -35,11 +35,11 @@ impl Draw {
     /// If `bound` is 0, which no caller may pass.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "a draw needs at least one choice");
-        let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = u64::from(self.0.next_u32()) * u64::from(bound);
             let [low, high] = [product as u32, (product >> 32) as u32];
-            if low >= threshold {
+            // The threshold of rejection is below `bound`, so most draws are spared the division.
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return high;
             }
         }

@@ -355,7 +355,7 @@ impl<'a> Synthesizer<'a> {
             .enumerate()
             .map(|(place, text)| {
                 let tool = snake_case(&text);
-                Action { id: ActionId(format!("a{}", place + 1)), text, tool }
+                Action { id: ActionId(numbered('a', place + 1)), text, tool }
             })
             .collect();
         let mut tools: Vec<CaseTool> = actions.iter().map(|action| mock_tool(&action.text, &action.tool)).collect();
@@ -394,9 +394,9 @@ impl<'a> Synthesizer<'a> {
 impl Difficulty {
     pub(crate) fn new(actions: usize, constraints: usize, correct_plans: Option<u128>) -> Self {
         let bits = correct_plans.map(|correct| {
-            let all: f64 = (2..=actions).map(|n| (n as f64).log2()).sum();
+            let all: u128 = (2..=actions as u128).product();
             // Rounded, because the last digits of a logarithm differ between platforms and cases must not.
-            ((all - (correct as f64).log2()) * 1e6).round() / 1e6 + 0.0
+            ((all as f64 / correct as f64).log2() * 1e6).round() / 1e6 + 0.0
         });
         Self { actions, constraints, correct_plans, bits }
     }
@@ -451,25 +451,43 @@ fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
             known.sources.push(pair.source);
         } else {
             *place = constraints.len() as u16;
-            let id = ConstraintId(format!("c{}", constraints.len() + 1));
+            let id = ConstraintId(numbered('c', constraints.len() + 1));
             constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source] });
         }
     }
     constraints
 }
 
+/// A letter and a number below 10 000, such as `a1`. Made by hand because a case has dozens of them, and the formatting
+/// machinery costs several times the rest.
+fn numbered(letter: char, number: usize) -> String {
+    let mut id = String::with_capacity(4);
+    id.push(letter);
+    for power in [1000, 100, 10, 1] {
+        if number >= power {
+            id.push(char::from(b'0' + (number / power % 10) as u8));
+        }
+    }
+    id
+}
+
 fn mock_tool(text: &str, name: &str) -> CaseTool {
-    CaseTool { name: name.to_owned(), description: format!("Does the task \"{text}\"."), input_schema: None }
+    CaseTool { name: name.to_owned(), description: ["Does the task \"", text, "\"."].concat(), input_schema: None }
 }
 
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
 fn query(job: &str, paragraph: &str) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!(
-        "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order. \
-         There is one tool for each task, and calling the tool does the task. Do every task exactly once, do nothing \
-         else, and make the calls one after the other in an order that keeps to everything the paragraph says.\n\n\
-         {paragraph}\n\n\
-         When all tasks are done, finish with a short answer."
-    )
+    [
+        "You work as ",
+        article,
+        " ",
+        job,
+        ". The next paragraph names your tasks and says what it requires of their order. There is one tool for each \
+         task, and calling the tool does the task. Do every task exactly once, do nothing else, and make the calls one \
+         after the other in an order that keeps to everything the paragraph says.\n\n",
+        paragraph,
+        "\n\nWhen all tasks are done, finish with a short answer.",
+    ]
+    .concat()
 }

@@ -143,15 +143,15 @@ fn activity_fault(activity: &str) -> Option<&'static str> {
 /// The tool name of an action's text: lower case, everything but letters and digits becomes one underscore.
 pub fn snake_case(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            name.push(c.to_ascii_lowercase());
-        } else if !name.ends_with('_') && !name.is_empty() {
-            name.push('_');
+    let mut gap = false;
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            if gap && !name.is_empty() {
+                name.push('_');
+            }
+            name.push(char::from(byte.to_ascii_lowercase()));
         }
-    }
-    while name.ends_with('_') {
-        name.pop();
+        gap = !byte.is_ascii_alphanumeric();
     }
     name
 }

@@ -75,12 +75,11 @@ impl Script {
     pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
         let tasks: Vec<Task<'_>> = request.tools.iter().map(Task::of).collect();
         let texts: Vec<&str> = tasks.iter().map(|task| task.text).collect();
-        let Some(pairs) = find_paragraph(request, &texts) else {
+        let Some(Found { pairs, mentioned }) = find_paragraph(request, &texts) else {
             let text = "I find no tasks with an order in this request that my tools could do.".to_owned();
             return Self { calls: Vec::new(), end: Step::Say(text) };
         };
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
-        let mentioned = order_of_mention(&pairs);
         let plan = plan(kind, &mentioned, &pairs, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
@@ -102,8 +101,16 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Reads the first block of the user's text that can be read. The pairs are in the order of the text.
-fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Vec<Stated>> {
+/// What the model makes of the text.
+struct Found {
+    /// What the text states, in its order.
+    pairs: Vec<Stated>,
+    /// Tasks in the order in which the text first names them.
+    mentioned: Vec<usize>,
+}
+
+/// Reads the first block of the user's text that can be read.
+fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
     let blocks = request.messages.iter().flat_map(|message| match message {
         Message::User { text } | Message::System { text } => text.split("\n\n"),
         Message::Assistant { .. } | Message::Tool { .. } => "".split("\n\n"),
@@ -117,22 +124,19 @@ fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Vec<Stated>> 
                 second: pair.second,
                 place: (pair.source.sentence, pair.source.sub_sentence),
             });
-            return Some(stated.collect());
+            let pairs: Vec<Stated> = stated.collect();
+            let mentioned = order_of_mention(&pairs, block, texts);
+            return Some(Found { pairs, mentioned });
         }
     }
     None
 }
 
-/// Tasks in the order in which the text speaks of them.
-fn order_of_mention(pairs: &[Stated]) -> Vec<usize> {
-    let mut mentioned = Vec::new();
-    for pair in pairs {
-        for task in [pair.first, pair.second] {
-            if !mentioned.contains(&task) {
-                mentioned.push(task);
-            }
-        }
-    }
+fn order_of_mention(pairs: &[Stated], block: &str, texts: &[&str]) -> Vec<usize> {
+    let block = block.to_lowercase();
+    let mut mentioned: Vec<usize> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+    mentioned.sort_by_key(|&task| (block.find(&texts[task].to_lowercase()), task));
+    mentioned.dedup();
     mentioned
 }
 
