@@ -52,9 +52,10 @@ impl FunctionCallingAgent {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
             let end = match tokio::time::timeout(run.limits.wall, self.turns(&run)).await {
                 Ok(end) => end,
-                Err(_) => {
-                    EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value: run.limits.wall_ms() }
-                }
+                Err(_) => EndReason::LimitReached {
+                    limit: LimitKind::WallMilliseconds,
+                    value: run.limits.wall_ms(),
+                },
             };
             run.recorder.end(end);
         })
@@ -87,7 +88,9 @@ impl FunctionCallingAgent {
                 results.push(execute_recorded(run.toolbox, run.recorder, call).await);
             }
             request.messages.push(Message::Assistant { text: reply.text, calls });
-            request.messages.extend(results.into_iter().map(|result| Message::Tool { id: result.id, text: result.text }));
+            request
+                .messages
+                .extend(results.into_iter().map(|result| Message::Tool { id: result.id, text: result.text }));
         }
         EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }
     }

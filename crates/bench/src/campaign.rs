@@ -176,7 +176,8 @@ impl Shared {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let case = &cases[ordinal as usize];
         // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
-        let is_repeatable = agent.simulated && matches!(agent.agent, Agent::FunctionCalling(_)) && !self.over_http();
+        let is_repeatable =
+            agent.simulated && matches!(agent.agent, Agent::FunctionCalling(_)) && !self.over_http();
         let clock: Arc<dyn Clock> =
             if is_repeatable { Arc::new(LogicalClock::default()) } else { Arc::new(WallClock::start()) };
         let seed = Draw::new(self.campaign.seed, u64::from(ordinal), "run/1").number();

@@ -44,7 +44,9 @@ pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize
     groups.sort_by_key(|(class, group)| (std::cmp::Reverse(group.len()), *class));
     let deepest = groups.iter().map(|(_, group)| group.len()).max().unwrap_or(0);
     (0..deepest)
-        .flat_map(|rank| groups.iter().filter_map(move |(class, group)| Some((*class, group, group.get(rank)?))))
+        .flat_map(|rank| {
+            groups.iter().filter_map(move |(class, group)| Some((*class, group, group.get(rank)?)))
+        })
         .take(most)
         .map(|(class, group, (case, outcome, verdict))| Finding {
             case,

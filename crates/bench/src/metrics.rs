@@ -22,7 +22,10 @@ pub fn wilson(successes: u64, trials: u64) -> Interval {
     let centre = rate + Z * Z / (2.0 * n);
     let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    Interval { low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) }
+    // At the ends the formula gives 0 and 1 but for rounding.
+    let low = if successes == 0 { 0.0 } else { (centre - spread) / scale };
+    let high = if successes == trials { 1.0 } else { (centre + spread) / scale };
+    Interval { low, high }
 }
 
 #[cfg(test)]
@@ -32,9 +35,12 @@ mod tests {
     #[test]
     fn wilson_agrees_with_published_values() {
         // Newcombe (1998), table I, method 3: 81/263 and 15/148 and 0/20 and 1/29.
-        for (successes, trials, low, high) in
-            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
-        {
+        for (successes, trials, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
             let interval = wilson(successes, trials);
             assert!((interval.low - low).abs() < 5e-5, "{successes}/{trials}: {interval:?}");
             assert!((interval.high - high).abs() < 5e-5, "{successes}/{trials}: {interval:?}");

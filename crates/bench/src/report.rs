@@ -226,7 +226,8 @@ fn passes_in_order(case: &Case) -> bool {
     let mut events = Vec::new();
     for place in case.order_of_mention() {
         let id = CallId::new(format!("{place}"));
-        let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments: Arguments::none() };
+        let call =
+            ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments: Arguments::none() };
         events.push(Event { at: 0, kind: EventKind::Call(call) });
         events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
     }

@@ -9,8 +9,10 @@ use planproof_synth::Options;
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
 #[command(name = "planproof", version, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
-                        3 something outside failed and nothing else.")]
+#[command(
+    after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
+                        3 something outside failed and nothing else."
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -158,7 +160,13 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// The plan: action ids or tool names, in the order of the calls.
-    #[arg(long, value_name = "ID,ID,...", value_delimiter = ',', required_unless_present = "trace", conflicts_with = "trace")]
+    #[arg(
+        long,
+        value_name = "ID,ID,...",
+        value_delimiter = ',',
+        required_unless_present = "trace",
+        conflicts_with = "trace"
+    )]
     pub(crate) calls: Vec<String>,
     /// File of trace v1 lines: the runs of this case are judged.
     #[arg(long, value_name = "FILE")]

@@ -85,7 +85,9 @@ impl From<StoreError> for Failure {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
-            ModelError::MissingKey { .. } | ModelError::Configuration { .. } => Self::usage(error.to_string()),
+            ModelError::MissingKey { .. } | ModelError::Configuration { .. } => {
+                Self::usage(error.to_string())
+            }
             other => Self::outside(other.to_string()),
         }
     }

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planproof_bench::{Finding, Report};
 use planproof_synth::{Case, Source, Verdict};
 
@@ -57,7 +56,10 @@ pub(crate) fn report(report: &Report) -> String {
     };
     let _ = writeln!(out, "{}{model}, {} cases", report.agent, report.cases);
     if report.simulated {
-        let _ = writeln!(out, "SIMULATION: a simulated model planned; these figures say nothing of any real model.");
+        let _ = writeln!(
+            out,
+            "SIMULATION: a simulated model planned; these figures say nothing of any real model."
+        );
     }
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
@@ -68,14 +70,22 @@ pub(crate) fn report(report: &Report) -> String {
         let _ = writeln!(out, "\nFailures by class: {}", classes.join(", "));
     }
     if report.unscored > 0 {
-        let _ = writeln!(out, "\nUnscored: {} runs say nothing of the agent, because something else failed.", report.unscored);
+        let _ = writeln!(
+            out,
+            "\nUnscored: {} runs say nothing of the agent, because something else failed.",
+            report.unscored
+        );
     }
     out
 }
 
-fn table(head: &[&str]) -> Table {
+/// A line under the head and nothing else.
+const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// A table whose columns but the first are aligned to the right.
+pub(crate) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
+    table.load_style(HEAD_LINE).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -84,7 +94,16 @@ fn table(head: &[&str]) -> Table {
 
 fn summary_table(report: &Report) -> Table {
     let mut table = table(&[
-        "Agent", "Generated", "Errors", "% [95 %]", "by chance", "in order", "Solver calls", "Solver", "Synthesis", "Agent time",
+        "Agent",
+        "Generated",
+        "Errors",
+        "% [95 %]",
+        "by chance",
+        "in order",
+        "Solver calls",
+        "Solver",
+        "Synthesis",
+        "Agent time",
     ]);
     let interval = report.error_interval();
     let errors = if report.scored() == 0 {

@@ -63,9 +63,7 @@ pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Fail
             Err(Failure::usage(format!("the file holds {count} cases; say which with --id")))
         }
         (Some(case), _) => Ok(case),
-        (None, id) => {
-            Err(Failure::usage(format!("the file has no case \"{}\"", id.unwrap_or_default())))
-        }
+        (None, id) => Err(Failure::usage(format!("the file has no case \"{}\"", id.unwrap_or_default()))),
     }
 }
 
@@ -82,7 +80,9 @@ pub(crate) fn model(name: &str) -> Result<Arc<dyn Model>, Failure> {
         let config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
         return Ok(Arc::new(OpenAiModel::new(config)?));
     }
-    Err(Failure::usage(format!("unknown model \"{name}\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini")))
+    Err(Failure::usage(format!(
+        "unknown model \"{name}\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"
+    )))
 }
 
 /// The agent of that name.
@@ -102,7 +102,10 @@ pub(crate) fn agent(name: &str) -> Result<AgentUnderTest, Failure> {
         )));
     };
     if kind != FunctionCallingAgent::KIND {
-        return Err(Failure::usage(format!("unknown kind of agent \"{kind}\": there is tools, as in {0}@{model_name}", FunctionCallingAgent::KIND)));
+        return Err(Failure::usage(format!(
+            "unknown kind of agent \"{kind}\": there is tools, as in {0}@{model_name}",
+            FunctionCallingAgent::KIND
+        )));
     }
     let model = model(model_name)?;
     let simulated = model.is_simulated() || is_simulation(model.name());

@@ -13,15 +13,14 @@
 //! What is left when neither splits is counted over its down-sets (the sets that contain everything before each of
 //! their members): the number of ways to reach a down-set is the sum over those it can be reached from by one step.
 
+use std::collections::HashMap;
+
 use crate::Order;
 use crate::variable::indexes_in;
 
 /// The most variables [`Order::count_sequences`] counts for. The table of the worst case then takes 8 MiB and some
 /// milliseconds, and each number in it fits into a `u64`, as 20! does (21! does not).
 pub const COUNTED_VARIABLES_MAX: usize = 20;
-
-/// Parts of up to this many variables are counted in a table on the stack, 512 bytes.
-const STACK_VARIABLES_MAX: usize = 6;
 
 impl Order {
     /// The number of correct sequences, exactly; `None` above [`COUNTED_VARIABLES_MAX`] variables.
@@ -37,7 +36,7 @@ impl Order {
                 rows.predecessors[index] = self.predecessors(variable) as u32;
                 rows.related[index] = rows.predecessors[index] | self.successors(variable) as u32;
             }
-            u128::from(rows.count(self.all() as u32))
+            u128::from(rows.count(self.all() as u32, &mut HashMap::new()))
         })
     }
 }
@@ -49,64 +48,63 @@ struct Rows {
 }
 
 impl Rows {
-    /// The number of correct sequences of the variables in `set` alone.
-    fn count(&self, set: u32) -> u64 {
+    /// The number of correct sequences of the variables in `set` alone. `known` remembers the numbers of connected sets.
+    fn count(&self, set: u32, known: &mut HashMap<u32, u64>) -> u64 {
         if set.count_ones() <= 1 {
             return 1;
         }
         let part = component(set, |index| self.related[index]);
         if part != set {
             let interleavings = binomial(set.count_ones(), part.count_ones());
-            return interleavings * self.count(part) * self.count(set & !part);
+            return interleavings * self.count(part, known) * self.count(set & !part, known);
+        }
+        if set.count_ones() == 2 {
+            return 1;
+        }
+        if let Some(count) = known.get(&set) {
+            return *count;
         }
         let part = component(set, |index| !self.related[index]);
-        if part != set {
-            return self.count(part) * self.count(set & !part);
-        }
-        self.count_by_down_sets(set)
-    }
-
-    fn count_by_down_sets(&self, set: u32) -> u64 {
-        // The table is dense, so the members are renumbered without gaps.
-        let mut predecessors = [0_u32; COUNTED_VARIABLES_MAX];
-        for (row, member) in predecessors.iter_mut().zip(bits(set)) {
-            for (position, other) in bits(set).enumerate() {
-                *row |= (self.predecessors[member] >> other & 1) << position;
-            }
-        }
-        let size = set.count_ones() as usize;
-        if size <= STACK_VARIABLES_MAX {
-            let mut ways = [0; 1 << STACK_VARIABLES_MAX];
-            fill(&mut ways[..1 << size], &predecessors)
+        let count = if part != set {
+            self.count(part, known) * self.count(set & !part, known)
         } else {
-            fill(&mut vec![0; 1 << size], &predecessors)
-        }
-    }
-}
-
-/// Fills in the number of ways to reach each down-set and returns that of the last one, which holds everything. The
-/// table has an entry for each subset, all zero: a set that is no down-set is reached in no way.
-fn fill(ways: &mut [u64], predecessors: &[u32; COUNTED_VARIABLES_MAX]) -> u64 {
-    let last = ways.len() - 1;
-    ways[0] = 1;
-    for down_set in 0..last {
-        if ways[down_set] == 0 {
-            continue;
-        }
-        for next in bits(!down_set as u32 & last as u32) {
-            if predecessors[next] & !(down_set as u32) == 0 {
-                ways[down_set | 1 << next] += ways[down_set];
+            let classes = |ends: u32| {
+                let mut count = 0;
+                let mut reps = [(0u8, 0u8); 20];
+                let mut rest = ends;
+                while rest != 0 {
+                    let first = rest.trailing_zeros() as usize;
+                    let mut twins = 0;
+                    for other in bits(rest) {
+                        if self.related[other] & set == self.related[first] & set { twins |= 1u32 << other; }
+                    }
+                    reps[count] = (first as u8, twins.count_ones() as u8);
+                    count += 1;
+                    rest &= !twins;
+                }
+                (count, reps)
+            };
+            let (mut low, mut high) = (0, 0);
+            for index in bits(set) {
+                if self.predecessors[index] & set == 0 { low |= 1 << index; }
+                if self.related[index] & !self.predecessors[index] & set == 0 { high |= 1 << index; }
             }
-        }
+            let l = classes(low);
+            let h = classes(high);
+            let (n, reps) = if l.0 <= h.0 { l } else { h };
+            let count = reps[..n].iter().map(|(first, n)| u64::from(*n) * self.count(set & !(1 << first), known)).sum();
+            count
+        };
+        known.insert(set, count);
+        count
     }
-    ways[last]
 }
 
 /// The members of `set` that can be reached from its lowest one through neighbours within the set.
 fn component(set: u32, neighbours: impl Fn(usize) -> u32) -> u32 {
     let mut reached = set & set.wrapping_neg();
     let mut frontier = reached;
-    while frontier != 0 {
+    while frontier != 0 && reached != set {
         let new = neighbours(frontier.trailing_zeros() as usize) & set & !reached;
         reached |= new;
         frontier = frontier & (frontier - 1) | new;

@@ -205,9 +205,8 @@ impl Case {
     pub fn order_of_mention(&self) -> Vec<usize> {
         let lower = self.paragraph.to_lowercase();
         let mut places: Vec<usize> = (0..self.actions.len()).collect();
-        places.sort_by_key(|&place| {
-            lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
-        });
+        places
+            .sort_by_key(|&place| lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX));
         places
     }
 }

@@ -230,7 +230,10 @@ impl CaseFile {
                 return Err(format!("two actions have the text \"{}\"", action.text));
             }
             if !tool_names.contains(action.tool.as_str()) {
-                return Err(format!("action \"{}\" names tool \"{}\", which is not there", action.id, action.tool));
+                return Err(format!(
+                    "action \"{}\" names tool \"{}\", which is not there",
+                    action.id, action.tool
+                ));
             }
             if !action_tools.insert(action.tool.as_str()) {
                 return Err(format!("two actions have the tool \"{}\"", action.tool));
@@ -296,9 +299,10 @@ fn read_constraints(
             return Err(format!("constraint id \"{id}\" is used twice"));
         }
         let place = |action: &str| {
-            place_of.get(action).copied().ok_or_else(|| {
-                format!("constraint \"{id}\" names action \"{action}\", which is not there")
-            })
+            place_of
+                .get(action)
+                .copied()
+                .ok_or_else(|| format!("constraint \"{id}\" names action \"{action}\", which is not there"))
         };
         let (first, second) = (place(&first)?, place(&second)?);
         let mut sources = Vec::with_capacity(source.len());
@@ -319,13 +323,17 @@ fn true_difficulty(actions: usize, constraints: &[StatedConstraint]) -> Result<D
     let relations = constraints
         .iter()
         .map(|stated| Constraint {
-            relation: Relation::Before { first: Variable::new(stated.first), second: Variable::new(stated.second) },
+            relation: Relation::Before {
+                first: Variable::new(stated.first),
+                second: Variable::new(stated.second),
+            },
             source: (),
         })
         .collect();
     let problem = Problem::new(actions, relations).map_err(|error| error.to_string())?;
     let order = problem.order().map_err(|conflict| {
-        let ids: Vec<&str> = conflict.constraints.iter().map(|&place| constraints[place].id.as_str()).collect();
+        let ids: Vec<&str> =
+            conflict.constraints.iter().map(|&place| constraints[place].id.as_str()).collect();
         format!("its constraints cannot all hold: {} form a cycle", ids.join(", "))
     })?;
     Ok(Difficulty::new(actions, constraints.len(), order.count_sequences()))

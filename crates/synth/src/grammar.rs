@@ -297,11 +297,13 @@ impl SubSentence {
     /// a draw is refused although not every one has two readings, because the rule is simple and people stumble too.
     pub(crate) fn mixes_commas(&self) -> bool {
         fn plural(phrase: &NounPhrase) -> bool {
-            phrase.list.is_plural() || phrase.relative.as_ref().is_some_and(|relative| plural(&relative.object))
+            phrase.list.is_plural()
+                || phrase.relative.as_ref().is_some_and(|relative| plural(&relative.object))
         }
         match self {
             Self::Independent { subject, object, fronted: true, .. } => {
-                (subject.relative.is_some() || object.relative.is_some()) && (plural(subject) || plural(object))
+                (subject.relative.is_some() || object.relative.is_some())
+                    && (plural(subject) || plural(object))
             }
             Self::Independent { .. } | Self::Clauses { .. } => false,
         }

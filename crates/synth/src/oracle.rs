@@ -224,7 +224,11 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
             Status::Satisfied => {}
             Status::Violated => violated.push(Violated {
                 id: stated.id.clone(),
-                words: stated.sources.first().map(|source| case.words_at(source).to_owned()).unwrap_or_default(),
+                words: stated
+                    .sources
+                    .first()
+                    .map(|source| case.words_at(source).to_owned())
+                    .unwrap_or_default(),
             }),
             Status::Undetermined => undetermined.push(stated.id.clone()),
         }

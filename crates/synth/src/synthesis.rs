@@ -13,8 +13,8 @@ use crate::case::{
 };
 use crate::draw::Draw;
 use crate::grammar::{
-    ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, Paragraph, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
-    Sentence, Shape, SubSentence,
+    ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, Paragraph, RELATIVE_DEPTH_MAX,
+    SUB_SENTENCES_MAX, Sentence, Shape, SubSentence,
 };
 use crate::text::{StatedPair, write_paragraph};
 use crate::topic::{Topic, TopicBank, snake_case};
@@ -85,7 +85,9 @@ pub enum SynthesisError {
         job: String,
     },
     /// The options leave no room for a case.
-    #[error("no case found in {draws} draws: the options leave too little room to mention all {actions} actions")]
+    #[error(
+        "no case found in {draws} draws: the options leave too little room to mention all {actions} actions"
+    )]
     NoRoom {
         /// How many paragraphs were drawn.
         draws: u32,
@@ -142,7 +144,8 @@ impl<'a> Synthesizer<'a> {
     /// # Errors
     /// Names the option that is out of range, or the topic that the bank lacks.
     pub fn new(options: Options, words: &'a Wordings, bank: &'a TopicBank) -> Result<Self, SynthesisError> {
-        let out_of = |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
+        let out_of =
+            |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
         let (low, high) = (options.actions_min, options.actions_max);
         if low < 2 || high < low || high as usize > ACTIONS_MAX {
             let range = format!("a range within 2..{ACTIONS_MAX}");
@@ -175,7 +178,10 @@ impl<'a> Synthesizer<'a> {
             },
         };
         let smallest = topic
-            .map_or_else(|| bank.topics().iter().map(|t| t.activities.len()).min(), |t| Some(t.activities.len()))
+            .map_or_else(
+                || bank.topics().iter().map(|t| t.activities.len()).min(),
+                |t| Some(t.activities.len()),
+            )
             .unwrap_or(0);
         if high as usize > smallest * SITES.len() {
             let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
@@ -268,7 +274,9 @@ impl<'a> Synthesizer<'a> {
             for _ in 0..options.tries_max {
                 counts.sentences_drawn += 1;
                 let mut fresh = unmentioned;
-                let Some(sentence) = self.sentence(draw, options, &mut fresh, insist, counts) else { continue };
+                let Some(sentence) = self.sentence(draw, options, &mut fresh, insist, counts) else {
+                    continue;
+                };
                 counts.solver_calls += 1;
                 let fits = meter.solver(|| {
                     scratch.clone_from(&order);
@@ -358,7 +366,8 @@ impl<'a> Synthesizer<'a> {
                 Action { id: ActionId(numbered('a', place + 1)), text, tool }
             })
             .collect();
-        let mut tools: Vec<CaseTool> = actions.iter().map(|action| mock_tool(&action.text, &action.tool)).collect();
+        let mut tools: Vec<CaseTool> =
+            actions.iter().map(|action| mock_tool(&action.text, &action.tool)).collect();
         self.add_distractors(draw, topic, &mut tools);
         let difficulty = Difficulty::new(actions.len(), constraints.len(), correct_plans);
         Case {
@@ -435,7 +444,11 @@ fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
     draw.shuffle(&mut places);
     let text = |place: &usize| {
         let activity = &topic.activities[place % activities];
-        if sites == 1 { activity.clone() } else { format!("{activity} at site {}", SITES[place / activities]) }
+        if sites == 1 {
+            activity.clone()
+        } else {
+            format!("{activity} at site {}", SITES[place / activities])
+        }
     };
     places.iter().take(actions).map(text).collect()
 }
@@ -472,7 +485,11 @@ fn numbered(letter: char, number: usize) -> String {
 }
 
 fn mock_tool(text: &str, name: &str) -> CaseTool {
-    CaseTool { name: name.to_owned(), description: ["Does the task \"", text, "\"."].concat(), input_schema: None }
+    CaseTool {
+        name: name.to_owned(),
+        description: ["Does the task \"", text, "\"."].concat(),
+        input_schema: None,
+    }
 }
 
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.

@@ -45,8 +45,24 @@ const SCHEMA: &str = "planproof/topics/v1";
 
 /// Words that mark order or join clauses; an activity with one of them could change what a sentence says.
 const RESERVED_WORDS: &[&str] = &[
-    "before", "after", "prior", "earlier", "later", "following", "which", "and", "while", "whereas", "but", "yet",
-    "ahead", "subsequent", "precedes", "precede", "follows", "follow",
+    "before",
+    "after",
+    "prior",
+    "earlier",
+    "later",
+    "following",
+    "which",
+    "and",
+    "while",
+    "whereas",
+    "but",
+    "yet",
+    "ahead",
+    "subsequent",
+    "precedes",
+    "precede",
+    "follows",
+    "follow",
 ];
 
 impl TopicBank {
@@ -111,7 +127,9 @@ impl Topic {
         for shorter in &self.activities {
             let prefix = format!("{shorter} ");
             if let Some(longer) = self.activities.iter().find(|longer| longer.starts_with(&prefix)) {
-                return fail(format!("\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"));
+                return fail(format!(
+                    "\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"
+                ));
             }
         }
         Ok(())

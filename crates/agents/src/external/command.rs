@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
-use secrecy::{ExposeSecret, SecretString};
 use planproof_trace::{EndReason, LimitKind};
+use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, Command};

@@ -170,7 +170,8 @@ fn keep_order(
 ) -> Vec<usize> {
     let count = mentioned.len().min(ACTIONS_MAX);
     let Some(mut order) = Order::new(count) else { return Vec::new() };
-    let place = |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
+    let place =
+        |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
     for pair in pairs.iter().filter(|pair| heeds(pair)) {
         if let (Some(first), Some(second)) = (place(pair.first), place(pair.second)) {
             // A text that contradicts itself cannot be kept to; what comes later in it gives way.

@@ -42,7 +42,11 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                     writeln!(out, "case {}: {class}", case.id)?;
                     if !verdict.passed {
                         let marks = planproof_bench::violated_places(case, &verdict);
-                        writeln!(out, "  {}", render::marked(&case.paragraph, &marks, Marking::for_stdout()))?;
+                        writeln!(
+                            out,
+                            "  {}",
+                            render::marked(&case.paragraph, &marks, Marking::for_stdout())
+                        )?;
                         write!(out, "{}", render::explanation(case, &verdict))?;
                     }
                 }
@@ -65,10 +69,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
 }
 
 pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
-    JudgeOptions {
-        repeated_fails: !arguments.allow_repeats,
-        distractor_fails: !arguments.allow_distractors,
-    }
+    JudgeOptions { repeated_fails: !arguments.allow_repeats, distractor_fails: !arguments.allow_distractors }
 }
 
 /// The events of an agent that makes these calls one after the other and then answers.
@@ -86,7 +87,11 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
             )));
         }
         let id = CallId::new(format!("c{}", number + 1));
-        kinds.push(EventKind::Call(ToolCall { id: id.clone(), name: tool.to_owned(), arguments: Arguments::none() }));
+        kinds.push(EventKind::Call(ToolCall {
+            id: id.clone(),
+            name: tool.to_owned(),
+            arguments: Arguments::none(),
+        }));
         kinds.push(EventKind::Result(ToolResult::ok(id, case.mock_answer(tool))));
     }
     kinds.push(EventKind::End(EndReason::Answered { text: String::new() }));
@@ -105,7 +110,9 @@ fn from_traces(cases: Vec<Case>, id: Option<&str>, text: &str) -> Result<Vec<Pla
         match cases.iter().find(|case| case.id == wanted) {
             Some(case) => plans.push(Plan { case: case.clone(), events: trace.events }),
             None => {
-                return Err(Failure::usage(format!("the trace is of case \"{wanted}\", which the file of cases lacks")));
+                return Err(Failure::usage(format!(
+                    "the trace is of case \"{wanted}\", which the file of cases lacks"
+                )));
             }
         }
     }

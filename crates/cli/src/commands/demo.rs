@@ -97,7 +97,11 @@ fn print(reports: &[Report], findings: &[Finding<'_>], global: &Global) -> Resul
          each in the same function-calling loop. SIMULATIONS: the figures say nothing of any real model.\n"
     )?;
     writeln!(out, "{}", render::comparison(reports))?;
-    writeln!(out, "\nThe smallest failures of tools@sim/{}, with the violated words marked:\n", SHOWN.as_str())?;
+    writeln!(
+        out,
+        "\nThe smallest failures of tools@sim/{}, with the violated words marked:\n",
+        SHOWN.as_str()
+    )?;
     for (place, finding) in findings.iter().enumerate() {
         let calls: Vec<&str> = finding.verdict.calls.iter().map(planproof_synth::ActionId::as_str).collect();
         let again = format!(

@@ -43,7 +43,12 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
         }
     }
     if verified && !global.json {
-        writeln!(out, "{} of {} cases read back as one reading that says what their constraints say", cases.len() - wrong, cases.len())?;
+        writeln!(
+            out,
+            "{} of {} cases read back as one reading that says what their constraints say",
+            cases.len() - wrong,
+            cases.len()
+        )?;
     }
     out.flush()?;
     Ok(if wrong == 0 { ExitCode::Passed } else { ExitCode::Failed })

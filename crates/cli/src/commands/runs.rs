@@ -3,8 +3,7 @@
 use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
-use comfy_table::Table;
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::CellAlignment;
 use planproof_bench::{Outcome, Report, ReportInput, violated_places};
 use planproof_store::{Campaign, RunRow, RunState, Store};
 use planproof_synth::Case;
@@ -22,7 +21,10 @@ use crate::render::{self, Marking};
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     if !path.exists() {
-        return Err(Failure::usage(format!("there is no run store {}; `planproof test` makes one", path.display())));
+        return Err(Failure::usage(format!(
+            "there is no run store {}; `planproof test` makes one",
+            path.display()
+        )));
     }
     let store = Store::open_read_only(path)?;
     match &arguments.command {
@@ -46,9 +48,11 @@ pub(crate) struct Stored {
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
         let campaign = store.campaign(name)?;
-        let damaged = |what: String| Failure::usage(format!("campaign {} in the run store is damaged: {what}", campaign.id));
-        let options: StoredOptions =
-            serde_json::from_str(&campaign.options).map_err(|error| damaged(format!("its options: {error}")))?;
+        let damaged = |what: String| {
+            Failure::usage(format!("campaign {} in the run store is damaged: {what}", campaign.id))
+        };
+        let options: StoredOptions = serde_json::from_str(&campaign.options)
+            .map_err(|error| damaged(format!("its options: {error}")))?;
         let mut cases = Vec::new();
         for row in store.cases(&campaign.id)? {
             cases.push(read_case(&row?.json).map_err(|error| damaged(error.to_string()))?);
@@ -59,9 +63,9 @@ impl Stored {
             if row.state != RunState::Finished {
                 continue;
             }
-            let case = cases
-                .get(row.unit.ordinal as usize)
-                .ok_or_else(|| damaged(format!("it has a run of case {}, which is not there", row.unit.ordinal)))?;
+            let case = cases.get(row.unit.ordinal as usize).ok_or_else(|| {
+                damaged(format!("it has a run of case {}, which is not there", row.unit.ordinal))
+            })?;
             let trace = load_trace(store, &row).map_err(damaged)?;
             let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
             outcomes.push(Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall));
@@ -92,9 +96,11 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
-    table.set_header(["Run", "Agent", "Model", "Cases", "Finished", "Passed", "Failed", "Unscored"]);
+    let mut table =
+        render::table(&["Run", "Agent", "Model", "Cases", "Finished", "Passed", "Failed", "Unscored"]);
+    for column in table.column_iter_mut().take(3) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
     for campaign in &campaigns {
         let model = campaign.model.as_deref().unwrap_or("-");
         let model = if campaign.simulated { format!("{model} (simulation)") } else { model.to_owned() };
@@ -126,7 +132,11 @@ fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(
     });
     let missing = campaign.total() - campaign.finished();
     if missing > 0 {
-        eprintln!("{missing} of {} runs are not finished; go on with `planproof test --resume {}`", campaign.total(), campaign.id);
+        eprintln!(
+            "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
+            campaign.total(),
+            campaign.id
+        );
     }
     print_report(&report, &cases, &outcomes, &campaign.id, findings, global)
 }
@@ -155,13 +165,24 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
         return print_json(&verdict);
     }
     let mut out = std::io::stdout().lock();
-    writeln!(out, "case {id}, {} ({} with {})", case.topic, campaign.agent, campaign.model.as_deref().unwrap_or("its own model"))?;
+    writeln!(
+        out,
+        "case {id}, {} ({} with {})",
+        case.topic,
+        campaign.agent,
+        campaign.model.as_deref().unwrap_or("its own model")
+    )?;
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.query)?,
         Ok(verdict) => {
             let marks = violated_places(case, verdict);
             let marked = render::marked(&case.paragraph, &marks, Marking::for_stdout());
-            writeln!(out, "{}\n\n{}\n", verdict.class.map_or("passed", planproof_synth::Class::as_str), case.query.replace(&case.paragraph, &marked))?;
+            writeln!(
+                out,
+                "{}\n\n{}\n",
+                verdict.class.map_or("passed", planproof_synth::Class::as_str),
+                case.query.replace(&case.paragraph, &marked)
+            )?;
             writeln!(out, "{}", render::explanation(case, verdict))?;
         }
     }

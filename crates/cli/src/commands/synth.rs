@@ -23,9 +23,14 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
     }
     out.flush()?;
     if arguments.statistics {
-        let SynthesisCounts { sentences_drawn, unsatisfiable, ambiguous, too_wide, discarded, solver_calls } = counts;
-        eprintln!("sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}");
-        eprintln!("paragraphs discarded because they could not mention every action {discarded}; satisfiability checks {solver_calls}");
+        let SynthesisCounts { sentences_drawn, unsatisfiable, ambiguous, too_wide, discarded, solver_calls } =
+            counts;
+        eprintln!(
+            "sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}"
+        );
+        eprintln!(
+            "paragraphs discarded because they could not mention every action {discarded}; satisfiability checks {solver_calls}"
+        );
         let depth = arguments.cases.relative_depth;
         eprintln!(
             "ways to expand one sub-sentence with {depth} levels of relative clauses: {} (counted: productions and \

@@ -69,7 +69,8 @@ struct Prepared {
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     // Everything the user may have got wrong comes before the store is touched.
-    let new_agent = arguments.agent.as_deref().map(|name| agent(name, arguments.serve_model.as_deref())).transpose()?;
+    let new_agent =
+        arguments.agent.as_deref().map(|name| agent(name, arguments.serve_model.as_deref())).transpose()?;
     let store = open_store(&arguments.store)?;
     let prepared = match (new_agent, &arguments.resume) {
         (Some(agent), _) => create(arguments, global, &store, agent)?,
@@ -85,7 +86,14 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
     });
-    print_report(&report, &prepared.campaign.cases, &outcomes, &prepared.campaign.id, arguments.findings, global)?;
+    print_report(
+        &report,
+        &prepared.campaign.cases,
+        &outcomes,
+        &prepared.campaign.id,
+        arguments.findings,
+        global,
+    )?;
     Ok(exit_code(&report))
 }
 
@@ -127,8 +135,9 @@ pub(crate) fn print_report(
 pub(crate) fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
     let path = &arguments.store;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)
-            .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::usage(format!("cannot make the folder {}: {error}", folder.display()))
+        })?;
     }
     let limits = StoreLimits { pages_max: arguments.store_pages_max, ..StoreLimits::default() };
     Ok(Store::open(path, limits)?)
@@ -139,7 +148,9 @@ fn agent(name: &str, serve_model: Option<&str>) -> Result<AgentUnderTest, Failur
     let mut agent = select::agent(name)?;
     if let Some(model) = serve_model {
         if !matches!(agent.agent, Agent::Command(_)) {
-            return Err(Failure::usage("--serve-model is for a command: agent; others name their model themselves"));
+            return Err(Failure::usage(
+                "--serve-model is for a command: agent; others name their model themselves",
+            ));
         }
         agent.simulated = select::model(model)?.is_simulated();
         agent.model = Some(model.to_owned());
@@ -153,10 +164,10 @@ fn create(
     store: &Store,
     agent: AgentUnderTest,
 ) -> Result<Prepared, Failure> {
-    let timeout = Duration::try_from_secs_f64(arguments.timeout)
-        .ok()
-        .filter(|timeout| !timeout.is_zero())
-        .ok_or_else(|| Failure::usage(format!("--timeout is {}; it must be above 0 seconds", arguments.timeout)))?;
+    let timeout =
+        Duration::try_from_secs_f64(arguments.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(
+            || Failure::usage(format!("--timeout is {}; it must be above 0 seconds", arguments.timeout)),
+        )?;
     if arguments.iterations == 0 {
         return Err(Failure::usage("--iterations is 0; it must be at least 1"));
     }
@@ -198,7 +209,10 @@ fn create(
     prepare(id, agent, cases, options, Vec::new())
 }
 
-fn synthesise(arguments: &TestArguments, global: &Global) -> Result<(Vec<Case>, SolverMeter, Duration), Failure> {
+fn synthesise(
+    arguments: &TestArguments,
+    global: &Global,
+) -> Result<(Vec<Case>, SolverMeter, Duration), Failure> {
     if arguments.cases == 0 || arguments.cases > CASES_MAX {
         return Err(Failure::usage(format!("--cases is {}; it must be 1 to {CASES_MAX}", arguments.cases)));
     }
@@ -289,7 +303,11 @@ async fn carry_out(prepared: &Prepared, store: &Store, global: &Global) -> Resul
             )));
         }
         Err(error) => {
-            let hint = format!("{} of {total} runs are finished and kept; go on with `planproof test --resume {}`", outcomes.len(), campaign.id);
+            let hint = format!(
+                "{} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
+                outcomes.len(),
+                campaign.id
+            );
             return Err(match Failure::from(error) {
                 Failure::Outside(what) => Failure::Outside(format!("{what}\n{hint}")),
                 Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),

@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCo
             })?;
             if global.json {
                 drop(out);
-                print_json(&json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}))?;
+                print_json(
+                    &json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}),
+                )?;
             } else {
                 for activity in &topic.activities {
                     writeln!(out, "{activity}")?;

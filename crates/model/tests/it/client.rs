@@ -114,7 +114,9 @@ async fn a_broken_server_is_given_up_after_the_last_attempt() {
 #[tokio::test]
 async fn a_server_that_is_always_busy_is_given_up_too() {
     let server = StandIn::start(vec![reply("429 Busy", "retry-after-ms: 1\r\n", "slow down")]).await;
-    let error = error_of(server.model().chat(&question()).await);
+    let (model, request) = (server.model(), question());
+    let asked = tokio::time::timeout(Duration::from_secs(10), model.chat(&request)).await;
+    let error = error_of(asked.expect("attempts must come to an end"));
     assert_eq!(server.requests().len(), 3);
     let ModelError::Status { status, message, retry_after, .. } = error else { panic!("{error:?}") };
     assert_eq!((status, message.as_str(), retry_after), (429, "slow down", Some(Duration::from_millis(1))));

@@ -29,7 +29,11 @@ struct Phrase {
     found: Vec<Found>,
 }
 
-pub(super) fn read(tokens: &[Token<'_>], actions: &[&str], directions: &Directions) -> Result<Reading, ReadError> {
+pub(super) fn read(
+    tokens: &[Token<'_>],
+    actions: &[&str],
+    directions: &Directions,
+) -> Result<Reading, ReadError> {
     let words: Vec<Vec<&str>> = actions.iter().map(|text| text.split_whitespace().collect()).collect();
     let mut at = 0;
     let mut sentence = 0;
@@ -38,7 +42,10 @@ pub(super) fn read(tokens: &[Token<'_>], actions: &[&str], directions: &Directio
         return Err(unexpected(tokens, 0, 0, vec!["a sentence"]));
     }
     while at < tokens.len() {
-        let end = tokens[at..].iter().position(|token| token.text == ".").map_or(tokens.len(), |stop| at + stop + 1);
+        let end = tokens[at..]
+            .iter()
+            .position(|token| token.text == ".")
+            .map_or(tokens.len(), |stop| at + stop + 1);
         let mut parser = Parser {
             tokens: &tokens[..end],
             words: &words,
@@ -72,7 +79,12 @@ pub(super) fn read(tokens: &[Token<'_>], actions: &[&str], directions: &Directio
     Ok(reading)
 }
 
-fn unexpected(tokens: &[Token<'_>], sentence: usize, at: usize, mut expected: Vec<&'static str>) -> ReadError {
+fn unexpected(
+    tokens: &[Token<'_>],
+    sentence: usize,
+    at: usize,
+    mut expected: Vec<&'static str>,
+) -> ReadError {
     expected.sort_unstable();
     expected.dedup();
     let (start, end, found) = match tokens.get(at) {
@@ -228,7 +240,9 @@ impl Parser<'_> {
     fn neutral_clause(&mut self, at: usize, number: u32) -> Alternatives<Phrase> {
         let mut all = Vec::new();
         for (end, subject) in self.noun_phrase(at, number) {
-            all.extend(self.neutral(end, subject.list.len()).into_iter().map(|(to, ())| (to, subject.clone())));
+            all.extend(
+                self.neutral(end, subject.list.len()).into_iter().map(|(to, ())| (to, subject.clone())),
+            );
         }
         all
     }
@@ -350,7 +364,8 @@ impl Parser<'_> {
             let end = at + words.len();
             let Some(here) = self.tokens.get(at..end) else { continue };
             let same = here.iter().zip(words).enumerate().all(|(place, (token, word))| {
-                token.text == *word || (at + place == self.begin && token.text.to_lowercase() == word.to_lowercase())
+                token.text == *word
+                    || (at + place == self.begin && token.text.to_lowercase() == word.to_lowercase())
             });
             if same && !words.is_empty() {
                 all.push((end, action));
@@ -380,7 +395,14 @@ fn agrees(number: Number, subjects: usize) -> bool {
 }
 
 /// The pairs between two lists, and those of their relative clauses.
-fn relate(subject: &Phrase, object: &Phrase, side: Side, sub_sentence: u32, from: usize, to: usize) -> Vec<Found> {
+fn relate(
+    subject: &Phrase,
+    object: &Phrase,
+    side: Side,
+    sub_sentence: u32,
+    from: usize,
+    to: usize,
+) -> Vec<Found> {
     let mut all = Vec::new();
     for &x in &subject.list {
         for &y in &object.list {

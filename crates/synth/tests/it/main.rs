@@ -9,7 +9,8 @@ use planproof_synth::{Case, Options, Synthesizer, TopicBank, Wordings};
 
 /// Case `index` of seed 7 with a range of actions and otherwise default options.
 fn case(actions: std::ops::RangeInclusive<u32>, index: u64) -> Case {
-    let options = Options { actions_min: *actions.start(), actions_max: *actions.end(), ..Options::default() };
+    let options =
+        Options { actions_min: *actions.start(), actions_max: *actions.end(), ..Options::default() };
     synthesise(options, 7, index)
 }
 

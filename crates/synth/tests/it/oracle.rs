@@ -24,7 +24,8 @@ fn check_verdict(line: &str) -> String {
     let verdict = judged(line);
     let flags: Vec<&str> = verdict.flags.iter().map(|flag| flag.as_str()).collect();
     let violated: Vec<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
-    let undetermined: Vec<&str> = verdict.undetermined.iter().map(planproof_synth::ConstraintId::as_str).collect();
+    let undetermined: Vec<&str> =
+        verdict.undetermined.iter().map(planproof_synth::ConstraintId::as_str).collect();
     format!(
         "{} [{}] violated [{}] undetermined [{}]",
         verdict.class.map_or("passed", Class::as_str),
@@ -34,7 +35,8 @@ fn check_verdict(line: &str) -> String {
     )
 }
 
-const ALL_RIGHT: &str = "call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | call barn_inspection {} | ok \"d\"";
+const ALL_RIGHT: &str =
+    "call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | call barn_inspection {} | ok \"d\"";
 
 #[test]
 fn classes_come_in_their_order() {
@@ -88,7 +90,9 @@ fn classes_come_in_their_order() {
 
 #[test]
 fn options_let_repeats_and_distractors_pass() {
-    let line = format!("{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | call roof_painting {{}} | ok \"d\" | answer \"\"");
+    let line = format!(
+        "{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | call roof_painting {{}} | ok \"d\" | answer \"\""
+    );
     let lenient = JudgeOptions { repeated_fails: false, distractor_fails: false };
     let verdict = judge(&chain(), &events(&line), lenient).expect("the run is scored");
     assert!(verdict.passed);
@@ -106,7 +110,9 @@ fn what_failed_outside_is_unscored() {
 
 #[test]
 fn a_wrong_plan_is_explained() {
-    let verdict = judged("call barn_inspection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"");
+    let verdict = judged(
+        "call barn_inspection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"",
+    );
     assert_eq!(verdict.first_wrong_call, Some(0));
     assert_eq!(verdict.core.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["c2"]);
     assert_eq!(verdict.violated[0].words, "Barn inspection follows egg collection");

@@ -30,16 +30,15 @@ fn a_swapped_wording_is_caught() {
         let swapped = file.replace(one, "\u{1}").replace(other, one).replace('\u{1}', other);
         assert_ne!(swapped, file);
         let words = Wordings::from_json(&swapped).expect("the swap keeps the form");
-        let synthesizer =
-            Synthesizer::new(Options::default(), &words, TopicBank::shipped()).expect("the options are in range");
+        let synthesizer = Synthesizer::new(Options::default(), &words, TopicBank::shipped())
+            .expect("the options are in range");
         let (mut caught, mut used) = (0, 0);
         for index in 0..400 {
             let case = synthesizer.case(5, index, &mut Default::default(), &mut ()).expect("there is room");
             let says = |phrase: &str| {
-                phrase
-                    .trim_matches(['[', ']'])
-                    .split(", ")
-                    .any(|word| case.paragraph.to_lowercase().contains(&format!("{} ", word.trim_matches('"'))))
+                phrase.trim_matches(['[', ']']).split(", ").any(|word| {
+                    case.paragraph.to_lowercase().contains(&format!("{} ", word.trim_matches('"')))
+                })
             };
             if verify(&case, Directions::shipped()).is_err() {
                 caught += 1;
@@ -104,8 +103,8 @@ fn each_production_is_read() {
 #[test]
 fn two_readings_are_counted() {
     // The clause behind the conjunction can go on inside the relative clause, or outside of it.
-    let (readings, _) =
-        check_reading("Alpha precedes beta, which follows gamma, and gamma precedes delta.").expect("it can be read");
+    let (readings, _) = check_reading("Alpha precedes beta, which follows gamma, and gamma precedes delta.")
+        .expect("it can be read");
     assert_eq!(readings, 2);
     // "beta" can belong to the fronted phrase's list or begin the subject.
     let text = "After alpha, beta, and gamma, which follow delta, epsilon and zeta happen.";
@@ -124,7 +123,10 @@ fn text_outside_the_grammar_is_pointed_at() {
     assert_eq!(point("Alpha precedes beta. Gamma maybe follows beta."), (1, "\"maybe\"".into(), 27, 32));
     assert_eq!(point("Alpha precedes beta"), (0, "the end".into(), 19, 19));
     assert_eq!(point(""), (0, "the end".into(), 0, 0));
-    assert_eq!(point("Alpha precedes beta, which follows gamma, precedes delta."), (0, "\"precedes\"".into(), 42, 50));
+    assert_eq!(
+        point("Alpha precedes beta, which follows gamma, precedes delta."),
+        (0, "\"precedes\"".into(), 42, 50)
+    );
 }
 
 #[test]

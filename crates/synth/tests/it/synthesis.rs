@@ -13,7 +13,8 @@ fn golden_cases_never_change() {
         lines += &write_case(&case(3..=8, index));
         lines.push('\n');
     }
-    let options = Options { actions_min: 24, actions_max: 24, relative_depth: 2, distractors: 3, ..Options::default() };
+    let options =
+        Options { actions_min: 24, actions_max: 24, relative_depth: 2, distractors: 3, ..Options::default() };
     lines += &write_case(&synthesise(options, 1, 0));
     lines.push('\n');
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/golden_cases.jsonl");
@@ -118,10 +119,11 @@ fn options_without_room_end_with_an_error() {
         relative_depth: 0,
         ..Options::default()
     };
-    let synthesizer =
-        Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("each option is in range");
+    let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
+        .expect("each option is in range");
     let mut counts = SynthesisCounts::default();
-    let error = synthesizer.case(1, 0, &mut counts, &mut ()).expect_err("two actions at most can be mentioned");
+    let error =
+        synthesizer.case(1, 0, &mut counts, &mut ()).expect_err("two actions at most can be mentioned");
     assert_eq!(error, SynthesisError::NoRoom { draws: 1000, actions: 20 });
     assert_eq!(counts.discarded, 1000);
 }

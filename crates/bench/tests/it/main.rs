@@ -1,0 +1,53 @@
+//! Tests of campaigns, simulated models and reports, through the public interface.
+
+mod campaign;
+mod report;
+mod sim;
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
+use planproof_bench::{AgentUnderTest, Campaign, Outcome};
+use planproof_model::Model;
+use planproof_store::Writer;
+use planproof_synth::{Case, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
+use tokio_util::sync::CancellationToken;
+
+fn cases(options: Options, count: u64) -> Arc<[Case]> {
+    let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
+        .expect("the options are in range");
+    (0..count)
+        .map(|index| synthesizer.case(7, index, &mut Default::default(), &mut ()).expect("there is room"))
+        .collect()
+}
+
+fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
+    let name = format!("tools@{}", model.name());
+    Campaign {
+        id: "test".into(),
+        agent: AgentUnderTest {
+            model: Some(model.name().to_owned()),
+            simulated: model.is_simulated(),
+            agent: Agent::FunctionCalling(FunctionCallingAgent::new(model).expect("the model calls tools")),
+            name,
+        },
+        cases,
+        seed: 1,
+        limits: RunLimits::default(),
+        judge: JudgeOptions::default(),
+        concurrency: NonZeroUsize::MIN.saturating_add(7),
+        token: || [7; 10],
+    }
+}
+
+async fn run(campaign: &Campaign, store: Option<Writer>, finished: &HashSet<u32>) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    campaign
+        .run(store, finished, &CancellationToken::new(), |outcome| outcomes.push(outcome))
+        .await
+        .expect("nothing outside fails");
+    outcomes.sort_by_key(|outcome| outcome.ordinal);
+    outcomes
+}
