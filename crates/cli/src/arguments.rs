@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -175,6 +175,21 @@ pub(crate) struct CheckArguments {
     pub(crate) judge: JudgeArguments,
 }
 
+/// How a model behind a server is asked. Simulated models in process need none of it.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// Most requests begun a second, over all runs.
+    #[arg(long, value_name = "N")]
+    pub(crate) requests_per_second: Option<NonZeroU32>,
+    /// Longest time of one model request, in seconds.
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS")]
+    pub(crate) request_timeout: f64,
+    /// Attempts at a model request that fails for a passing reason (no connection, 408, 409, 429, 5xx), the first
+    /// included. `retry-after` is honoured.
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(3), value_name = "N")]
+    pub(crate) attempts: NonZeroU32,
+}
+
 /// What counts as a failure.
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
@@ -225,6 +240,8 @@ pub(crate) struct TestArguments {
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
     #[command(flatten)]
+    pub(crate) model: ModelArguments,
+    #[command(flatten)]
     pub(crate) judge: JudgeArguments,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N")]
@@ -240,6 +257,8 @@ pub(crate) struct TestArguments {
 pub(crate) struct ServeModelArguments {
     /// The model: `sim/NAME`, or `openai/NAME` to pass requests on.
     pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) asking: ModelArguments,
     /// Port on 127.0.0.1; 0 takes a free one.
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,

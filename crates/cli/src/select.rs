@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, SimKind, SimModel};
@@ -12,6 +13,7 @@ use planproof_model::openai::{OpenAiConfig, OpenAiModel};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 
+use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 
 /// Largest file of cases or traces that is read, in bytes.
@@ -68,7 +70,7 @@ pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Fail
 }
 
 /// The model of that name.
-pub(crate) fn model(name: &str) -> Result<Arc<dyn Model>, Failure> {
+pub(crate) fn model(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
     if let Some(sim) = name.strip_prefix("sim/") {
         let kind = SimKind::find(sim).ok_or_else(|| {
             let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).collect();
@@ -77,7 +79,10 @@ pub(crate) fn model(name: &str) -> Result<Arc<dyn Model>, Failure> {
         return Ok(Arc::new(SimModel::new(kind)));
     }
     if let Some(model) = name.strip_prefix("openai/") {
-        let config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
+        let mut config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
+        config.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
+        config.attempts_max = asking.attempts.get();
+        config.requests_per_second = asking.requests_per_second;
         return Ok(Arc::new(OpenAiModel::new(config)?));
     }
     Err(Failure::usage(format!(
@@ -85,8 +90,16 @@ pub(crate) fn model(name: &str) -> Result<Arc<dyn Model>, Failure> {
     )))
 }
 
+/// A time that the command line gives in seconds.
+pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(value)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| Failure::usage(format!("{option} is {value}; it must be above 0 seconds")))
+}
+
 /// The agent of that name.
-pub(crate) fn agent(name: &str) -> Result<AgentUnderTest, Failure> {
+pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTest, Failure> {
     if let Some(command) = name.strip_prefix("command:") {
         let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
         agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
@@ -107,7 +120,7 @@ pub(crate) fn agent(name: &str) -> Result<AgentUnderTest, Failure> {
             FunctionCallingAgent::KIND
         )));
     }
-    let model = model(model_name)?;
+    let model = model(model_name, asking)?;
     let simulated = model.is_simulated() || is_simulation(model.name());
     let agent = FunctionCallingAgent::new(model)
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;

@@ -14,6 +14,7 @@
 //! their members): the number of ways to reach a down-set is the sum over those it can be reached from by one step.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::Order;
 use crate::variable::indexes_in;
@@ -36,7 +37,7 @@ impl Order {
                 rows.predecessors[index] = self.predecessors(variable) as u32;
                 rows.related[index] = rows.predecessors[index] | self.successors(variable) as u32;
             }
-            u128::from(rows.count(self.all() as u32, &mut HashMap::new()))
+            u128::from(rows.count(self.all() as u32, &mut Known::default()))
         })
     }
 }
@@ -49,50 +50,31 @@ struct Rows {
 
 impl Rows {
     /// The number of correct sequences of the variables in `set` alone. `known` remembers the numbers of connected sets.
-    fn count(&self, set: u32, known: &mut HashMap<u32, u64>) -> u64 {
-        if set.count_ones() <= 1 {
-            return 1;
-        }
-        let part = component(set, |index| self.related[index]);
-        if part != set {
-            let interleavings = binomial(set.count_ones(), part.count_ones());
-            return interleavings * self.count(part, known) * self.count(set & !part, known);
-        }
-        if set.count_ones() == 2 {
-            return 1;
+    fn count(&self, set: u32, known: &mut Known) -> u64 {
+        if set.count_ones() <= 2 {
+            return if set.count_ones() == 2 && self.related[set.trailing_zeros() as usize] & set == 0 { 2 } else { 1 };
         }
         if let Some(count) = known.get(&set) {
             return *count;
         }
-        let part = component(set, |index| !self.related[index]);
+        let part = component(set, |index| self.related[index]);
+        let serial = component(set, |index| !self.related[index]);
         let count = if part != set {
-            self.count(part, known) * self.count(set & !part, known)
+            let interleavings = binomial(set.count_ones(), part.count_ones());
+            interleavings * self.count(part, known) * self.count(set & !part, known)
+        } else if serial != set {
+            self.count(serial, known) * self.count(set & !serial, known)
         } else {
-            let classes = |ends: u32| {
-                let mut count = 0;
-                let mut reps = [(0u8, 0u8); 20];
-                let mut rest = ends;
-                while rest != 0 {
-                    let first = rest.trailing_zeros() as usize;
-                    let mut twins = 0;
-                    for other in bits(rest) {
-                        if self.related[other] & set == self.related[first] & set { twins |= 1u32 << other; }
-                    }
-                    reps[count] = (first as u8, twins.count_ones() as u8);
-                    count += 1;
-                    rest &= !twins;
-                }
-                (count, reps)
-            };
-            let (mut low, mut high) = (0, 0);
-            for index in bits(set) {
-                if self.predecessors[index] & set == 0 { low |= 1 << index; }
-                if self.related[index] & !self.predecessors[index] & set == 0 { high |= 1 << index; }
+            let mut count = 0;
+            let mut minimal = bits(set).filter(|&index| self.predecessors[index] & set == 0).fold(0, |m, i| m | 1u32 << i);
+            while minimal != 0 {
+                let first = minimal.trailing_zeros() as usize;
+                let twins = bits(minimal)
+                    .filter(|&other| self.related[other] & set == self.related[first] & set)
+                    .fold(0, |m, i| m | 1u32 << i);
+                count += u64::from(twins.count_ones()) * self.count(set & !(1 << first), known);
+                minimal &= !twins;
             }
-            let l = classes(low);
-            let h = classes(high);
-            let (n, reps) = if l.0 <= h.0 { l } else { h };
-            let count = reps[..n].iter().map(|(first, n)| u64::from(*n) * self.count(set & !(1 << first), known)).sum();
             count
         };
         known.insert(set, count);
@@ -119,4 +101,19 @@ fn binomial(n: u32, k: u32) -> u64 {
 
 fn bits(set: u32) -> impl Iterator<Item = usize> {
     indexes_in(u64::from(set))
+}
+
+type Known = HashMap<u32, u64, BuildHasherDefault<SetHasher>>;
+
+#[derive(Default)]
+struct SetHasher(u64);
+
+impl Hasher for SetHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes { self.write_u32(u32::from(byte)); }
+    }
+    fn write_u32(&mut self, set: u32) {
+        self.0 = (self.0 ^ u64::from(set)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+    fn finish(&self) -> u64 { self.0 }
 }

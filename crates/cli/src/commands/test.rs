@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::check::judge_options;
 use super::{print_json, runtime};
-use crate::arguments::{Global, StoreArguments, TestArguments};
+use crate::arguments::{Global, ModelArguments, StoreArguments, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::{progress, select};
@@ -69,14 +69,17 @@ struct Prepared {
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     // Everything the user may have got wrong comes before the store is touched.
-    let new_agent =
-        arguments.agent.as_deref().map(|name| agent(name, arguments.serve_model.as_deref())).transpose()?;
+    let new_agent = arguments
+        .agent
+        .as_deref()
+        .map(|name| agent(name, arguments.serve_model.as_deref(), &arguments.model))
+        .transpose()?;
     let store = open_store(&arguments.store)?;
     let prepared = match (new_agent, &arguments.resume) {
         (Some(agent), _) => create(arguments, global, &store, agent)?,
-        (None, resume) => resume_campaign(&store, resume.as_deref().unwrap_or("last"))?,
+        (None, resume) => resume_campaign(&store, resume.as_deref().unwrap_or("last"), &arguments.model)?,
     };
-    let outcomes = runtime()?.block_on(carry_out(&prepared, &store, global))?;
+    let outcomes = runtime()?.block_on(carry_out(&prepared, &store, &arguments.model, global))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -144,15 +147,15 @@ pub(crate) fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
 }
 
 /// The agent, with the simulated model named if one is to be served to it.
-fn agent(name: &str, serve_model: Option<&str>) -> Result<AgentUnderTest, Failure> {
-    let mut agent = select::agent(name)?;
+fn agent(name: &str, serve_model: Option<&str>, asking: &ModelArguments) -> Result<AgentUnderTest, Failure> {
+    let mut agent = select::agent(name, asking)?;
     if let Some(model) = serve_model {
         if !matches!(agent.agent, Agent::Command(_)) {
             return Err(Failure::usage(
                 "--serve-model is for a command: agent; others name their model themselves",
             ));
         }
-        agent.simulated = select::model(model)?.is_simulated();
+        agent.simulated = select::model(model, asking)?.is_simulated();
         agent.model = Some(model.to_owned());
     }
     Ok(agent)
@@ -229,9 +232,9 @@ fn synthesise(
 
 /// Takes up a campaign from the store: its cases, its options, and the runs that are finished, judged again from their
 /// traces.
-fn resume_campaign(store: &Store, name: &str) -> Result<Prepared, Failure> {
+fn resume_campaign(store: &Store, name: &str, asking: &ModelArguments) -> Result<Prepared, Failure> {
     let stored = super::runs::Stored::load(store, name)?;
-    let agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref())?;
+    let agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref(), asking)?;
     let super::runs::Stored { campaign, cases, options, outcomes } = stored;
     prepare(campaign.id, agent, cases, options, outcomes)
 }
@@ -264,7 +267,12 @@ fn prepare(
 }
 
 /// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
-async fn carry_out(prepared: &Prepared, store: &Store, global: &Global) -> Result<Vec<Outcome>, Failure> {
+async fn carry_out(
+    prepared: &Prepared,
+    store: &Store,
+    asking: &ModelArguments,
+    global: &Global,
+) -> Result<Vec<Outcome>, Failure> {
     let writer = store.writer()?;
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
@@ -275,7 +283,7 @@ async fn carry_out(prepared: &Prepared, store: &Store, global: &Global) -> Resul
     });
     let mut campaign = prepared.campaign.clone();
     let _served = match &prepared.options.serve_model {
-        Some(model) => Some(serve_to_agent(&mut campaign, model).await?),
+        Some(model) => Some(serve_to_agent(&mut campaign, model, asking).await?),
         None => None,
     };
     let mut outcomes = prepared.finished.clone();
@@ -329,8 +337,12 @@ impl Drop for Served {
 }
 
 /// Serves a model on a free port with a key of its own, and tells the agent's program where.
-async fn serve_to_agent(campaign: &mut Campaign, model_name: &str) -> Result<Served, Failure> {
-    let model = select::model(model_name)?;
+async fn serve_to_agent(
+    campaign: &mut Campaign,
+    model_name: &str,
+    asking: &ModelArguments,
+) -> Result<Served, Failure> {
+    let model = select::model(model_name, asking)?;
     let fail = |error: std::io::Error| Failure::outside(format!("cannot serve {model_name}: {error}"));
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.map_err(fail)?;
     let address = listener.local_addr().map_err(fail)?;

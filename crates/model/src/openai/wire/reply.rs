@@ -217,4 +217,21 @@ mod tests {
         }
         assert_eq!(error_message(b"<html>"), None);
     }
+
+    #[test]
+    fn ids_that_were_left_out_differ_over_the_whole_conversation() {
+        let call = |id| ToolCall { id, name: "n".into(), arguments: Arguments::none() };
+        let mut request = ChatRequest {
+            messages: vec![],
+            tools: std::sync::Arc::from([]),
+            settings: crate::Settings::default(),
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..3 {
+            let ids: Vec<_> = (0..2).map(|index| missing_id(&request, index)).collect();
+            assert!(ids.iter().all(|id| seen.insert(id.clone())), "{ids:?} again");
+            let calls = ids.into_iter().map(call).collect();
+            request.messages.push(Message::Assistant { text: String::new(), calls });
+        }
+    }
 }
