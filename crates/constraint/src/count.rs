@@ -1,17 +1,19 @@
 //! How many correct sequences an order has: its linear extensions.
 //!
-//! Counting them is #P-complete (Brightwell and Winkler, 1991), so there is a limit, and two ways to make the work
-//! small before the exponential part starts:
+//! Counting them is #P-complete (Brightwell and Winkler, 1991), so there is a limit, and three ways to make the work
+//! small:
 //!
 //! - parts with no relation between them interleave freely, so their numbers are multiplied, and multiplied by the
 //!   number of ways to interleave (parts: components of the graph of *related* variables);
 //! - parts that follow one another as a whole only multiply (parts: components of the graph of *unrelated* variables.
 //!   Between two of these, if one pair has an order, all have the same: the neighbours of a member in its own part
 //!   are unrelated to it, but related to the whole other part, and cannot be on the other side of it without
-//!   being related to the member after all).
+//!   being related to the member after all);
+//! - what splits in neither way begins with one of its least members, and least members that come before exactly the
+//!   same others have the same number behind them, so one stands for all of these.
 //!
-//! What is left when neither splits is counted over its down-sets (the sets that contain everything before each of
-//! their members): the number of ways to reach a down-set is the sum over those it can be reached from by one step.
+//! Each of the three leaves smaller sets of variables, whose numbers are remembered (the recursion of Kangas, Hankala,
+//! Niinimäki and Koivisto, "Counting linear extensions of sparse posets", 2016, with the last two added).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,66 +21,102 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::Order;
 use crate::variable::indexes_in;
 
-/// The most variables [`Order::count_sequences`] counts for. The table of the worst case then takes 8 MiB and some
-/// milliseconds, and each number in it fits into a `u64`, as 20! does (21! does not).
+/// The most variables [`Order::count_sequences`] counts for: each number then fits into a `u64`, as 20! does (21! does
+/// not).
 pub const COUNTED_VARIABLES_MAX: usize = 20;
+
+/// The numbers of sets of up to this many variables are not remembered: counting them again takes less time, and small
+/// orders then need no heap memory.
+const FORGOTTEN_VARIABLES_MAX: u32 = 4;
 
 impl Order {
     /// The number of correct sequences, exactly; `None` above [`COUNTED_VARIABLES_MAX`] variables.
     ///
-    /// Unrelated parts, and parts that follow one another as a whole, are counted one by one. The cost is exponential
-    /// in the largest part that splits in neither way; up to 6 variables it takes no heap memory and some hundred
-    /// nanoseconds, at the limit it is milliseconds at worst.
+    /// The cost is exponential in the largest part that splits in no way: some hundred nanoseconds for a handful of
+    /// variables, tens of microseconds for orders like those of synthesised cases at the limit, WORST.
     pub fn count_sequences(&self) -> Option<u128> {
         (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
-            let mut rows =
-                Rows { predecessors: [0; COUNTED_VARIABLES_MAX], related: [0; COUNTED_VARIABLES_MAX] };
+            let mut counter = Counter {
+                predecessors: [0; COUNTED_VARIABLES_MAX],
+                related: [0; COUNTED_VARIABLES_MAX],
+                known: HashMap::default(),
+            };
             for (index, variable) in crate::variables_in(self.all()).enumerate() {
-                rows.predecessors[index] = self.predecessors(variable) as u32;
-                rows.related[index] = rows.predecessors[index] | self.successors(variable) as u32;
+                counter.predecessors[index] = self.predecessors(variable) as u32;
+                counter.related[index] = counter.predecessors[index] | self.successors(variable) as u32;
             }
-            u128::from(rows.count(self.all() as u32, &mut Known::default()))
+            u128::from(counter.count(self.all() as u32))
         })
     }
 }
 
-/// What the recursion looks at: for each variable what comes before it, and what comes before or after it.
-struct Rows {
+struct Counter {
+    /// For each variable what comes before it.
     predecessors: [u32; COUNTED_VARIABLES_MAX],
+    /// For each variable what comes before or after it.
     related: [u32; COUNTED_VARIABLES_MAX],
+    /// The numbers of the sets counted so far.
+    known: HashMap<u32, u64, BuildHasherDefault<SetHasher>>,
 }
 
-impl Rows {
-    /// The number of correct sequences of the variables in `set` alone. `known` remembers the numbers of connected sets.
-    fn count(&self, set: u32, known: &mut Known) -> u64 {
-        if set.count_ones() <= 2 {
-            return if set.count_ones() == 2 && self.related[set.trailing_zeros() as usize] & set == 0 { 2 } else { 1 };
-        }
-        if let Some(count) = known.get(&set) {
-            return *count;
-        }
-        let part = component(set, |index| self.related[index]);
-        let serial = component(set, |index| !self.related[index]);
-        let count = if part != set {
-            let interleavings = binomial(set.count_ones(), part.count_ones());
-            interleavings * self.count(part, known) * self.count(set & !part, known)
-        } else if serial != set {
-            self.count(serial, known) * self.count(set & !serial, known)
-        } else {
-            let mut count = 0;
-            let mut minimal = bits(set).filter(|&index| self.predecessors[index] & set == 0).fold(0, |m, i| m | 1u32 << i);
-            while minimal != 0 {
-                let first = minimal.trailing_zeros() as usize;
-                let twins = bits(minimal)
-                    .filter(|&other| self.related[other] & set == self.related[first] & set)
-                    .fold(0, |m, i| m | 1u32 << i);
-                count += u64::from(twins.count_ones()) * self.count(set & !(1 << first), known);
-                minimal &= !twins;
+impl Counter {
+    /// The number of correct sequences of the variables in `set` alone.
+    fn count(&mut self, set: u32) -> u64 {
+        match set.count_ones() {
+            0 | 1 => 1,
+            2..=FORGOTTEN_VARIABLES_MAX => self.count_anew(set),
+            _ => {
+                if let Some(count) = self.known.get(&set) {
+                    return *count;
+                }
+                let count = self.count_anew(set);
+                self.known.insert(set, count);
+                count
             }
-            count
-        };
-        known.insert(set, count);
+        }
+    }
+
+    fn count_anew(&mut self, set: u32) -> u64 {
+        let part = component(set, |index| self.related[index]);
+        if part != set {
+            let interleavings = binomial(set.count_ones(), part.count_ones());
+            return interleavings * self.count(part) * self.count(set & !part);
+        }
+        let part = component(set, |index| !self.related[index]);
+        if part != set {
+            return self.count(part) * self.count(set & !part);
+        }
+        let mut firsts = set_of(bits(set).filter(|&index| self.predecessors[index] & set == 0));
+        let mut count = 0;
+        while firsts != 0 {
+            let first = firsts.trailing_zeros() as usize;
+            let alike = |index: &usize| (self.related[*index] ^ self.related[first]) & set == 0;
+            let twins = set_of(bits(firsts).filter(alike));
+            count += u64::from(twins.count_ones()) * self.count(set & !(1 << first));
+            firsts &= !twins;
+        }
         count
+    }
+}
+
+/// Hashes a set by one multiplication (Knuth's golden ratio): the map is looked up at every step of the recursion, and
+/// its keys are the process's own, so the default hasher's guard against chosen keys would be paid for nothing.
+#[derive(Default)]
+struct SetHasher(u64);
+
+impl Hasher for SetHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, set: u32) {
+        self.0 = (self.0 ^ u64::from(set)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -103,17 +141,6 @@ fn bits(set: u32) -> impl Iterator<Item = usize> {
     indexes_in(u64::from(set))
 }
 
-type Known = HashMap<u32, u64, BuildHasherDefault<SetHasher>>;
-
-#[derive(Default)]
-struct SetHasher(u64);
-
-impl Hasher for SetHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes { self.write_u32(u32::from(byte)); }
-    }
-    fn write_u32(&mut self, set: u32) {
-        self.0 = (self.0 ^ u64::from(set)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
-    }
-    fn finish(&self) -> u64 { self.0 }
+fn set_of(indexes: impl Iterator<Item = usize>) -> u32 {
+    indexes.fold(0, |set, index| set | 1 << index)
 }

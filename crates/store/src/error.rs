@@ -114,7 +114,7 @@ pub enum StoreError {
         /// The repeat, from 0.
         repeat: u32,
     },
-    /// The unit is finished, and no unit is run twice.
+    /// The unit is finished and has a score, and no such unit is run twice.
     #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is finished already")]
     AlreadyFinished {
         /// The campaign's id.

@@ -3,8 +3,8 @@
 //! A **campaign** is a list of cases, each run a number of times. A **unit** is one repeat of one case; a **run** is one
 //! attempt at a unit. [`Writer`] starts a run, appends its events and finishes it with a verdict; [`Store`] creates
 //! campaigns, lists them and reads everything back. To resume a campaign, run what [`Store::unfinished`] lists: a
-//! finished unit cannot be started again, and an attempt that was cut off is replaced. So every finished case is kept
-//! and none is run twice.
+//! unit with a score cannot be started again, and an attempt that was cut off, or could not be scored, is replaced. So
+//! every result is kept and none is run twice.
 //!
 //! **What survives.** Events reach the file within a few milliseconds, and a finished run is acknowledged only when it
 //! is committed: a crash or `kill -9` of the program loses nothing acknowledged. SQLite runs with a write-ahead log and

@@ -202,7 +202,7 @@ impl Store {
         }))
     }
 
-    /// The units of a campaign (its id in full) that are not finished, by case and repeat: what is left to run.
+    /// The units of a campaign (its id in full) that have no score yet, by case and repeat: what is left to run.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
@@ -219,7 +219,7 @@ impl Store {
             {
                 let finished: Vec<u32> = self.select(
                     "SELECT repeat FROM run WHERE campaign = ?1 AND ordinal = ?2 AND state = 'finished'
-                     ORDER BY repeat",
+                     AND passed IS NOT NULL ORDER BY repeat",
                     params![key, ordinal],
                     |row| row.get(0),
                 )?;

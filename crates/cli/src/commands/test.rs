@@ -129,7 +129,7 @@ pub(crate) fn print_report(
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
     if let Some(unscored) = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err()) {
-        writeln!(out, "Why runs are unscored, for example: {unscored}\n")?;
+        writeln!(out, "Why, for example: {unscored}\nTry them again: planproof test --resume {campaign}\n")?;
     }
     Ok(())
 }
@@ -235,7 +235,9 @@ fn synthesise(
 fn resume_campaign(store: &Store, name: &str, asking: &ModelArguments) -> Result<Prepared, Failure> {
     let stored = super::runs::Stored::load(store, name)?;
     let agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref(), asking)?;
-    let super::runs::Stored { campaign, cases, options, outcomes } = stored;
+    let super::runs::Stored { campaign, cases, options, mut outcomes } = stored;
+    // What could not be scored is tried again: whatever failed outside may work now.
+    outcomes.retain(|outcome| outcome.verdict.is_ok());
     prepare(campaign.id, agent, cases, options, outcomes)
 }
 

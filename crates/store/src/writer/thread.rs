@@ -244,7 +244,8 @@ impl<'c> Statements<'c> {
             append: connection.prepare("INSERT INTO event (run, seq, line) VALUES (?1, ?2, ?3)")?,
             find_campaign: connection.prepare("SELECT key, cases, repeats FROM campaign WHERE id = ?1")?,
             find_run: connection.prepare(
-                "SELECT id, state = 'finished' FROM run WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
+                "SELECT id, state = 'finished' AND passed IS NOT NULL FROM run
+                 WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
             )?,
             delete_run: connection.prepare("DELETE FROM run WHERE id = ?1")?,
             insert_run: connection.prepare(

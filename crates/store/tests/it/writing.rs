@@ -244,3 +244,21 @@ fn receipts_can_be_awaited() {
     });
     assert_eq!(store.campaign("a").expect("reads").passed, 50);
 }
+
+#[test]
+fn what_could_not_be_scored_is_run_again() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 1, 1);
+    let writer = store.writer().expect("starts");
+    let first = start(&writer, "a", 0, 0).expect("starts");
+    writer.finish_run(first, &Finish { passed: None, ..PASSED }).wait().expect("commits");
+    assert_eq!(store.unfinished("a").expect("reads").count(), 1);
+
+    let second = start(&writer, "a", 0, 0).expect("starts again");
+    writer.finish_run(second, &PASSED).wait().expect("commits");
+    assert_eq!(store.unfinished("a").expect("reads").count(), 0);
+    assert!(matches!(start(&writer, "a", 0, 0), Err(StoreError::AlreadyFinished { .. })));
+    let campaign = store.campaign("a").expect("reads");
+    assert_eq!((campaign.passed, campaign.unscored), (1, 0));
+}
