@@ -7,6 +7,7 @@ mod failure;
 mod progress;
 mod render;
 mod select;
+mod signals;
 
 use std::process;
 

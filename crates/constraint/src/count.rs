@@ -41,9 +41,10 @@ impl Order {
                 related: [0; COUNTED_VARIABLES_MAX],
                 known: HashMap::default(),
             };
+            let (firsts, lasts) = crate::variables_in(self.all()).fold((0,0), |(f,l), v| (f + u32::from(self.predecessors(v) == 0), l + u32::from(self.successors(v) == 0)));
             for (index, variable) in crate::variables_in(self.all()).enumerate() {
-                counter.predecessors[index] = self.predecessors(variable) as u32;
-                counter.related[index] = counter.predecessors[index] | self.successors(variable) as u32;
+                counter.predecessors[index] = if firsts > lasts {self.successors(variable) as u32 } else {self.predecessors(variable) as u32};
+                counter.related[index] = self.predecessors(variable) as u32 | self.successors(variable) as u32;
             }
             u128::from(counter.count(self.all() as u32))
         })

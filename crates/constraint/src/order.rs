@@ -26,15 +26,29 @@ pub struct Cycle {
 /// Two orders are equal when exactly the same sequences are correct for them, however they were stated.
 ///
 /// It is a little over 1 KiB without any heap memory, so a clone is a plain copy of a few tens of nanoseconds, whatever
-/// the number of variables; trying a constraint on a clone and dropping it is cheap. Methods that take variables
-/// accept any: one out of range is unrelated to all others, unless said otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// the number of variables, and [`clone_from`](Clone::clone_from) copies only the rows in use: trying a constraint on
+/// a copy and dropping it is cheap. Methods that take variables accept any: one out of range is unrelated to all
+/// others, unless said otherwise.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Order {
     /// What comes after each variable. The rows at `len` and above are empty.
     successors: [u64; VARIABLES_MAX],
     /// What comes before each variable: the transpose.
     predecessors: [u64; VARIABLES_MAX],
     len: usize,
+}
+
+impl Clone for Order {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let rows = self.len.max(source.len);
+        self.successors[..rows].copy_from_slice(&source.successors[..rows]);
+        self.predecessors[..rows].copy_from_slice(&source.predecessors[..rows]);
+        self.len = source.len;
+    }
 }
 
 impl Order {

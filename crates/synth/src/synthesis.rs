@@ -289,7 +289,7 @@ impl<'a> Synthesizer<'a> {
                 counts.unsatisfiable += 1;
             }
             let Some((sentence, fresh)) = accepted else { break };
-            std::mem::swap(&mut order, &mut scratch);
+            order.clone_from(&scratch);
             paragraph.sentences.push(sentence);
             unmentioned = fresh;
         }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::runtime;
 use crate::arguments::{Global, ServeModelArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{progress, select};
+use crate::{progress, select, signals};
 
 /// Names the key that clients must send; without it a random one is made and printed.
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
@@ -47,13 +47,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         drop(out);
         let note = if model.is_simulated() { ", a simulated model" } else { "" };
         progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));
-        let shutdown = async {
-            // Without a way to hear of Ctrl-C the server runs until it is killed.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
-        serve(listener, model, config, shutdown).await.map_err(|error| Failure::outside(error.to_string()))
+        serve(listener, model, config, signals::stop_requested()).await.map_err(|error| Failure::outside(error.to_string()))
     })?;
     Ok(ExitCode::Passed)
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::runtime;
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{progress, select};
+use crate::{progress, select, signals};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;
@@ -64,9 +64,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     out.flush()?;
     drop(out);
     progress::say(global, "serving the case's tools; Ctrl-C ends and judges");
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
+    signals::stop_requested().await;
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use super::{print_json, runtime};
 use crate::arguments::{Global, ModelArguments, StoreArguments, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::{progress, select};
+use crate::{progress, select, signals};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
 const CONCURRENCY_IN_PROCESS: usize = 64;
@@ -279,9 +279,8 @@ async fn carry_out(
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            on_interrupt.cancel();
-        }
+        signals::stop_requested().await;
+        on_interrupt.cancel();
     });
     let mut campaign = prepared.campaign.clone();
     let _served = match &prepared.options.serve_model {
