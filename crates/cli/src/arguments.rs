@@ -204,10 +204,10 @@ pub(crate) struct JudgeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
-    #[arg(long, env = "PLANPROOF_STORE", default_value = ".planproof/runs.db", value_name = "FILE")]
+    #[arg(long, global = true, env = "PLANPROOF_STORE", default_value = ".planproof/runs.db", value_name = "FILE")]
     pub(crate) store: PathBuf,
     /// Most pages of 4 KiB that the run store may take.
-    #[arg(long, value_name = "N")]
+    #[arg(long, global = true, value_name = "N")]
     pub(crate) store_pages_max: Option<u32>,
 }
 
@@ -325,6 +325,6 @@ pub(crate) enum ExportFormat {
     Traces,
     /// Case v1 lines.
     Cases,
-    /// Verdict v1 lines of all finished runs; unscored ones as `{"unscored": why}`.
+    /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
 }

@@ -10,7 +10,7 @@
 //!   are unrelated to it, but related to the whole other part, and cannot be on the other side of it without
 //!   being related to the member after all);
 //! - what splits in neither way begins with one of its least members, and least members that come before exactly the
-//!   same others have the same number behind them, so one stands for all of these.
+//!   same others have the same number of sequences behind them, so one stands for all of these.
 //!
 //! Each of the three leaves smaller sets of variables, whose numbers are remembered (the recursion of Kangas, Hankala,
 //! Niinimäki and Koivisto, "Counting linear extensions of sparse posets", 2016, with the last two added).
@@ -36,24 +36,25 @@ impl Order {
     /// variables, tens of microseconds for orders like those of synthesised cases at the limit, WORST.
     pub fn count_sequences(&self) -> Option<u128> {
         (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
-            let mut counter = Counter {
-                predecessors: [0; COUNTED_VARIABLES_MAX],
-                related: [0; COUNTED_VARIABLES_MAX],
-                known: HashMap::default(),
-            };
-            let (firsts, lasts) = crate::variables_in(self.all()).fold((0,0), |(f,l), v| (f + u32::from(self.predecessors(v) == 0), l + u32::from(self.successors(v) == 0)));
+            let row = |set: u64| set as u32;
+            let mut earlier = [0; COUNTED_VARIABLES_MAX];
+            let mut later = [0; COUNTED_VARIABLES_MAX];
             for (index, variable) in crate::variables_in(self.all()).enumerate() {
-                counter.predecessors[index] = if firsts > lasts {self.successors(variable) as u32 } else {self.predecessors(variable) as u32};
-                counter.related[index] = self.predecessors(variable) as u32 | self.successors(variable) as u32;
+                earlier[index] = row(self.predecessors(variable));
+                later[index] = row(self.successors(variable));
             }
-            u128::from(counter.count(self.all() as u32))
+            let related = std::array::from_fn(|index| earlier[index] | later[index]);
+            let ends = |rows: &[u32]| rows[..self.len()].iter().filter(|row| **row == 0).count();
+            let outer = if ends(&earlier) <= ends(&later) { earlier } else { later };
+            u128::from(Counter { outer, related, known: HashMap::default() }.count(row(self.all())))
         })
     }
 }
 
 struct Counter {
-    /// For each variable what comes before it.
-    predecessors: [u32; COUNTED_VARIABLES_MAX],
+    /// For each variable what comes before it; or, for each, what comes after it: sequences read backwards are as many,
+    /// and taking variables away from the side with fewer of them at its end leaves fewer sets.
+    outer: [u32; COUNTED_VARIABLES_MAX],
     /// For each variable what comes before or after it.
     related: [u32; COUNTED_VARIABLES_MAX],
     /// The numbers of the sets counted so far.
@@ -87,14 +88,14 @@ impl Counter {
         if part != set {
             return self.count(part) * self.count(set & !part);
         }
-        let mut firsts = set_of(bits(set).filter(|&index| self.predecessors[index] & set == 0));
+        let mut ends = set_of(bits(set).filter(|&index| self.outer[index] & set == 0));
         let mut count = 0;
-        while firsts != 0 {
-            let first = firsts.trailing_zeros() as usize;
-            let alike = |index: &usize| (self.related[*index] ^ self.related[first]) & set == 0;
-            let twins = set_of(bits(firsts).filter(alike));
-            count += u64::from(twins.count_ones()) * self.count(set & !(1 << first));
-            firsts &= !twins;
+        while ends != 0 {
+            let end = ends.trailing_zeros() as usize;
+            let alike = |index: &usize| (self.related[*index] ^ self.related[end]) & set == 0;
+            let twins = set_of(bits(ends).filter(alike));
+            count += u64::from(twins.count_ones()) * self.count(set & !(1 << end));
+            ends &= !twins;
         }
         count
     }
