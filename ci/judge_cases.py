@@ -3,8 +3,8 @@
     planproof synth --count 500 --json | python ci/judge_cases.py
     python ci/judge_cases.py cases.jsonl --verdicts verdicts.jsonl
 
-Cases are of schema planproof/case/v1, one a line. A verdict is
-`{"case": ID, "calls": [ACTION_ID, ...], "passed": BOOL, "violated": [CONSTRAINT_ID, ...]}`.
+Cases are of schema planproof/case/v1, verdicts of planproof/verdict/v1, one a line. Of a verdict `calls`, `passed` and
+`violated` are judged; it must be of a run that nothing but its calls decided.
 Prints the totals as one JSON line, and exits with 1 and the first reasons if anything is wrong.
 """
 
@@ -186,8 +186,9 @@ def faults_of_verdict(verdict: dict[str, Any], case: Case) -> Iterator[str]:
     position = {action: index for index, action in enumerate(called)}
     decided = {name: pair for name, pair in pairs_of(case).items() if set(pair) <= position.keys()}
     violated = {name for name, (first, second) in decided.items() if position[first] > position[second]}
-    if set(verdict["violated"]) != violated:
-        yield f"violated is {sorted(verdict['violated'])}, evaluated {sorted(violated)}"
+    stated = {entry["id"] for entry in verdict["violated"]}
+    if stated != violated:
+        yield f"violated is {sorted(stated)}, evaluated {sorted(violated)}"
     passed = not violated and sorted(calls) == sorted(actions)
     if verdict["passed"] != passed:
         yield f"passed is {verdict['passed']}, evaluated {passed}"

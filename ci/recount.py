@@ -100,6 +100,8 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
     flags = set()
     if trace.end() == "limit_reached":
         flags.add("timeout")
+    if trace.end() == "agent_failed":
+        flags |= {"act_error", "agent_failed"}
     if len(valid) < len(calls):
         flags.add("act_error")
     # The first valid call of an action gives its position.
@@ -120,16 +122,20 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
             flags.add("order_error")
     if any(later.start < earlier.end for earlier, later in pairwise(calls)):
         flags.add("concurrent")
-    return Judgement(primary_class(flags, trace.end()), flags)
+    # A refused call explains a missing action if it was meant for its tool, or for a tool that does not exist.
+    refused = {call.name for call in calls if call not in valid}
+    missing = {tool for tool, action in action_of.items() if action not in done}
+    explains = bool(missing) and any(name in missing or name not in tools for name in refused)
+    return Judgement(primary_class(flags, explains or trace.end() == "agent_failed"), flags)
 
 
-def primary_class(flags: set[str], end: str) -> str | None:
+def primary_class(flags: set[str], act_error_decides: bool) -> str | None:
     """The first class that applies; None for a run that passed."""
     for name in CLASSES:
         # A wrong call from which the agent recovered is a flag only.
-        if name in flags and not (name == "act_error" and "action_lost" not in flags):
+        if name in flags and (name != "act_error" or act_error_decides):
             return name
-    return "act_error" if end == "agent_failed" else None
+    return None
 
 
 def wilson(passed: int, runs: int) -> tuple[float, float]:

@@ -46,6 +46,7 @@ ACTIVITIES = [
     "tower lease negotiation",
     "packet loss diagnosis",
 ]
+ACTIONS_MAX = 64
 
 Pair = tuple[int, int]
 
@@ -245,7 +246,11 @@ class Writer:
 
     def __init__(self, draw: random.Random, count: int) -> None:
         self.draw = draw
-        self.texts = draw.sample(ACTIVITIES, count)
+        texts = ACTIVITIES
+        if count > len(ACTIVITIES):
+            sites = range(1, 2 + (count - 1) // len(ACTIVITIES))
+            texts = [f"{activity} at site {site}" for site in sites for activity in ACTIVITIES]
+        self.texts = draw.sample(texts, count)
 
     def paragraph(self, sentences: list[Sentence]) -> str:
         """The sentences as English."""
@@ -297,8 +302,8 @@ def action_range(text: str) -> range:
     """Reads "3..5" or "4"."""
     low, _, high = text.partition("..")
     actions = range(int(low), int(high or low) + 1)
-    if not actions or actions[0] < 2 or actions[-1] > len(ACTIVITIES):
-        raise argparse.ArgumentTypeError(f"must be a range within 2..{len(ACTIVITIES)}")
+    if not actions or actions[0] < 2 or actions[-1] > ACTIONS_MAX:
+        raise argparse.ArgumentTypeError(f"must be a range within 2..{ACTIONS_MAX}")
     return actions
 
 

@@ -204,7 +204,13 @@ pub(crate) struct JudgeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
-    #[arg(long, global = true, env = "PLANPROOF_STORE", default_value = ".planproof/runs.db", value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        env = "PLANPROOF_STORE",
+        default_value = ".planproof/runs.db",
+        value_name = "FILE"
+    )]
     pub(crate) store: PathBuf,
     /// Most pages of 4 KiB that the run store may take.
     #[arg(long, global = true, value_name = "N")]

@@ -73,6 +73,7 @@ impl From<io::Error> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Export { kind: io::ErrorKind::BrokenPipe, .. } => Self::OutputClosed,
             StoreError::UnknownCampaign { .. }
             | StoreError::NotAStore { .. }
             | StoreError::Newer { .. }

@@ -12,6 +12,7 @@ use planproof_model::Model;
 use planproof_model::openai::{OpenAiConfig, OpenAiModel};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
+use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
@@ -22,15 +23,17 @@ const FILE_BYTES_MAX: u64 = 2 << 30;
 /// Reads a file, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    if path.as_os_str() == "-" {
-        let mut text = String::new();
-        std::io::stdin().take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(fail)?;
-        return Ok(text);
-    }
-    if fs::metadata(path).map_err(fail)?.len() > FILE_BYTES_MAX {
+    let source: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(fs::File::open(path).map_err(fail)?)
+    };
+    let mut text = String::new();
+    let read = source.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(fail)?;
+    if read as u64 > FILE_BYTES_MAX {
         return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
     }
-    fs::read_to_string(path).map_err(fail)
+    Ok(text)
 }
 
 /// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
@@ -39,8 +42,11 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     let mut cases: Vec<Case> = Vec::new();
     let mut ids = std::collections::HashSet::new();
     // A single case may be laid out over several lines, as an editor or a JSON tool leaves it.
-    if let Ok(case) = read_case(&text) {
-        return Ok(vec![case]);
+    if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
+        let case = read_case(&text);
+        return case
+            .map(|case| vec![case])
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
     }
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);

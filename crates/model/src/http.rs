@@ -29,9 +29,9 @@ const ERROR_BYTES_MAX: usize = 64 << 10;
 /// Most characters of a server's own words in one of our errors.
 const ERROR_CHARACTERS_MAX: usize = 300;
 
-/// Size of a connection's read buffer, hence also the most bytes of a reply's headers. It is the greatest part of
-/// what a request in flight takes.
-const READ_BUFFER_BYTES: usize = 16 << 10;
+/// Most bytes of a connection's read buffer, hence also of a reply's headers. It begins with 8 KiB and grows only where
+/// a reply fills it; it is the greatest part of what a request in flight takes.
+const READ_BUFFER_BYTES_MAX: usize = 64 << 10;
 
 /// How long the setting up of a TCP connection may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
@@ -270,7 +270,7 @@ fn pool() -> hyper_util::client::legacy::Builder {
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE_TIME_MAX)
         .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-        .http1_read_buf_exact_size(READ_BUFFER_BYTES);
+        .http1_max_buf_size(READ_BUFFER_BYTES_MAX);
     builder
 }
 

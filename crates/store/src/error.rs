@@ -165,6 +165,8 @@ pub enum StoreError {
     /// The export's destination failed.
     #[error("cannot write the export: {reason}")]
     Export {
+        /// What kind of failure it is: a closed pipe need not be one.
+        kind: std::io::ErrorKind,
         /// Why.
         reason: String,
     },

@@ -243,12 +243,12 @@ impl Store {
                 return self.select("SELECT header FROM run WHERE id = ?1", &[&run.0], |row| row.get(0));
             }
             let page: Vec<(i64, String)> = self.select(
-                "SELECT seq, line FROM event WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
+                "SELECT seq, lines FROM event WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
                 &[&run.0, &next, &ROWS_PER_PAGE],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
             next = page.last().map_or(next, |(seq, _)| seq + 1);
-            Ok(page.into_iter().map(|(_, line)| line).collect())
+            Ok(page.iter().flat_map(|(_, lines)| lines.split('\n')).map(str::to_owned).collect())
         })
     }
 
@@ -261,11 +261,11 @@ impl Store {
     pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<u64, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let read_error = |error| self.place.error(error);
-        let write_error = |error: std::io::Error| StoreError::Export { reason: error.to_string() };
+        let write_error = |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT run.id, header, line FROM run LEFT JOIN event ON event.run = run.id
+                "SELECT run.id, header, lines FROM run LEFT JOIN event ON event.run = run.id
                  WHERE campaign = ?1 AND state = 'finished' ORDER BY ordinal, repeat, seq",
             )
             .map_err(read_error)?;

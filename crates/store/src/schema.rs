@@ -15,8 +15,9 @@ const APPLICATION_ID: i64 = 0x506c_5072;
 /// Size of the write-ahead log at which it is moved into the file, in pages of 4 KiB. Moving waits for the disk.
 const CHECKPOINT_PAGES: i64 = 4096;
 
-/// Memory for pages, in KiB: runs that are written at the same time touch different pages.
-const CACHE_KIB: i64 = 16 * 1024;
+/// Memory for the writing thread's pages, in KiB: runs that are written at the same time touch different pages. Where
+/// they do not suffice, a page comes from the operating system's cache.
+const CACHE_KIB: i64 = 8 * 1024;
 
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
@@ -59,12 +60,16 @@ fn connect(place: &Place, flags: OpenFlags) -> Result<Connection, StoreError> {
         let connection = Connection::open_with_flags(&place.path, flags)?;
         connection.busy_timeout(Duration::from_millis(u64::from(place.limits.busy_ms)))?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // A hostile file must not be able to run code through its schema.
         connection.pragma_update(None, "trusted_schema", false)?;
         Ok(connection)
     };
     open().map_err(|error| place.error(error))
+}
+
+/// Gives a connection the memory that writing takes.
+pub(crate) fn enlarge_cache(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| place.error(error))
 }
 
 fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {

@@ -89,6 +89,13 @@ struct Queue {
     failure: Option<StoreError>,
 }
 
+impl Queue {
+    /// Someone waits, and there are too few runs for waiting a little longer to bring more.
+    fn is_urgent(&self) -> bool {
+        self.batch.is_awaited && self.open.len() < RUNS_MANY
+    }
+}
+
 #[derive(Default)]
 struct OpenRun {
     events: i64,
@@ -104,7 +111,7 @@ enum Sleep {
     Awake,
     /// Waiting for anything at all.
     Idle,
-    /// Waiting a moment for more to come, as nobody waits for what there is.
+    /// Waiting a moment for more to come.
     Gathering,
 }
 
@@ -112,16 +119,37 @@ enum Sleep {
 #[derive(Default)]
 struct Batch {
     operations: Vec<Operation>,
-    /// The lines of all events of the batch, one after the other.
+    /// The lines of all events of the batch, with line breaks between those of a row.
     lines: Vec<u8>,
     /// Memory it takes, about.
     bytes: usize,
     /// Someone waits for an operation of it.
-    is_urgent: bool,
+    is_awaited: bool,
+}
+
+impl Batch {
+    fn append(&mut self, run: RunId, seq: i64, line: &[u8]) {
+        match self.operations.last_mut() {
+            Some(Operation::Append { run: before, start, end, .. })
+                if *before == run && *end - *start < ROW_BYTES =>
+            {
+                self.lines.push(b'\n');
+                self.lines.extend_from_slice(line);
+                *end = self.lines.len();
+            }
+            _ => {
+                let start = self.lines.len();
+                self.lines.extend_from_slice(line);
+                let end = self.lines.len();
+                self.operations.push(Operation::Append { run, seq, start, end });
+            }
+        }
+    }
 }
 
 enum Operation {
-    Append { run: RunId, seq: i64, line_end: usize },
+    /// Events of one run that came one right after the other, as one row.
+    Append { run: RunId, seq: i64, start: usize, end: usize },
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
     Flush(Completion<()>),
@@ -143,6 +171,13 @@ struct FinishOperation {
     wall_ms: u64,
     completion: Completion<()>,
 }
+
+/// With so many runs going on, each of them can wait a little for its start or its end to be written, so that one
+/// transaction does for many.
+const RUNS_MANY: usize = 8;
+
+/// A row of so many bytes takes no more events.
+const ROW_BYTES: usize = 16 << 10;
 
 /// The batch is large enough to be written at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -201,9 +236,7 @@ impl Shared {
         }
         let seq = open.events;
         open.events += 1;
-        queue.batch.lines.extend_from_slice(line);
-        let line_end = queue.batch.lines.len();
-        queue.batch.operations.push(Operation::Append { run, seq, line_end });
+        queue.batch.append(run, seq, line);
         queue.batch.bytes += bytes;
         if queue.sleep == Sleep::Idle || queue.batch.bytes >= BATCH_BYTES {
             self.wake(queue);
@@ -215,8 +248,10 @@ impl Shared {
     fn push(&self, queue: &mut Queue, operation: Operation, bytes: usize) {
         queue.batch.operations.push(operation);
         queue.batch.bytes += bytes;
-        queue.batch.is_urgent = true;
-        self.wake(queue);
+        queue.batch.is_awaited = true;
+        if queue.sleep == Sleep::Idle || queue.is_urgent() {
+            self.wake(queue);
+        }
     }
 
     fn stopped(&self) -> StoreError {
@@ -227,6 +262,7 @@ impl Shared {
 impl Writer {
     pub(crate) fn spawn(place: &Place) -> Result<Self, StoreError> {
         let connection = schema::open(place)?;
+        schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {
             place: place.clone(),
             queue: Mutex::default(),

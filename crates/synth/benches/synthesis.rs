@@ -1,36 +1,152 @@
-//! scratch
-use planproof_synth::*;
+//! How long synthesis, reading back, judging and the case files take.
+//!
+//! `cargo bench -p planproof-synth` times each with criterion. For the comparison with another program,
+//! `cargo bench -p planproof-synth --bench synthesis -- --rate 3..5 --cases 200000` synthesises that many cases and
+//! prints one JSON line with the cases per second of this process's CPU time.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use planproof_constraint::Variable;
+use planproof_synth::file::{read_case, write_case};
+use planproof_synth::read::{Directions, verify};
+use planproof_synth::{
+    Case, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings, judge,
+};
+use planproof_trace::{Event, notation};
 use rustix::time::{ClockId, clock_gettime};
 
-fn cpu() -> f64 {
-    if std::env::var_os("NOCLOCK").is_some() {
-        return 0.0;
-    }
-    let t = clock_gettime(ClockId::ProcessCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+const SEED: u64 = 7;
+/// Numbers of actions: the default range, and single sizes up to the most.
+const SIZES: [(u32, u32); 5] = [(3, 5), (8, 8), (16, 16), (32, 32), (64, 64)];
+/// Cases that benchmarks of existing cases take in turn.
+const CASES: u64 = 200;
+const RATE_CASES: u64 = 200_000;
+
+fn synthesizer((actions_min, actions_max): (u32, u32)) -> Synthesizer<'static> {
+    let options = Options { actions_min, actions_max, ..Options::default() };
+    Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("the sizes are in range")
 }
-fn main() {
-    let a: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let (lo, hi, n): (u32, u32, u64) = (a[0].parse().unwrap(), a[1].parse().unwrap(), a[2].parse().unwrap());
-    let o = Options { actions_min: lo, actions_max: hi, ..Options::default() };
-    let s = Synthesizer::new(o, Wordings::shipped(), TopicBank::shipped()).unwrap();
-    let mut bytes = 0;
-    let mut counts = SynthesisCounts::default();
-    let t = cpu();
-    let mut worst = 0f64;
-    for i in 0..n {
-        let t0 = if n <= 20000 { cpu() } else { 0.0 };
-        let case = s.case(7, i, &mut counts, &mut ()).unwrap();
-        if n <= 20000 {
-            worst = worst.max(cpu() - t0);
-        }
-        bytes += std::hint::black_box(&case).query.len();
+
+fn synthesise(synthesizer: &Synthesizer<'_>, index: u64, counts: &mut SynthesisCounts) -> Case {
+    synthesizer.case(SEED, index, counts, &mut ()).expect("there is room for a case")
+}
+
+fn cases(size: (u32, u32)) -> Vec<Case> {
+    let synthesizer = synthesizer(size);
+    (0..CASES).map(|index| synthesise(&synthesizer, index, &mut SynthesisCounts::default())).collect()
+}
+
+/// A run that does everything, in the reverse of a right order: most of what there is to say about an order is said.
+fn wrong_run(case: &Case) -> Vec<Event> {
+    let mut order: Vec<Variable> = case.problem().solve().expect("a case is satisfiable");
+    order.reverse();
+    let calls: Vec<String> = order
+        .iter()
+        .map(|place| format!("call {} | ok \"d\" | ", case.actions[place.index()].tool))
+        .collect();
+    notation::parse(&(calls.concat() + "answer \"done\"")).expect("the notation is right")
+}
+
+fn label((low, high): (u32, u32)) -> String {
+    if low == high { low.to_string() } else { format!("{low}..{high}") }
+}
+
+/// Times `work` on the items in turn, one benchmark for each size.
+fn each_size<T>(
+    criterion: &mut Criterion,
+    name: &str,
+    sizes: &[(u32, u32)],
+    items: impl Fn((u32, u32)) -> Vec<T>,
+    work: impl Fn(&T),
+) {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(1));
+    for &size in sizes {
+        let items = items(size);
+        let mut turn = items.iter().cycle();
+        group.bench_function(BenchmarkId::from_parameter(label(size)), |bencher| {
+            bencher.iter(|| turn.next().map(&work));
+        });
     }
-    let t = cpu() - t;
-    println!(
-        "{lo}..{hi}: {:.3} us a case, worst {:.1} us, {} bytes, {counts:?}",
-        t * 1e6 / n as f64,
-        worst * 1e6,
-        bytes as u64 / n
-    );
+    group.finish();
+}
+
+fn benchmarks(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("synthesis");
+    group.throughput(Throughput::Elements(1));
+    for size in SIZES {
+        let synthesizer = synthesizer(size);
+        let mut counts = SynthesisCounts::default();
+        let mut index = 0;
+        group.bench_function(BenchmarkId::from_parameter(label(size)), |bencher| {
+            bencher.iter(|| {
+                index += 1;
+                synthesise(&synthesizer, index, &mut counts)
+            });
+        });
+    }
+    group.finish();
+
+    each_size(criterion, "reading back", &SIZES, cases, |case| {
+        verify(case, Directions::shipped()).expect("the text says what the constraints say");
+    });
+    let ends = [SIZES[0], SIZES[4]];
+    let with_run = |size| cases(size).into_iter().map(|case| (wrong_run(&case), case)).collect();
+    each_size(criterion, "judging", &ends, with_run, |(run, case): &(Vec<Event>, Case)| {
+        black_box(judge(case, run, JudgeOptions::default()).expect("the run has an end"));
+    });
+    each_size(criterion, "writing a file", &ends, cases, |case| {
+        black_box(write_case(case));
+    });
+    let lines = |size| cases(size).iter().map(write_case).collect();
+    each_size(criterion, "reading a file", &ends, lines, |line: &String| {
+        black_box(read_case(line).expect("what was written can be read"));
+    });
+}
+
+/// Prints how many cases this process synthesises in a second of its CPU time.
+fn print_rate(size: (u32, u32), cases: u64) {
+    let synthesizer = synthesizer(size);
+    let mut counts = SynthesisCounts::default();
+    let cpu_seconds = || {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let begin = cpu_seconds();
+    for index in 0..cases {
+        black_box(synthesise(&synthesizer, index, &mut counts));
+    }
+    let cpu_seconds = cpu_seconds() - begin;
+    let result = serde_json::json!({
+        "actions": format!("{}..{}", size.0, size.1),
+        "seed": SEED,
+        "cases": cases,
+        "cpu_seconds": cpu_seconds,
+        "cases_per_cpu_second": cases as f64 / cpu_seconds,
+        "solver_calls": counts.solver_calls,
+    });
+    println!("{result}");
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let value = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        Some(arguments.get(place + 1).unwrap_or_else(|| panic!("{name} needs a value")))
+    };
+    let number = |text: &str| -> u32 { text.parse().unwrap_or_else(|_| panic!("\"{text}\" is no number")) };
+    if let Some(actions) = value("--rate") {
+        let (low, high) = actions.split_once("..").unwrap_or((actions, actions));
+        let cases = value("--cases").map_or(RATE_CASES, |cases| u64::from(number(cases)));
+        print_rate((number(low), number(high)), cases);
+        return;
+    }
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    benchmarks(&mut criterion);
+    criterion.final_summary();
 }

@@ -1,6 +1,7 @@
 //! A case: a query in English, the tools that go with it, and the constraints that the query means.
 
 use std::fmt;
+use std::sync::Arc;
 
 use planproof_constraint::{Constraint, Problem, Relation, Variable};
 use planproof_trace::Tool;
@@ -64,7 +65,7 @@ pub struct CaseTool {
     /// What it does, for the model.
     pub description: String,
     /// Its arguments; `None` for a tool that takes none and refuses any.
-    pub input_schema: Option<Map<String, Value>>,
+    pub input_schema: Option<Arc<Map<String, Value>>>,
 }
 
 impl CaseTool {
@@ -75,7 +76,7 @@ impl CaseTool {
             Some(input_schema) => Tool {
                 name: self.name.clone(),
                 description: self.description.clone(),
-                input_schema: input_schema.clone(),
+                input_schema: Arc::clone(input_schema),
             },
         }
     }
@@ -192,11 +193,12 @@ impl Case {
 
     /// The paragraph's words at a source.
     pub fn words_at(&self, source: &Source) -> &str {
-        let byte = |character: u32| {
-            self.paragraph
-                .char_indices()
-                .nth(character as usize)
-                .map_or(self.paragraph.len(), |(byte, _)| byte)
+        let is_ascii = self.paragraph.is_ascii();
+        let byte = |character: u32| match character as usize {
+            character if is_ascii => character.min(self.paragraph.len()),
+            character => {
+                self.paragraph.char_indices().nth(character).map_or(self.paragraph.len(), |(byte, _)| byte)
+            }
         };
         self.paragraph.get(byte(source.start)..byte(source.end)).unwrap_or_default()
     }
@@ -205,8 +207,9 @@ impl Case {
     pub fn order_of_mention(&self) -> Vec<usize> {
         let lower = self.paragraph.to_lowercase();
         let mut places: Vec<usize> = (0..self.actions.len()).collect();
-        places
-            .sort_by_key(|&place| lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX));
+        places.sort_by_cached_key(|&place| {
+            lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
+        });
         places
     }
 }

@@ -1,6 +1,7 @@
 //! Case v1 and verdict v1: the files, with types of their own.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use planproof_constraint::{Constraint, Problem, Relation, Variable};
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,7 @@ struct ActionFile {
 struct ToolFile {
     name: String,
     description: String,
-    input_schema: Map<String, Value>,
+    input_schema: Arc<Map<String, Value>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,7 +109,7 @@ struct SourceFile {
     end: u32,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct DifficultyFile {
     actions: usize,
@@ -116,6 +117,17 @@ struct DifficultyFile {
     /// Decimal text, because 20! is more than many readers' numbers hold.
     correct_plans: Option<String>,
     bits: Option<f64>,
+}
+
+impl DifficultyFile {
+    fn of(difficulty: &Difficulty) -> Self {
+        Self {
+            actions: difficulty.actions,
+            constraints: difficulty.constraints,
+            correct_plans: difficulty.correct_plans.map(|count| count.to_string()),
+            bits: difficulty.bits,
+        }
+    }
 }
 
 /// Writes a case as one line of JSON, without the line's end.
@@ -174,14 +186,13 @@ pub fn write_case(case: &Case) -> String {
             })
             .collect(),
         feasible: true,
-        difficulty: DifficultyFile {
-            actions: case.difficulty.actions,
-            constraints: case.difficulty.constraints,
-            correct_plans: case.difficulty.correct_plans.map(|count| count.to_string()),
-            bits: case.difficulty.bits,
-        },
+        difficulty: DifficultyFile::of(&case.difficulty),
     };
-    serde_json::to_string(&file).expect("a case holds nothing that JSON cannot say")
+    json(&file)
+}
+
+fn json(file: &impl Serialize) -> String {
+    serde_json::to_string(file).expect("these types hold nothing that JSON cannot say")
 }
 
 /// Reads a case and checks that it makes sense: ids are unique and known, places lie in the paragraph, the
@@ -241,13 +252,10 @@ impl CaseFile {
         }
         let constraints = read_constraints(self.constraints, &place_of, self.paragraph.chars().count())?;
         let difficulty = true_difficulty(count, &constraints)?;
-        let stated = self.difficulty.correct_plans.as_deref();
-        if stated != difficulty.correct_plans.map(|count| count.to_string()).as_deref() {
-            return Err(format!(
-                "difficulty.correct_plans is {}, but the constraints have {} correct plans",
-                stated.unwrap_or("null"),
-                difficulty.correct_plans.map_or("null".into(), |count| count.to_string()),
-            ));
+        let truth = DifficultyFile::of(&difficulty);
+        if self.difficulty != truth {
+            let [stated, truth] = [&self.difficulty, &truth].map(json);
+            return Err(format!("difficulty is {stated}, but actions and constraints make it {truth}"));
         }
         let no_arguments = planproof_trace::Tool::without_arguments("", "").input_schema;
         let tools = self
@@ -384,5 +392,5 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
         repair: ids(&verdict.repair),
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
     };
-    serde_json::to_string(&file).expect("a verdict holds nothing that JSON cannot say")
+    json(&file)
 }

@@ -141,9 +141,11 @@ pub(crate) enum SubSentence {
     },
 }
 
-/// What joins two sub-sentences.
+/// What stands in front of a sub-sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joiner {
+    /// Nothing of its sentence: it is the first one.
+    Start,
     /// `;`
     Semicolon,
     /// A comma with a conjunction; the place in [`JOINER_WORDS`].
@@ -153,21 +155,9 @@ pub(crate) enum Joiner {
 /// The conjunctions that follow a comma between sub-sentences.
 pub(crate) const JOINER_WORDS: [&str; 5] = ["and", "but", "yet", "while", "whereas"];
 
-/// A sentence: a sub-sentence and what is joined to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sentence {
-    /// The first sub-sentence.
-    pub(crate) first: SubSentence,
-    /// The others, each with what joins it to the one before.
-    pub(crate) rest: Vec<(Joiner, SubSentence)>,
-}
-
-/// A paragraph.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Paragraph {
-    /// Its sentences.
-    pub(crate) sentences: Vec<Sentence>,
-}
+/// The sub-sentences of any number of sentences, each with what stands in front of it. They are one flat list because
+/// most sentences that are drawn are taken off its end again, and then leave its memory to the next.
+pub(crate) type Sentences = Vec<(Joiner, SubSentence)>;
 
 /// Bounds of one sub-sentence's expansion.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,8 @@ use crate::case::{
 };
 use crate::draw::Draw;
 use crate::grammar::{
-    ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, Paragraph, RELATIVE_DEPTH_MAX,
-    SUB_SENTENCES_MAX, Sentence, Shape, SubSentence,
+    ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
+    Sentences, Shape, SubSentence,
 };
 use crate::text::{StatedPair, write_paragraph};
 use crate::topic::{Topic, TopicBank, snake_case};
@@ -241,7 +241,7 @@ impl<'a> Synthesizer<'a> {
         options: CaseOptions,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
-    ) -> Result<(Paragraph, Order), SynthesisError> {
+    ) -> Result<(Sentences, Order), SynthesisError> {
         for _ in 0..DRAWS_MAX {
             if let Some(found) = self.paragraph(draw, options, counts, meter) {
                 return Ok(found);
@@ -259,43 +259,45 @@ impl<'a> Synthesizer<'a> {
         options: CaseOptions,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
-    ) -> Option<(Paragraph, Order)> {
+    ) -> Option<(Sentences, Order)> {
         let actions = options.actions as usize;
         let mut order = Order::new(actions)?;
         let mut scratch = order.clone();
         let mut unmentioned = if actions == 64 { u64::MAX } else { (1 << actions) - 1 };
-        let mut paragraph = Paragraph::default();
+        let mut paragraph = Sentences::with_capacity(actions);
+        let mut sentences = 0;
         let target = 1 + draw.below(options.sentences_max.min(options.actions.div_ceil(2)));
-        while paragraph.sentences.len() < options.sentences_max as usize
-            && (paragraph.sentences.len() < target as usize || unmentioned != 0)
-        {
-            let insist = paragraph.sentences.len() + 1 >= target as usize;
-            let mut accepted = None;
+        while sentences < options.sentences_max && (sentences < target || unmentioned != 0) {
+            let insist = sentences + 1 >= target;
+            let begin = paragraph.len();
+            let mut fits = false;
             for _ in 0..options.tries_max {
                 counts.sentences_drawn += 1;
                 let mut fresh = unmentioned;
-                let Some(sentence) = self.sentence(draw, options, &mut fresh, insist, counts) else {
-                    continue;
-                };
-                counts.solver_calls += 1;
-                let fits = meter.solver(|| {
-                    scratch.clone_from(&order);
-                    add_sentence(&mut scratch, &sentence)
-                });
-                if fits {
-                    accepted = Some((sentence, fresh));
-                    break;
+                if self.sentence(draw, options, &mut fresh, insist, counts, &mut paragraph).is_some() {
+                    counts.solver_calls += 1;
+                    fits = meter.solver(|| {
+                        scratch.clone_from(&order);
+                        add_sentence(&mut scratch, &paragraph[begin..])
+                    });
+                    if fits {
+                        unmentioned = fresh;
+                        break;
+                    }
+                    counts.unsatisfiable += 1;
                 }
-                counts.unsatisfiable += 1;
+                paragraph.truncate(begin);
             }
-            let Some((sentence, fresh)) = accepted else { break };
+            if !fits {
+                break;
+            }
             order.clone_from(&scratch);
-            paragraph.sentences.push(sentence);
-            unmentioned = fresh;
+            sentences += 1;
         }
         (unmentioned == 0).then_some((paragraph, order))
     }
 
+    /// Draws a sentence to the end of `paragraph`. `None` when it is rejected; some of it may then be there.
     fn sentence(
         &self,
         draw: &mut Draw,
@@ -303,7 +305,8 @@ impl<'a> Synthesizer<'a> {
         unmentioned: &mut u64,
         insist: bool,
         counts: &mut SynthesisCounts,
-    ) -> Option<Sentence> {
+        paragraph: &mut Sentences,
+    ) -> Option<()> {
         let mut sub_sentence = |draw: &mut Draw| {
             let all = if options.actions == 64 { u64::MAX } else { (1 << options.actions) - 1 };
             let mut choice = ActionChoice { free: all, unmentioned: *unmentioned, insist };
@@ -312,25 +315,10 @@ impl<'a> Synthesizer<'a> {
             *unmentioned = choice.unmentioned;
             drawn
         };
-        let Some(first) = sub_sentence(draw) else {
-            counts.too_wide += 1;
-            return None;
-        };
-        if first.mixes_commas() {
-            counts.ambiguous += 1;
-            return None;
-        }
-        let mut sentence = Sentence { first, rest: Vec::new() };
-        for _ in 1..options.sub_sentences_max {
-            if draw.chance(1, 2) {
-                break;
-            }
-            let joiner = match draw.below(3) {
-                0 => Joiner::Semicolon,
-                _ => Joiner::Comma(draw.below(JOINER_WORDS.len() as u32) as u8),
-            };
-            let before = sentence.rest.last().map_or(&sentence.first, |(_, last)| last);
-            let runs_on = joiner != Joiner::Semicolon && before.ends_in_relative();
+        let mut joiner = Joiner::Start;
+        for place in 1..=options.sub_sentences_max {
+            let runs_on = matches!(joiner, Joiner::Comma(_))
+                && paragraph.last().is_some_and(|(_, before)| before.ends_in_relative());
             let Some(next) = sub_sentence(draw) else {
                 counts.too_wide += 1;
                 return None;
@@ -339,9 +327,16 @@ impl<'a> Synthesizer<'a> {
                 counts.ambiguous += 1;
                 return None;
             }
-            sentence.rest.push((joiner, next));
+            paragraph.push((joiner, next));
+            if place == options.sub_sentences_max || draw.chance(1, 2) {
+                break;
+            }
+            joiner = match draw.below(3) {
+                0 => Joiner::Semicolon,
+                _ => Joiner::Comma(draw.below(JOINER_WORDS.len() as u32) as u8),
+            };
         }
-        Some(sentence)
+        Some(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "it only puts together what `case` has drawn")]
@@ -412,9 +407,9 @@ impl Difficulty {
 }
 
 /// Adds what a sentence states; `false` as soon as it would close a cycle.
-fn add_sentence(order: &mut Order, sentence: &Sentence) -> bool {
+fn add_sentence(order: &mut Order, sentence: &[(Joiner, SubSentence)]) -> bool {
     let mut fits = true;
-    let mut add = |sub_sentence: &SubSentence| {
+    for (_, sub_sentence) in sentence {
         sub_sentence.each_relation(&mut |subject, object, direction| {
             for &x in subject.as_slice() {
                 for &y in object.as_slice() {
@@ -427,10 +422,6 @@ fn add_sentence(order: &mut Order, sentence: &Sentence) -> bool {
                 }
             }
         });
-    };
-    add(&sentence.first);
-    for (_, sub_sentence) in &sentence.rest {
-        add(sub_sentence);
     }
     fits
 }

@@ -1,7 +1,7 @@
 //! From the tree to English, and from the tree to constraints with their places in the text.
 
 use crate::grammar::{
-    ActionList, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase, Paragraph, SubSentence,
+    ActionList, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase, SubSentence,
 };
 use crate::wording::Wordings;
 
@@ -28,35 +28,26 @@ pub(crate) struct StatedPair {
 
 /// Writes a paragraph. Returns the text and every stated pair, in the order of statement.
 pub(crate) fn write_paragraph(
-    paragraph: &Paragraph,
+    sentences: &[(Joiner, SubSentence)],
     words: &Wordings,
     texts: &[String],
 ) -> (String, Vec<StatedPair>) {
     let mut writer = Writer {
-        text: String::with_capacity(paragraph.sentences.len() * 160),
+        text: String::with_capacity(sentences.len() * 100),
         characters: 0,
         sentence: 0,
         sub_sentence: 0,
-        pairs: Vec::with_capacity(paragraph.sentences.len() * 6),
+        pairs: Vec::with_capacity(sentences.len() * 4),
         words,
         texts,
         capital: true,
         comma_due: false,
     };
-    for (index, sentence) in paragraph.sentences.iter().enumerate() {
-        writer.sentence = index as u32;
-        writer.sub_sentence = 0;
-        writer.capital = true;
-        writer.sub_sentence(&sentence.first);
-        for (joiner, sub_sentence) in &sentence.rest {
-            writer.sub_sentence += 1;
-            writer.joiner(*joiner);
-            writer.sub_sentence(sub_sentence);
-        }
-        // The comma that would close a relative clause gives way to the full stop.
-        writer.comma_due = false;
-        writer.mark('.');
+    for (joiner, sub_sentence) in sentences {
+        writer.joiner(*joiner);
+        writer.sub_sentence(sub_sentence);
     }
+    writer.full_stop();
     (writer.text, writer.pairs)
 }
 
@@ -229,11 +220,28 @@ impl Writer<'_> {
 
     fn joiner(&mut self, joiner: Joiner) {
         match joiner {
-            Joiner::Semicolon => self.mark(';'),
+            Joiner::Start => {
+                if !self.text.is_empty() {
+                    self.full_stop();
+                    self.sentence += 1;
+                }
+                self.sub_sentence = 0;
+            }
+            Joiner::Semicolon => {
+                self.mark(';');
+                self.sub_sentence += 1;
+            }
             Joiner::Comma(word) => {
                 self.mark(',');
                 self.phrase(JOINER_WORDS[usize::from(word)]);
+                self.sub_sentence += 1;
             }
         }
+    }
+
+    /// A full stop takes the place of the comma that would close a relative clause, as every mark does.
+    fn full_stop(&mut self) {
+        self.mark('.');
+        self.capital = true;
     }
 }

@@ -211,5 +211,6 @@ mod tests {
     fn snake_case_is_a_tool_name() {
         assert_eq!(snake_case("network diagnosis"), "network_diagnosis");
         assert_eq!(snake_case("e-mail  sorting (all)"), "e_mail_sorting_all");
+        assert_eq!(snake_case("(Räum auf!)"), "r_um_auf");
     }
 }

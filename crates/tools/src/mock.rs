@@ -72,7 +72,10 @@ impl MockTools {
                 return Err(MockError::DuplicateName { name: tool.name });
             }
             // Neighbours mostly share their schema, and comparing two is cheaper than looking one up.
-            let same = tools.last().is_some_and(|earlier| earlier.input_schema == tool.input_schema);
+            let same = tools.last().is_some_and(|earlier| {
+                Arc::ptr_eq(&earlier.input_schema, &tool.input_schema)
+                    || earlier.input_schema == tool.input_schema
+            });
             let validator = match rest.last() {
                 Some(Mock { validator, .. }) if same => validator.clone(),
                 _ => schemas

@@ -1,6 +1,7 @@
 //! Tools, the calls an agent makes of them, and what comes back.
 
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
@@ -11,17 +12,22 @@ pub struct Tool {
     pub name: String,
     /// What the tool does, in words for the model.
     pub description: String,
-    /// JSON Schema of the arguments; always of `"type": "object"`.
-    pub input_schema: Map<String, Value>,
+    /// JSON Schema of the arguments; always of `"type": "object"`. Shared, because most tools of a campaign have the
+    /// same one.
+    pub input_schema: Arc<Map<String, Value>>,
 }
 
 impl Tool {
     /// A tool that takes no arguments and refuses any.
     pub fn without_arguments(name: impl Into<String>, description: impl Into<String>) -> Self {
-        let mut input_schema = Map::new();
-        input_schema.insert("type".into(), "object".into());
-        input_schema.insert("properties".into(), Value::Object(Map::new()));
-        input_schema.insert("additionalProperties".into(), false.into());
+        static NO_ARGUMENTS: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
+            Arc::new(Map::from_iter([
+                ("type".to_owned(), "object".into()),
+                ("properties".to_owned(), Value::Object(Map::new())),
+                ("additionalProperties".to_owned(), false.into()),
+            ]))
+        });
+        let input_schema = Arc::clone(&NO_ARGUMENTS);
         Self { name: name.into(), description: description.into(), input_schema }
     }
 }

@@ -72,6 +72,11 @@ impl UrlAgent {
         if parsed.host().is_none_or(str::is_empty) {
             return Err(invalid("it names no host".to_owned()));
         }
+        if parsed.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            // The URL names the agent in reports, so a password in it would be shown to everybody.
+            let reason = "it holds a user name or a password, which every report would show".to_owned();
+            return Err(UrlError::Invalid { url: "url:...@...".to_owned(), reason });
+        }
         let client = match parsed.scheme_str() {
             Some("http") => HttpClient::Plain(client(HttpConnector::new())),
             Some("https") => HttpClient::Encrypted(client(encrypted()?)),
@@ -120,9 +125,7 @@ impl UrlAgent {
     }
 
     fn unreachable(&self, error: &ClientError) -> String {
-        let authority = self.url.authority().map_or("", |authority| authority.as_str());
-        // What stands before an @ may be a password.
-        let host = authority.rsplit('@').next().unwrap_or_default();
+        let host = self.url.authority().map_or("", |authority| authority.as_str());
         format!("the agent's service at {host} cannot be reached: {}", causes(error))
     }
 }

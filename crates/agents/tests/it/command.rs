@@ -228,10 +228,11 @@ fn words_are_split_as_a_shell_would() {
 #[tokio::test]
 async fn commands_that_cannot_run_are_the_users_errors() {
     for empty in ["", "  ", "''", "# nothing"] {
-        assert_eq!(CommandAgent::parse(empty), Err(CommandError::Empty), "{empty:?}");
+        assert_eq!(CommandAgent::parse(empty).expect_err(empty), CommandError::Empty, "{empty:?}");
     }
     let unclosed = "python 'agent.py";
-    assert_eq!(CommandAgent::parse(unclosed), Err(CommandError::UnclosedQuote { text: unclosed.into() }));
+    let error = CommandAgent::parse(unclosed).expect_err("the quote is not closed");
+    assert_eq!(error, CommandError::UnclosedQuote { text: unclosed.into() });
     let resolve = |text: &str| CommandAgent::parse(text).unwrap().resolve();
     assert!(resolve("sh -c true").unwrap().ends_with("sh"));
     assert_eq!(resolve("/bin/sh").unwrap(), Path::new("/bin/sh"));

@@ -135,8 +135,9 @@ fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
 fn order_of_mention(pairs: &[Stated], block: &str, texts: &[&str]) -> Vec<usize> {
     let block = block.to_lowercase();
     let mut mentioned: Vec<usize> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
-    mentioned.sort_by_key(|&task| (block.find(&texts[task].to_lowercase()), task));
+    mentioned.sort_unstable();
     mentioned.dedup();
+    mentioned.sort_by_cached_key(|&task| block.find(&texts[task].to_lowercase()));
     mentioned
 }
 

@@ -119,7 +119,15 @@ pub(crate) fn print_report(
     global: &Global,
 ) -> Result<(), Failure> {
     use std::io::Write as _;
+    let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
+    let why = unscored.map(|unscored| {
+        format!("Why, for example: {unscored}\nTry them again: planproof test --resume {campaign}")
+    });
     if global.json {
+        // The document only counts them.
+        if let Some(why) = why {
+            eprintln!("{} runs are unscored. {why}", report.unscored);
+        }
         return print_json(report);
     }
     let mut out = std::io::stdout().lock();
@@ -128,8 +136,8 @@ pub(crate) fn print_report(
         let again = format!("planproof runs show {campaign} --case {}", finding.case.id);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
-    if let Some(unscored) = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err()) {
-        writeln!(out, "Why, for example: {unscored}\nTry them again: planproof test --resume {campaign}\n")?;
+    if let Some(why) = why {
+        writeln!(out, "{why}\n")?;
     }
     Ok(())
 }
@@ -234,8 +242,11 @@ fn synthesise(
 /// traces.
 fn resume_campaign(store: &Store, name: &str, asking: &ModelArguments) -> Result<Prepared, Failure> {
     let stored = super::runs::Stored::load(store, name)?;
-    let agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref(), asking)?;
+    let mut agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref(), asking)?;
     let super::runs::Stored { campaign, cases, options, mut outcomes } = stored;
+    // The environment may name another model by now; the campaign keeps the one it was begun with.
+    agent.simulated |= campaign.simulated;
+    agent.model = campaign.model.clone();
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     prepare(campaign.id, agent, cases, options, outcomes)

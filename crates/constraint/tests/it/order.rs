@@ -180,3 +180,14 @@ fn variables_out_of_range_are_unrelated_to_all_others() {
 fn a_pair_out_of_range_is_a_bug_of_the_caller() {
     let _ = Order::new(2).unwrap().try_before(Variable::new(0), Variable::new(2));
 }
+
+#[test]
+fn a_copy_over_another_order_is_the_same_as_a_clone() {
+    let chain =
+        |n: usize| problem(n, &(1..n).map(|index| (index - 1, index)).collect::<Pairs>()).order().unwrap();
+    for (from, over) in [(3, 3), (3, 9), (9, 3), (0, VARIABLES_MAX), (VARIABLES_MAX, 0)] {
+        let mut copy = chain(over);
+        copy.clone_from(&chain(from));
+        assert_eq!(copy, chain(from), "{from} over {over}");
+    }
+}

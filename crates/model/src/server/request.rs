@@ -126,7 +126,7 @@ fn read_tools(text: &str) -> Result<Arc<[Tool]>, ApiError> {
         };
         let input_schema =
             parameters.unwrap_or_else(|| Map::from_iter([("type".to_owned(), "object".into())]));
-        Ok(Tool { name, description: description.unwrap_or_default(), input_schema })
+        Ok(Tool { name, description: description.unwrap_or_default(), input_schema: input_schema.into() })
     });
     tools.collect()
 }

@@ -10,7 +10,7 @@ use super::{BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shar
 use crate::StoreError;
 use crate::receipt::Completion;
 
-/// How long events that nobody waits for may gather before they are written.
+/// How long events that nobody waits for, and those of many runs, may gather before they are written.
 const GATHER: Duration = Duration::from_millis(2);
 
 /// A transaction goes on while there is more to write, but not longer than this: readers see, receipts come true and
@@ -102,7 +102,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
         queue = shared.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
     }
     let until = Instant::now() + GATHER;
-    while !queue.batch.is_urgent && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES
+    while !queue.is_urgent() && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES
     {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -157,14 +157,12 @@ fn write_batch(
     batch: &mut Batch,
     committed: &mut Vec<Completion<()>>,
 ) -> Result<(), StoreError> {
-    let mut line_start = 0;
     let mut operations = batch.operations.drain(..);
     while let Some(operation) = operations.next() {
         let result = match operation {
-            Operation::Append { run, seq, line_end } => {
-                let line = batch.lines.get(line_start..line_end).unwrap_or_default();
-                line_start = line_end;
-                statements.append(run, seq, line).map_err(|error| fail(shared, error))
+            Operation::Append { run, seq, start, end } => {
+                let lines = batch.lines.get(start..end).unwrap_or_default();
+                statements.append(run, seq, lines).map_err(|error| fail(shared, error))
             }
             Operation::Start(start) => {
                 let outcome = statements.start(shared, &start).map_err(|error| fail(shared, error));
@@ -193,7 +191,7 @@ fn write_batch(
     batch.lines.clear();
     batch.lines.shrink_to(LINES_BYTES_KEPT_MAX);
     batch.bytes = 0;
-    batch.is_urgent = false;
+    batch.is_awaited = false;
     Ok(())
 }
 
@@ -241,7 +239,7 @@ impl<'c> Statements<'c> {
             connection,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
-            append: connection.prepare("INSERT INTO event (run, seq, line) VALUES (?1, ?2, ?3)")?,
+            append: connection.prepare("INSERT INTO event (run, seq, lines) VALUES (?1, ?2, ?3)")?,
             find_campaign: connection.prepare("SELECT key, cases, repeats FROM campaign WHERE id = ?1")?,
             find_run: connection.prepare(
                 "SELECT id, state = 'finished' AND passed IS NOT NULL FROM run
@@ -258,8 +256,8 @@ impl<'c> Statements<'c> {
         })
     }
 
-    fn append(&mut self, run: RunId, seq: i64, line: &[u8]) -> rusqlite::Result<()> {
-        match self.append.execute(params![run.0, seq, Text(line)]) {
+    fn append(&mut self, run: RunId, seq: i64, lines: &[u8]) -> rusqlite::Result<()> {
+        match self.append.execute(params![run.0, seq, Text(lines)]) {
             // Another program deleted the run to start its unit again; finishing the run will tell.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(()),
             result => result.map(drop),

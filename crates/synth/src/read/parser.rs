@@ -317,11 +317,11 @@ impl Parser<'_> {
         for (end, side) in self.link(at, antecedent.list.len()) {
             for (to, object) in self.noun_phrase(end, number) {
                 let found = relate(antecedent, &object, side, number, antecedent.from, object.to);
-                if self.tokens.get(to).is_some_and(|token| token.text == ",") {
-                    if let Some(next) = self.joiner(to) {
-                        for (to, more) in self.sub_sentence(next, number) {
-                            all.push((to, [found.clone(), more].concat()));
-                        }
+                if self.tokens.get(to).is_some_and(|token| token.text == ",")
+                    && let Some(next) = self.joiner(to)
+                {
+                    for (to, more) in self.sub_sentence(next, number) {
+                        all.push((to, [found.clone(), more].concat()));
                     }
                 }
                 all.push((to, found));

@@ -27,7 +27,12 @@ fn bad_case_files_are_told_what_is_wrong() {
         ("\"second\":\"a3\"", "\"second\":\"a9\"", "\"c2\" names action \"a9\""),
         ("\"second\":\"a3\"", "\"second\":\"a1\"", "c1, c2 form a cycle"),
         ("\"end\":75", "\"end\":99", "37..99; the paragraph has 76 characters"),
-        ("\"correct_plans\":\"1\"", "\"correct_plans\":\"2\"", "have 1 correct plans"),
+        (
+            "\"correct_plans\":\"1\"",
+            "\"correct_plans\":\"2\"",
+            "\"correct_plans\":\"2\",\"bits\":2.584963}, but",
+        ),
+        ("\"bits\":2.5", "\"bits\":3.5", "make it"),
         ("\"tool\":\"feed_mixing\"", "\"tool\":\"feed\"", "names tool \"feed\""),
         ("\"name\":\"roof_painting\"", "\"name\":\"feed_mixing\"", "two tools have the same name"),
         ("\"feasible\":true", "\"feasible\":false", "infeasible"),

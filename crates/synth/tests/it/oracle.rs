@@ -1,4 +1,6 @@
-use planproof_synth::{Case, Class, Draw, Flag, JudgeOptions, Unscored, Verdict, judge};
+use planproof_synth::{
+    ActionId, Case, Class, ConstraintId, Draw, Flag, JudgeOptions, Unscored, Verdict, judge,
+};
 use planproof_trace::{Event, notation};
 
 use crate::case;
@@ -24,8 +26,7 @@ fn check_verdict(line: &str) -> String {
     let verdict = judged(line);
     let flags: Vec<&str> = verdict.flags.iter().map(|flag| flag.as_str()).collect();
     let violated: Vec<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
-    let undetermined: Vec<&str> =
-        verdict.undetermined.iter().map(planproof_synth::ConstraintId::as_str).collect();
+    let undetermined: Vec<&str> = verdict.undetermined.iter().map(ConstraintId::as_str).collect();
     format!(
         "{} [{}] violated [{}] undetermined [{}]",
         verdict.class.map_or("passed", Class::as_str),
@@ -114,10 +115,10 @@ fn a_wrong_plan_is_explained() {
         "call barn_inspection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"",
     );
     assert_eq!(verdict.first_wrong_call, Some(0));
-    assert_eq!(verdict.core.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["c2"]);
+    assert_eq!(verdict.core.iter().map(ConstraintId::as_str).collect::<Vec<_>>(), ["c2"]);
     assert_eq!(verdict.violated[0].words, "Barn inspection follows egg collection");
-    assert_eq!(verdict.repair.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["a1", "a2", "a3"]);
-    assert_eq!(verdict.correct_next[0].iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["a1"]);
+    assert_eq!(verdict.repair.iter().map(ActionId::as_str).collect::<Vec<_>>(), ["a1", "a2", "a3"]);
+    assert_eq!(verdict.correct_next[0].iter().map(ActionId::as_str).collect::<Vec<_>>(), ["a1"]);
     assert!(verdict.correct_next[1].is_empty());
 }
 
@@ -144,10 +145,10 @@ fn verdicts_agree_with_a_plain_recount() {
         let lost = (0..case.actions.len()).any(|action| position(action).is_none());
         let mut violated = Vec::new();
         for stated in &case.constraints {
-            if let (Some(first), Some(second)) = (position(stated.first), position(stated.second)) {
-                if first > second {
-                    violated.push(stated.id.clone());
-                }
+            if let (Some(first), Some(second)) = (position(stated.first), position(stated.second))
+                && first > second
+            {
+                violated.push(stated.id.clone());
             }
         }
         let mut distinct = plan.clone();

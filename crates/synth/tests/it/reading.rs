@@ -1,5 +1,5 @@
 use planproof_synth::read::{Directions, ReadError, VerifyError, read, verify};
-use planproof_synth::{Options, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{Options, Source, Synthesizer, TopicBank, Wordings};
 
 use crate::{case, synthesise};
 
@@ -148,4 +148,16 @@ fn a_case_that_says_something_else_is_told_so() {
     let mut less = case(3..=5, 1);
     less.constraints.pop();
     assert!(matches!(verify(&less, Directions::shipped()), Err(VerifyError::Differs { .. })));
+}
+
+#[test]
+fn places_are_counted_in_characters() {
+    let mut case = case(3..=5, 1);
+    for (paragraph, words) in
+        [("Bake, then eat.", "then"), ("Büke, then eat.", "then"), ("Büke, 🍞", "🍞"), ("Bü", "")]
+    {
+        case.paragraph = paragraph.to_owned();
+        let source = Source { sentence: 0, sub_sentence: 0, start: 6, end: 10 };
+        assert_eq!(case.words_at(&source), words, "{paragraph}");
+    }
 }

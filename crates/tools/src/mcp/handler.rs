@@ -29,7 +29,7 @@ impl OpenRun {
     pub(super) fn new(tools: RunTools) -> Self {
         let listed = tools.toolbox.tools().iter();
         let listed = listed.map(|tool| {
-            Tool::new(tool.name.clone(), tool.description.clone(), Arc::new(tool.input_schema.clone()))
+            Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(&tool.input_schema))
         });
         let listed = listed.collect();
         Self { tools, listed, calls: Mutex::new(0), limit_reached: CancellationToken::new() }

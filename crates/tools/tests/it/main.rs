@@ -22,7 +22,7 @@ fn mocks() -> Vec<MockTool> {
         "additionalProperties": false
     });
     let serde_json::Value::Object(input_schema) = schema else { unreachable!("an object was written above") };
-    let mail = Tool { name: "mail".into(), description: "Sends a letter.".into(), input_schema };
+    let mail = Tool { name: "mail".into(), description: "Sends a letter.".into(), input_schema: input_schema.into() };
     vec![
         MockTool {
             tool: Tool::without_arguments("wash", "Washes the car."),

@@ -1,5 +1,7 @@
 //! Mock tools in process.
 
+use std::sync::Arc;
+
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, Toolbox, execute_recorded};
 use planproof_trace::{Arguments, CallId, EndReason, Tool, ToolCall, ToolResult};
 
@@ -86,7 +88,7 @@ fn unusable_tools_are_refused() {
     let refused = MockTools::new(twice, &schemas).unwrap_err();
     assert_eq!(refused, MockError::DuplicateName { name: "wash".into() });
     let mut broken = mocks();
-    broken[1].tool.input_schema.insert("type".into(), "banana".into());
+    Arc::make_mut(&mut broken[1].tool.input_schema).insert("type".into(), "banana".into());
     let refused = MockTools::new(broken, &schemas).unwrap_err();
     assert!(matches!(refused, MockError::InvalidSchema { name, .. } if name == "mail"));
 }
