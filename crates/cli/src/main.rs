@@ -4,6 +4,7 @@
 mod arguments;
 mod commands;
 mod failure;
+mod open_files;
 mod progress;
 mod render;
 mod select;

@@ -92,7 +92,11 @@ struct Queue {
 impl Queue {
     /// Someone waits, and there are too few runs for waiting a little longer to bring more.
     fn is_urgent(&self) -> bool {
-        self.batch.is_awaited && self.open.len() < RUNS_MANY
+        self.batch.is_awaited && !self.has_many_runs()
+    }
+
+    fn has_many_runs(&self) -> bool {
+        self.open.len() >= RUNS_MANY
     }
 }
 
@@ -119,7 +123,7 @@ enum Sleep {
 #[derive(Default)]
 struct Batch {
     operations: Vec<Operation>,
-    /// The lines of all events of the batch, with line breaks between those of a row.
+    /// The lines of all events of the batch, one after the other.
     lines: Vec<u8>,
     /// Memory it takes, about.
     bytes: usize,
@@ -127,28 +131,8 @@ struct Batch {
     is_awaited: bool,
 }
 
-impl Batch {
-    fn append(&mut self, run: RunId, seq: i64, line: &[u8]) {
-        match self.operations.last_mut() {
-            Some(Operation::Append { run: before, start, end, .. })
-                if *before == run && *end - *start < ROW_BYTES =>
-            {
-                self.lines.push(b'\n');
-                self.lines.extend_from_slice(line);
-                *end = self.lines.len();
-            }
-            _ => {
-                let start = self.lines.len();
-                self.lines.extend_from_slice(line);
-                let end = self.lines.len();
-                self.operations.push(Operation::Append { run, seq, start, end });
-            }
-        }
-    }
-}
-
 enum Operation {
-    /// Events of one run that came one right after the other, as one row.
+    /// An event, whose line is at `start..end` of the batch's lines.
     Append { run: RunId, seq: i64, start: usize, end: usize },
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
@@ -175,9 +159,6 @@ struct FinishOperation {
 /// With so many runs going on, each of them can wait a little for its start or its end to be written, so that one
 /// transaction does for many.
 const RUNS_MANY: usize = 8;
-
-/// A row of so many bytes takes no more events.
-const ROW_BYTES: usize = 16 << 10;
 
 /// The batch is large enough to be written at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -236,7 +217,10 @@ impl Shared {
         }
         let seq = open.events;
         open.events += 1;
-        queue.batch.append(run, seq, line);
+        let start = queue.batch.lines.len();
+        queue.batch.lines.extend_from_slice(line);
+        let end = queue.batch.lines.len();
+        queue.batch.operations.push(Operation::Append { run, seq, start, end });
         queue.batch.bytes += bytes;
         if queue.sleep == Sleep::Idle || queue.batch.bytes >= BATCH_BYTES {
             self.wake(queue);

@@ -22,7 +22,7 @@ struct Plan {
 pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCode, Failure> {
     let cases = select::read_cases(&arguments.case)?;
     let plans = match &arguments.trace {
-        Some(trace) => from_traces(cases, arguments.id.as_deref(), &select::read_text(trace)?)?,
+        Some(trace) => from_traces(&cases, arguments.id.as_deref(), &select::read_text(trace)?)?,
         None => {
             let case = select::pick_case(cases, arguments.id.as_deref())?;
             let events = from_calls(&case, &arguments.calls)?;
@@ -99,7 +99,7 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
 }
 
 /// The traces of the file that are of a case of the file of cases (of the case `id`, if it is given).
-fn from_traces(cases: Vec<Case>, id: Option<&str>, text: &str) -> Result<Vec<Plan>, Failure> {
+fn from_traces(cases: &[Case], id: Option<&str>, text: &str) -> Result<Vec<Plan>, Failure> {
     let mut plans = Vec::new();
     for trace in read_traces(text) {
         let trace = trace.map_err(|error| Failure::usage(format!("the trace cannot be read: {error}")))?;

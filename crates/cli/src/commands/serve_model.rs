@@ -10,7 +10,7 @@ use serde_json::json;
 use super::runtime;
 use crate::arguments::{Global, ServeModelArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{progress, select, signals};
+use crate::{open_files, progress, select, signals};
 
 /// Names the key that clients must send; without it a random one is made and printed.
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         think_time: Duration::from_millis(arguments.think),
         ..ServerConfig::default()
     };
+    open_files::allow_all();
     runtime()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", arguments.port)).await.map_err(|error| {
             Failure::outside(format!("cannot listen on 127.0.0.1:{}: {error}; choose another --port", arguments.port))
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         let base_url = format!("http://{address}/v1");
         // A key that came from the environment is known to whoever set it and is not repeated.
         let shown = given.is_none().then_some(key.as_str());
+        let stop = signals::stop_requested();
         let mut out = std::io::stdout().lock();
         if global.json {
             writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
@@ -47,7 +49,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         drop(out);
         let note = if model.is_simulated() { ", a simulated model" } else { "" };
         progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));
-        serve(listener, model, config, signals::stop_requested()).await.map_err(|error| Failure::outside(error.to_string()))
+        serve(listener, model, config, stop).await.map_err(|error| Failure::outside(error.to_string()))
     })?;
     Ok(ExitCode::Passed)
 }

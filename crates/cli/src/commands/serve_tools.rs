@@ -55,6 +55,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
     let server = McpServer::bind(arguments.port).await.map_err(outside)?;
     let run = server.open(tools, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
+    let stop = signals::stop_requested();
     let mut out = std::io::stdout().lock();
     if global.json {
         writeln!(out, "{}", json!({"mcp_url": run.url()}))?;
@@ -64,7 +65,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     out.flush()?;
     drop(out);
     progress::say(global, "serving the case's tools; Ctrl-C ends and judges");
-    signals::stop_requested().await;
+    stop.await;
     Ok(())
 }
 

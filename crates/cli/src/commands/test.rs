@@ -23,7 +23,7 @@ use super::{print_json, runtime};
 use crate::arguments::{Global, ModelArguments, StoreArguments, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::{progress, select, signals};
+use crate::{open_files, progress, select, signals};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
 const CONCURRENCY_IN_PROCESS: usize = 64;
@@ -89,15 +89,19 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
     });
-    print_report(
+    let printed = print_report(
         &report,
         &prepared.campaign.cases,
         &outcomes,
         &prepared.campaign.id,
         arguments.findings,
         global,
-    )?;
-    Ok(exit_code(&report))
+    );
+    match printed {
+        // Whoever reads no further wants to know all the same how it went.
+        Ok(()) | Err(Failure::OutputClosed) => Ok(exit_code(&report)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Failures found: 1. Only unscored runs: 3. Otherwise 0.
@@ -187,8 +191,19 @@ fn create(
         None => synthesise(arguments, global)?,
     };
     let is_external = !matches!(agent.agent, Agent::FunctionCalling(_));
+    let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
+    if largest >= arguments.iterations as usize {
+        progress::say(
+            global,
+            &format!(
+                "note: {largest} actions, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
+                arguments.iterations
+            ),
+        );
+    }
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
+    allow_open_files(&agent, concurrency.min(cases.len()))?;
     let judge = judge_options(&arguments.judge);
     let options = StoredOptions {
         seed: global.seed,
@@ -249,7 +264,15 @@ fn resume_campaign(store: &Store, name: &str, asking: &ModelArguments) -> Result
     agent.model = campaign.model.clone();
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
+    allow_open_files(&agent, options.concurrency.min(cases.len()))?;
     prepare(campaign.id, agent, cases, options, outcomes)
+}
+
+/// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
+fn allow_open_files(agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
+    let is_in_process = matches!(agent.agent, Agent::FunctionCalling(_))
+        && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"));
+    if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
 }
 
 fn prepare(
@@ -289,8 +312,9 @@ async fn carry_out(
     let writer = store.writer()?;
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
+    let requested = signals::stop_requested();
     tokio::spawn(async move {
-        signals::stop_requested().await;
+        requested.await;
         on_interrupt.cancel();
     });
     let mut campaign = prepared.campaign.clone();

@@ -6,16 +6,24 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, ToSql, params};
 
-use super::{BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shared, Sleep, StartOperation};
+use super::{
+    BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shared, Sleep, StartOperation,
+};
 use crate::StoreError;
 use crate::receipt::Completion;
 
-/// How long events that nobody waits for, and those of many runs, may gather before they are written.
+/// How long events that nobody waits for may gather before they are written.
 const GATHER: Duration = Duration::from_millis(2);
+
+/// The same where many runs go on. A page is written once for each transaction that touches it, so longer is cheaper.
+const GATHER_MANY: Duration = Duration::from_millis(5);
 
 /// A transaction goes on while there is more to write, but not longer than this: readers see, receipts come true and
 /// other programs may write only afterwards.
 const TRANSACTION_MAX: Duration = Duration::from_millis(5);
+
+/// A row of so many bytes takes no more events.
+const ROW_BYTES: usize = 16 << 10;
 
 /// A larger buffer is not kept for the next batch.
 const LINES_BYTES_KEPT_MAX: usize = 4 * BATCH_BYTES;
@@ -101,7 +109,8 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
         queue.sleep = Sleep::Idle;
         queue = shared.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
     }
-    let until = Instant::now() + GATHER;
+    let gather = if queue.has_many_runs() { GATHER_MANY } else { GATHER };
+    let until = Instant::now() + gather;
     while !queue.is_urgent() && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES
     {
         let left = until.saturating_duration_since(Instant::now());
@@ -157,12 +166,30 @@ fn write_batch(
     batch: &mut Batch,
     committed: &mut Vec<Completion<()>>,
 ) -> Result<(), StoreError> {
-    let mut operations = batch.operations.drain(..);
+    // What belongs to one run comes together and becomes one row. The order between runs does not matter, nor does that
+    // between events and the end of their run: all of it is in one transaction.
+    batch.operations.sort_by_key(|operation| match operation {
+        Operation::Start(_) => (0, 0),
+        Operation::Append { run, .. } => (1, run.0),
+        Operation::Finish(_) => (2, 0),
+        Operation::Flush(_) => (3, 0),
+    });
+    let mut row = Vec::new();
+    let mut operations = batch.operations.drain(..).peekable();
     while let Some(operation) = operations.next() {
         let result = match operation {
             Operation::Append { run, seq, start, end } => {
-                let lines = batch.lines.get(start..end).unwrap_or_default();
-                statements.append(run, seq, lines).map_err(|error| fail(shared, error))
+                row.clear();
+                row.extend_from_slice(batch.lines.get(start..end).unwrap_or_default());
+                while row.len() < ROW_BYTES
+                    && let Some(Operation::Append { start, end, .. }) = operations.next_if(
+                        |operation| matches!(operation, Operation::Append { run: other, .. } if *other == run),
+                    )
+                {
+                    row.push(b'\n');
+                    row.extend_from_slice(batch.lines.get(start..end).unwrap_or_default());
+                }
+                statements.append(run, seq, &row).map_err(|error| fail(shared, error))
             }
             Operation::Start(start) => {
                 let outcome = statements.start(shared, &start).map_err(|error| fail(shared, error));

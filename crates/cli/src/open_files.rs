@@ -1,0 +1,48 @@
+//! The limit on open files: every run in flight has a connection, or a process with its pipes.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::failure::Failure;
+
+/// What the program itself opens: the run store, the terminal, the runtime.
+const OWN_FILES: u64 = 64;
+/// Files a run may have open: pipes, connections to the model or the tools, and those that are just being closed.
+const FILES_PER_RUN: u64 = 8;
+
+/// Raises the process's own limit as far as so many runs at once may need and the system allows. Programs that are
+/// started inherit it, so it is left alone where it suffices.
+///
+/// # Errors
+/// [`Failure::Usage`] where not even one file for each run is allowed.
+pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
+    let runs = u64::try_from(concurrency).unwrap_or(u64::MAX);
+    let limit = raise_to(runs.saturating_mul(FILES_PER_RUN).saturating_add(OWN_FILES));
+    let least = runs.saturating_add(OWN_FILES);
+    if limit >= least {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{concurrency} runs at once need at least {least} open files and the system allows {limit}: lower --concurrency \
+         or raise the hard limit (`ulimit -Hn`)"
+    )))
+}
+
+/// Raises the limit as far as the system allows, for servers that do not know how many clients will come.
+pub(crate) fn allow_all() {
+    raise_to(u64::MAX);
+}
+
+/// Raises the limit to `wanted`, or to the hard limit if that is lower; never lowers it. Returns the limit there is.
+fn raise_to(wanted: u64) -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let current = current.unwrap_or(u64::MAX);
+    let reachable = wanted.min(maximum.unwrap_or(u64::MAX));
+    if reachable <= current {
+        return current;
+    }
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(reachable), maximum }) {
+        Ok(()) => reachable,
+        // Some systems allow less than the hard limit they name.
+        Err(_) => current,
+    }
+}

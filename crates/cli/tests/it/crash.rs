@@ -1,0 +1,173 @@
+//! The command is killed, or its disk is full: what is finished is kept, and nothing is run twice.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use crate::interrupt::{logged, write_cases};
+use crate::stored::{assert_kept, finished, finished_count};
+use crate::support::Place;
+use crate::until;
+
+/// When the command is killed.
+enum Moment {
+    /// So long after its start: it may be reading, drawing cases or opening the store.
+    AfterStart(Duration),
+    /// So long after a run more than before was finished.
+    AfterProgress(Duration),
+}
+
+impl Moment {
+    /// The moment of that round: spread over the range, in no order; every other one from the start on.
+    fn of(round: u32, range: Duration) -> Self {
+        let part = range * (round * 617 % 1000) / 1000;
+        if round % 2 == 1 { Self::AfterStart(part) } else { Self::AfterProgress(part) }
+    }
+}
+
+/// Starts the command and kills it. It must not have come to its end.
+fn kill(place: &Place, words: &[&str], moment: &Moment) {
+    let mut command = place.command(words);
+    let before = finished_count(place);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    match moment {
+        Moment::AfterStart(wait) => thread::sleep(*wait),
+        Moment::AfterProgress(wait) => {
+            until("a run is finished", || (finished_count(place) > before).then_some(()));
+            thread::sleep(*wait);
+        }
+    }
+    // SIGKILL on Unix.
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    let mut rest = String::new();
+    // Agents that outlive the command may hold its stderr, so this is read only if it ended by itself.
+    if status.code().is_some() {
+        child.stderr.take().unwrap().read_to_string(&mut rest).unwrap();
+    }
+    assert_eq!(status.code(), None, "the command came to its end before it was killed: {rest}");
+}
+
+/// Kills the command so many times, each time resuming the campaign, and hands what is finished to `look` each time.
+fn kill_and_resume(
+    place: &Place,
+    words: &[&str],
+    kills: u32,
+    range: Duration,
+    mut look: impl FnMut(&BTreeMap<u32, planproof_store::RunRow>),
+) {
+    let mut kept = BTreeMap::new();
+    kill(place, words, &Moment::AfterProgress(Duration::ZERO));
+    let (id, _) = finished(place).unwrap();
+    for round in 1..kills {
+        kill(place, &["test", "--resume", "last"], &Moment::of(round, range));
+        let (same, runs) = finished(place).unwrap();
+        assert_eq!(same, id);
+        assert_kept(&kept, &runs);
+        look(&runs);
+        kept = runs;
+    }
+    let (_, before) = finished(place).unwrap();
+    place.run("test --resume last -q").code(1);
+    let (same, after) = finished(place).unwrap();
+    assert_eq!(same, id);
+    assert_kept(&before, &after);
+}
+
+#[test]
+fn a_killed_campaign_goes_on_where_it_was() {
+    const CASES: usize = 3000;
+    let place = Place::new();
+    let line = format!("test tools@sim/careless --cases {CASES} --concurrency 4");
+    let words: Vec<&str> = line.split(' ').collect();
+    kill_and_resume(&place, &words, 20, Duration::from_millis(120), |_| {});
+    assert_eq!(finished(&place).unwrap().1.len(), CASES);
+    let traces = place.run("runs export last").code(0).out;
+    let verdicts = place.run("runs export last --format verdicts").code(0).out;
+
+    // A campaign that nobody killed comes to the same, byte by byte.
+    let whole = Place::new();
+    whole.run(&line).code(1);
+    assert!(whole.run("runs export last").code(0).out == traces);
+    assert!(whole.run("runs export last --format verdicts").code(0).out == verdicts);
+}
+
+#[test]
+fn a_killed_campaign_of_a_program_runs_nothing_twice() {
+    const CASES: usize = 120;
+    let place = Place::new();
+    write_cases(&place, CASES);
+    place.write("agent.sh", "echo ${PLANPROOF_QUERY##*Case } >> log\nsleep 0.03\n");
+    let words = ["test", "command:sh agent.sh", "--from", "cases.jsonl", "--concurrency", "2"];
+    // How much was in the log when a case was seen finished.
+    let mut finished_at: BTreeMap<u32, usize> = BTreeMap::new();
+    kill_and_resume(&place, &words, 8, Duration::from_millis(150), |runs| {
+        let length = logged(&place).len();
+        for ordinal in runs.keys() {
+            finished_at.entry(*ordinal).or_insert(length);
+        }
+    });
+    let log = logged(&place);
+    for (ordinal, length) in &finished_at {
+        let id = format!("7-{ordinal}");
+        assert!(log[..*length].contains(&id), "{id} was finished without being run");
+        assert!(!log[*length..].contains(&id), "{id} was run again");
+    }
+    assert!(!finished_at.is_empty() && finished_at.len() < CASES);
+    assert_eq!(finished(&place).unwrap().1.len(), CASES);
+}
+
+#[test]
+fn a_campaign_killed_before_it_began_can_be_begun_again() {
+    let place = Place::new();
+    // While the store is made, while cases are drawn, while they are written.
+    for milliseconds in [0, 1, 2, 4, 8, 16, 32, 64, 128, 256] {
+        let moment = Moment::AfterStart(Duration::from_millis(milliseconds));
+        let line = "test tools@sim/perfect --cases 20000 --actions 8";
+        kill(&place, &line.split(' ').collect::<Vec<_>>(), &moment);
+    }
+    place.run("test tools@sim/perfect --cases 10 -q").code(0);
+    assert_eq!(finished(&place).unwrap().1.len(), 10);
+}
+
+#[test]
+fn a_full_disk_ends_the_campaign_and_loses_nothing() {
+    const CASES: usize = 300;
+    let place = Place::new();
+    let line = format!("test tools@sim/careless --cases {CASES} -q");
+    let run = place.run(&format!("{line} --store-pages-max 550")).code(3);
+    assert_eq!(run.out, "");
+    let (id, before) = finished(&place).unwrap();
+    assert!((1..CASES).contains(&before.len()), "{} were finished before the disk was full", before.len());
+    let lines: Vec<&str> = run.err.lines().collect();
+    assert_eq!(
+        lines[0],
+        "error: the run store .planproof/runs.db is full (limit of 550 pages): what was committed is kept; \
+         make room and resume the campaign"
+    );
+    assert!(lines[1].contains(&format!(
+        " of {CASES} runs are finished and kept; go on with `planproof test --resume {id}`"
+    )));
+    assert_eq!(lines.len(), 2, "{run:?}");
+
+    // Still full.
+    place.run("test --resume last -q --store-pages-max 550").code(3);
+    assert_kept(&before, &finished(&place).unwrap().1);
+    // No room even for the cases.
+    let other = Place::new();
+    let run = other.run(&format!("{line} --store-pages-max 20")).code(3);
+    assert!(
+        run.err.starts_with("error: the run store .planproof/runs.db is full (limit of 20 pages)"),
+        "{run:?}"
+    );
+
+    place.run("test --resume last -q").code(1);
+    let (_, after) = finished(&place).unwrap();
+    assert_kept(&before, &after);
+    assert_eq!(after.len(), CASES);
+    let whole = Place::new();
+    whole.run(&line).code(1);
+    assert!(whole.run("runs export last").code(0).out == place.run("runs export last").code(0).out);
+}

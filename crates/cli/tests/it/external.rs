@@ -1,0 +1,109 @@
+//! Agents that are programs, well and badly made ones. Whatever they do wrong is a result.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+/// The report on two cases of an agent that is this shell script.
+fn report(place: &Place, script: &str, options: &str) -> Value {
+    let agent = format!("command:sh -c '{script}'");
+    let mut words = vec!["test", &agent, "--cases", "2", "-q", "--json"];
+    words.extend(options.split_whitespace());
+    place.run_words(&words).code(1).json()
+}
+
+fn ends(place: &Place) -> Vec<Value> {
+    let trace = place.run("runs export last").code(0).out;
+    crate::support::json_lines(&trace).into_iter().filter(|event| event["type"] == "end").collect()
+}
+
+#[test]
+fn an_agent_that_hangs_is_ended_with_its_children() {
+    let place = Place::new();
+    let start = Instant::now();
+    let report = report(&place, "sleep 3600 & echo $! >> children; trap : TERM; sleep 3600", "--timeout 0.5");
+    assert!(start.elapsed() < Duration::from_secs(60));
+    assert_eq!(report["classes"]["timeout"], 2);
+    assert_eq!(ends(&place)[0]["reason"], "limit_reached");
+    let children = std::fs::read_to_string(place.path("children")).unwrap();
+    assert_eq!(children.lines().count(), 2);
+    for child in children.lines() {
+        crate::until("the child is gone", || (!crate::interrupt::is_alive(child)).then_some(()));
+    }
+}
+
+#[test]
+fn an_agent_that_floods_us_is_ended() {
+    let place = Place::new();
+    let report = report(&place, "yes", "");
+    assert_eq!(report["classes"]["timeout"], 2);
+    assert!(ends(&place)[0].to_string().contains("output_bytes"), "{:?}", ends(&place));
+    let report = self::report(&place, "yes >&2", "");
+    assert_eq!(report["classes"]["timeout"], 2);
+}
+
+#[test]
+fn an_agent_that_does_nothing_has_lost_the_actions() {
+    let place = Place::new();
+    let report = report(&place, "echo All done.", "");
+    assert_eq!(report["classes"]["action_lost"], 2);
+    assert_eq!(
+        (&ends(&place)[0]["reason"], &ends(&place)[0]["text"]),
+        (&json!("answered"), &json!("All done."))
+    );
+    // An agent that never reads its query.
+    let report = self::report(&place, "exec true <&-", "");
+    assert_eq!(report["classes"]["action_lost"], 2);
+}
+
+#[test]
+fn an_agent_that_dies_has_failed() {
+    let place = Place::new();
+    for (script, why) in [
+        (
+            "echo no such module >&2; exit 7",
+            "the command ended with exit status: 7; its stderr ends with:\nno such module",
+        ),
+        ("exit 1", "the command ended with exit status: 1 and nothing on stderr"),
+        ("kill -9 $$", "the command ended with signal: 9 (SIGKILL) and nothing on stderr"),
+    ] {
+        let report = report(&place, script, "");
+        assert_eq!(
+            (&report["classes"]["act_error"], &report["flags"]["agent_failed"]),
+            (&json!(2), &json!(2))
+        );
+        let end = &ends(&place)[0];
+        assert_eq!((&end["reason"], &end["message"]), (&json!("agent_failed"), &json!(why)));
+    }
+}
+
+#[test]
+fn an_agent_gets_the_query_and_a_url_of_its_own() {
+    let place = Place::new();
+    report(
+        &place,
+        "cat > query-$$; echo $PLANPROOF_MCP_URL >> urls; [ \"$PLANPROOF_QUERY\" = \"$(cat query-$$)\" ] && echo same",
+        "",
+    );
+    let urls = std::fs::read_to_string(place.path("urls")).unwrap();
+    let mut urls: Vec<&str> = urls.lines().collect();
+    urls.sort_unstable();
+    urls.dedup();
+    assert_eq!(urls.len(), 2, "each run has its own");
+    assert!(urls.iter().all(|url| url.starts_with("http://127.0.0.1:")));
+    assert!(ends(&place).iter().all(|end| end["text"] == "same"), "{:?}", ends(&place));
+}
+
+#[test]
+fn an_agent_is_told_of_the_model_that_is_served_to_it() {
+    let place = Place::new();
+    let script = "echo $OPENAI_MODEL $OPENAI_BASE_URL; [ -n \"$OPENAI_API_KEY\" ] && [ \"$OPENAI_API_KEY\" != \"$SECRET\" ]";
+    let report = report(&place, script, "--serve-model sim/careless");
+    assert_eq!((&report["model"], &report["simulated"]), (&json!("sim/careless"), &json!(true)));
+    let text = ends(&place)[0]["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with("sim/careless http://127.0.0.1:") && text.ends_with("/v1"), "{text}");
+    let list = place.run("runs list").code(0).out;
+    assert!(list.contains("(simulation)"), "{list}");
+}

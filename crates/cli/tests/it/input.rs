@@ -1,0 +1,262 @@
+//! What a user gets wrong: one line that says what to do, exit code 2, and nothing begun.
+
+use serde_json::{Value, json};
+
+use crate::cases::lines_of;
+use crate::check::small_case;
+use crate::support::Place;
+
+/// Asserts that the command gives this one line on stderr, and nothing else, and exits with 2.
+#[track_caller]
+fn assert_refused(place: &Place, words: &[&str], message: &str) {
+    let run = place.run_words(words).code(2);
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("", format!("error: {message}\n").as_str()));
+}
+
+#[test]
+fn agents_and_models_that_are_none() {
+    let place = Place::new();
+    for (agent, message) in [
+        (
+            "foo",
+            "unknown agent \"foo\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
+        ),
+        ("rect@sim/perfect", "unknown kind of agent \"rect\": there is tools, as in tools@sim/perfect"),
+        ("tools@gpt", "unknown model \"gpt\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"),
+        (
+            "tools@sim/flawless",
+            "there is no simulated model \"flawless\"; there are perfect, in-order, forgetful, careless, clumsy, endless",
+        ),
+        ("tools@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
+        ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
+        (
+            "command:no-such-program --flag",
+            "there is no program `no-such-program`: it is in none of the folders of PATH; give its path, as in `./my_agent`",
+        ),
+        ("command:./agent", "there is no program `./agent`: give its path from the current directory"),
+        (
+            "command:",
+            "the command is empty: write the program and its arguments, as in `command:python my_agent.py`",
+        ),
+        ("command:sh 'x", "a quote in the command is not closed: sh 'x"),
+        (
+            "command:/etc/passwd",
+            "/etc/passwd is not executable: make it so with `chmod +x`, or name the program that runs it",
+        ),
+        (
+            "url:agent",
+            "`agent` is not the URL of an agent (it begins with neither http:// nor https://): \
+             write it as in `url:http://127.0.0.1:8000/run`",
+        ),
+    ] {
+        assert_refused(&place, &["test", agent], message);
+    }
+    assert_refused(
+        &place,
+        &["serve-model", "sim/flawless"],
+        "there is no simulated model \"flawless\"; there are perfect, in-order, forgetful, careless, clumsy, endless",
+    );
+    assert_refused(
+        &place,
+        &["test", "tools@sim/perfect", "--serve-model", "sim/perfect"],
+        "--serve-model is for a command: agent; others name their model themselves",
+    );
+    assert!(!place.path(".planproof").exists(), "the store was touched");
+}
+
+#[test]
+fn numbers_that_make_no_sense() {
+    let place = Place::new();
+    for (options, message) in [
+        ("--cases 0", "--cases is 0; it must be 1 to 1000000"),
+        ("--timeout 0", "--timeout is 0; it must be above 0 seconds"),
+        ("--timeout nan", "--timeout is NaN; it must be above 0 seconds"),
+        ("--iterations 0", "--iterations is 0; it must be at least 1"),
+        ("--actions 5..3", "actions is 5..3; it must be a range within 2..64"),
+        ("--actions 1..65", "actions is 1..65; it must be a range within 2..64"),
+        ("--topic astronaut", "no topic \"astronaut\" in the topic bank; `planproof topics` lists them"),
+    ] {
+        let line = format!("test tools@sim/perfect {options}");
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
+    }
+    for line in [
+        "",
+        "tset",
+        "test",
+        "test tools@sim/perfect --actions few",
+        "test tools@sim/perfect --concurrency 0",
+        "test tools@sim/perfect --resume last",
+        "synth --count many",
+        "synth --text --json",
+        "check --case c.json",
+        "check --case c.json --calls a1 --trace t",
+        "read",
+        "read --text x",
+        "runs",
+        "runs export last --format csv",
+    ] {
+        let run = place.run(line).code(2);
+        assert_eq!(run.out, "");
+        assert!(run.err.starts_with("error: ") || ["", "runs"].contains(&line), "{run:?}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let place = Place::new();
+    let missing = "cannot read none.jsonl: No such file or directory (os error 2)";
+    for line in [
+        "read none.jsonl --verify",
+        "check --case none.jsonl --calls a1",
+        "serve-tools --case none.jsonl",
+        "test tools@sim/perfect --from none.jsonl",
+    ] {
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), missing);
+    }
+    let no_store = "there is no run store .planproof/none.db; `planproof test` makes one";
+    for line in ["runs list", "runs show last", "runs export last"] {
+        let line = format!("{line} --store .planproof/none.db");
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), no_store);
+    }
+    place.write(
+        "text",
+        "This is no store, but a text that is long enough to be looked at as one.\n".repeat(100).as_str(),
+    );
+    let no_store = "text is not a planproof run store: choose another file";
+    assert_refused(&place, &["runs", "list", "--store", "text"], no_store);
+    assert_refused(&place, &["test", "tools@sim/perfect", "--store", "text"], no_store);
+    assert!(std::fs::read_to_string(place.path("text")).unwrap().starts_with("This is no store"));
+}
+
+#[test]
+fn campaigns_and_cases_that_are_not_there() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 2 -q").code(0);
+    place.run("test tools@sim/perfect --cases 2 -q").code(0);
+    let unknown = "there is no campaign \"zz\": `planproof runs list` shows all";
+    for words in [["test", "--resume", "zz"], ["runs", "show", "zz"], ["runs", "export", "zz"]] {
+        assert_refused(&place, &words, unknown);
+    }
+    let run = place.run("runs show 1").code(2);
+    assert!(
+        run.err.starts_with("error: \"1\" may be any of ") && run.err.ends_with(": write more of it\n"),
+        "{run:?}"
+    );
+    let run = place.run("runs show last --case 9-9").code(2);
+    assert!(run.err.ends_with(" has no case \"9-9\"\n"), "{run:?}");
+    place.write("two.jsonl", &place.run("synth --count 2").code(0).out);
+    let check = |rest: &str, message: &str| {
+        let line = format!("check --case two.jsonl {rest}");
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
+    };
+    check("--calls a1", "the file holds 2 cases; say which with --id");
+    check("--calls a1 --id 7-2", "the file has no case \"7-2\"");
+    check("--calls a1,b --id 7-0", "case 7-0 has no action or tool \"b\"; its actions are a1, a2, a3, a4");
+}
+
+/// Writes the small case, changed, and asserts that it is refused with this message by every command.
+#[track_caller]
+fn assert_file_refused(change: impl FnOnce(&mut Value), message: &str) {
+    let mut case = small_case();
+    change(&mut case);
+    assert_text_refused(&format!("{case}\n"), &format!("c.jsonl, line 1: {message}"));
+}
+
+#[track_caller]
+fn assert_text_refused(text: &str, message: &str) {
+    let place = Place::new();
+    place.write("c.jsonl", text);
+    for line in [
+        "check --case c.jsonl --calls a1",
+        "read c.jsonl --verify",
+        "serve-tools --case c.jsonl",
+        "test tools@sim/perfect --from c.jsonl",
+    ] {
+        let run = place.run(line).code(2);
+        assert_eq!(run.out, "");
+        let given = run.err.trim_end();
+        // JSON's own errors go on with the place in the line.
+        assert!(given.starts_with(&format!("error: {message}")), "{given}");
+        assert_eq!(given.lines().count(), 1, "{given}");
+    }
+}
+
+#[test]
+fn case_files_that_make_no_sense() {
+    assert_file_refused(
+        |case| {
+            let cycle = json!({"id": "c3", "kind": "before", "first": "a1", "second": "a3", "source": []});
+            case["constraints"].as_array_mut().unwrap().push(cycle);
+        },
+        "case \"small\": its constraints cannot all hold: c3, c2 form a cycle",
+    );
+    assert_file_refused(
+        |case| case["actions"][1]["id"] = "a1".into(),
+        "case \"small\": action id \"a1\" is used twice",
+    );
+    assert_file_refused(
+        |case| case["constraints"][1]["id"] = "c1".into(),
+        "case \"small\": constraint id \"c1\" is used twice",
+    );
+    assert_file_refused(
+        |case| case["constraints"][0]["first"] = "a9".into(),
+        "case \"small\": constraint \"c1\" names action \"a9\", which is not there",
+    );
+    assert_file_refused(
+        |case| case["colour"] = "red".into(),
+        "not a planproof/case/v1 document: unknown field `colour`, expected one of ",
+    );
+    assert_file_refused(
+        |case| case["actions"][0]["colour"] = "red".into(),
+        "not a planproof/case/v1 document: unknown field `colour`, expected one of `id`, `text`, `tool`",
+    );
+    assert_file_refused(
+        |case| drop(case.as_object_mut().unwrap().remove("topic")),
+        "not a planproof/case/v1 document: missing field `topic`",
+    );
+    assert_file_refused(
+        |case| case["schema"] = "planproof/case/v9".into(),
+        "schema is \"planproof/case/v9\"; this version reads planproof/case/v1",
+    );
+    assert_file_refused(
+        |case| case["difficulty"]["correct_plans"] = "3".into(),
+        "case \"small\": difficulty",
+    );
+    // Laid out over many lines, a case is one all the same.
+    let mut case = small_case();
+    case["seed"] = "-1".into();
+    let text = serde_json::to_string_pretty(&case).unwrap();
+    assert_text_refused(&text, "c.jsonl: case \"small\": ");
+    let case = small_case();
+    assert_text_refused(
+        &lines_of(&[case.clone(), case]),
+        "c.jsonl, line 2: there is a case \"small\" already",
+    );
+    assert_text_refused(
+        "{\"schema\":",
+        "c.jsonl, line 1: not a planproof/case/v1 document: EOF while parsing",
+    );
+    assert_text_refused("\n\n", "c.jsonl holds no case");
+    assert_text_refused("[]\n", "c.jsonl, line 1: ");
+}
+
+#[test]
+fn traces_that_make_no_sense() {
+    let place = Place::new();
+    place.write("c.jsonl", &place.run("synth --count 1").code(0).out);
+    place.run("test tools@sim/perfect --cases 2 -q").code(0);
+    place.write("t.jsonl", &place.run("runs export last").code(0).out);
+    let check = |trace: &str| {
+        place.write("other.jsonl", trace);
+        let run = place.run("check --case c.jsonl --trace other.jsonl").code(2);
+        assert_eq!(run.out, "");
+        run.err
+    };
+    assert_eq!(
+        check(&std::fs::read_to_string(place.path("t.jsonl")).unwrap()),
+        "error: the trace is of case \"7-1\", which the file of cases lacks\n"
+    );
+    assert_eq!(check(""), "error: there is no trace of case \"\"\n");
+    assert!(check("{}\n").starts_with("error: the trace cannot be read: "));
+    assert!(check("what?\n").starts_with("error: the trace cannot be read: "));
+}

@@ -1,0 +1,31 @@
+//! Tests of the planproof command as a process.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod campaigns;
+mod cases;
+mod check;
+mod crash;
+mod demo;
+mod external;
+mod input;
+mod interrupt;
+mod servers;
+mod stand_in;
+mod stored;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::time::Duration;
+
+/// Asks again and again until there is an answer.
+#[track_caller]
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..6000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("in a minute it did not come to this: {what}");
+}

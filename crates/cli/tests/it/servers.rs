@@ -1,0 +1,224 @@
+//! Model servers that fail: runs without a score, exit code 3, and another try with `--resume`.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::json;
+
+use crate::stand_in::{KEY, StandIn, answer, call, failure, model_command, say, tools};
+use crate::stored::{assert_kept, finished, finished_count};
+use crate::support::{Place, Run, send};
+use crate::until;
+
+/// Asserts that the run has no score, and why.
+#[track_caller]
+fn assert_unscored(place: &Place, run: Run, why: &str) {
+    let run = run.code(3);
+    assert!(run.out.contains("Unscored: "), "{run:?}");
+    let given = run.out.lines().find_map(|line| line.strip_prefix("Why, for example: ")).unwrap_or_default();
+    assert!(given.contains(why), "{given:?} does not say {why:?}");
+    assert!(run.out.contains("planproof test --resume "), "{run:?}");
+    let show = place.run("runs show last --json").code(0).json();
+    assert_eq!((&show["unscored"], &show["failed"], &show["passed"]), (&json!(1), &json!(0), &json!(0)));
+}
+
+#[test]
+fn a_refused_key_is_not_tried_again() {
+    let place = Place::new();
+    let server =
+        StandIn::start(|_, _| failure("401 Unauthorized", &format!("Incorrect API key provided: {KEY}")));
+    let run = server.test(&place, "-q");
+    assert_unscored(&place, run, " answered 401: Incorrect API key provided: [key]");
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn passing_failures_are_tried_again() {
+    for status in ["429 Too Many Requests", "500 Internal Server Error", "503 Service Unavailable"] {
+        let place = Place::new();
+        let server = StandIn::start(|_, _| failure(status, "later"));
+        let run = server.test(&place, "-q");
+        let number = status.split(' ').next().unwrap();
+        assert_unscored(&place, run, &format!(" answered {number}: later"));
+        assert_eq!(server.requests(), 4);
+        let server = StandIn::start(|_, _| failure(status, "later"));
+        server.test(&place, "-q --attempts 2").code(3);
+        assert_eq!(server.requests(), 2);
+    }
+}
+
+#[test]
+fn a_failure_that_passes_costs_nothing() {
+    let place = Place::new();
+    let server = StandIn::start(|number, _| match number {
+        0 => failure("429 Too Many Requests", "later"),
+        1 => String::new(),
+        _ => say("I would rather not."),
+    });
+    let report = server.test(&place, "-q --json").code(1).json();
+    assert_eq!((&report["classes"]["action_lost"], &report["unscored"]), (&json!(1), &json!(0)));
+    assert_eq!(report["tokens"], json!({"input": 11, "output": 7}));
+    assert_eq!((&report["simulated"], &report["model"]), (&json!(false), &json!("openai/m")));
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let place = Place::new();
+    // A port that was free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let base_url = format!("http://127.0.0.1:{port}/v1");
+    let line = "test tools@openai/m --cases 1 --attempts 1";
+    let run = Run::of(model_command(&place, &format!("{line} -q"), &base_url), "");
+    assert_unscored(&place, run, &format!("cannot reach {base_url}/chat/completions: Connection refused"));
+    // The report in JSON only counts, so stderr says why.
+    let run = Run::of(model_command(&place, &format!("{line} -q --json"), &base_url), "").code(3);
+    assert_eq!(run.json()["unscored"], 1);
+    assert!(run.err.contains("1 runs are unscored. Why, for example: cannot reach "), "{run:?}");
+    // The other agent that is asked over HTTP.
+    let run = place.run(&format!("test url:http://127.0.0.1:{port}/run --cases 1 -q"));
+    assert_unscored(&place, run, &format!("the agent's service at 127.0.0.1:{port} cannot be reached"));
+}
+
+#[test]
+fn a_server_that_says_nothing() {
+    let place = Place::new();
+    let server = StandIn::start(|_, _| {
+        std::thread::sleep(std::time::Duration::from_secs(3600));
+        String::new()
+    });
+    let run = server.test(&place, "-q --attempts 1 --request-timeout 0.2");
+    assert_unscored(&place, run, " did not answer within 200ms");
+    // A run that takes too long for its agent is the agent's failure.
+    let report = server.test(&place, "-q --json --timeout 0.2").code(1).json();
+    assert_eq!(report["classes"]["timeout"], 1);
+}
+
+#[test]
+fn answers_that_are_none() {
+    for body in ["<html>", "{}", "{\"choices\":[]}"] {
+        let place = Place::new();
+        let server = StandIn::start(|_, _| answer("200 OK", "", body));
+        let run = server.test(&place, "-q --attempts 1");
+        assert_unscored(&place, run, " sent an answer that is not understood: ");
+    }
+}
+
+#[test]
+fn malformed_arguments_are_the_agents_mistake() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| {
+        let tools = tools(request);
+        match number {
+            0 => call(number, tools[0], "{\"when\": \"now"),
+            1 => call(number, tools[1], "{}"),
+            2 => call(number, tools[2], "{}"),
+            _ => say("Done."),
+        }
+    });
+    let report = server.test(&place, "-q --json").code(1).json();
+    assert_eq!((&report["classes"]["act_error"], &report["flags"]["action_lost"]), (&json!(1), &json!(1)));
+    let trace = place.run("runs export last").code(0).out;
+    assert!(trace.contains(r#"{\"when\": \"now"#), "what the model wrote is in the trace: {trace}");
+
+    // Told of the mistake, a model that makes it good has not failed by it.
+    let place = Place::new();
+    let server = StandIn::start(|number, request| match (number, tools(request)) {
+        (0, tools) => call(number, tools[0], "nothing"),
+        (1..=3, tools) => call(number, tools[number - 1], "{}"),
+        _ => say("Done."),
+    });
+    let report = server.test(&place, "-q --json").json();
+    assert_eq!((&report["flags"]["act_error"], &report["classes"]["act_error"]), (&json!(1), &json!(0)));
+}
+
+/// `planproof serve-model`, and where it is.
+struct Served {
+    child: Child,
+    base_url: String,
+    // A server whose stdout is closed ends.
+    _out: BufReader<ChildStdout>,
+}
+
+impl Served {
+    fn start(place: &Place, line: &str) -> Self {
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        command.env("PLANPROOF_SERVE_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut first = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut first).unwrap();
+        let base_url = first.trim_end().strip_prefix("OPENAI_BASE_URL=").unwrap().to_owned();
+        Self { child, base_url, _out: out }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_loses_nothing() {
+    const CASES: usize = 60;
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/perfect --think 20");
+    let line =
+        format!("test tools@openai/sim/perfect --cases {CASES} --concurrency 2 --attempts 1 -q --json");
+    let mut command = model_command(&place, &line, &served.base_url);
+    let test = std::thread::spawn({
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        move || Run::of(command, "")
+    });
+    until("some runs are finished", || (finished_count(&place) >= 5).then_some(()));
+    drop(served);
+    let report = test.join().unwrap().code(3).json();
+    let passed = usize::try_from(report["passed"].as_u64().unwrap()).unwrap();
+    assert!((5..CASES).contains(&passed), "{report}");
+    assert_eq!((&report["failed"], &report["unscored"]), (&json!(0), &json!(CASES - passed)));
+    assert_eq!(report["simulated"], true, "a simulation behind a server is one all the same");
+
+    let (_, mut before) = finished(&place).unwrap();
+    before.retain(|_, row| row.passed == Some(true));
+    assert_eq!(before.len(), passed);
+    let served = Served::start(&place, "serve-model sim/perfect");
+    let resumed = Run::of(model_command(&place, "test --resume last -q --json", &served.base_url), "");
+    let report = resumed.code(0).json();
+    assert_eq!(report["passed"], CASES);
+    let (_, after) = finished(&place).unwrap();
+    assert_kept(&before, &after);
+    assert_eq!(after.len(), CASES);
+}
+
+#[test]
+fn a_served_model_ends_with_ctrl_c_and_wants_its_key() {
+    let place = Place::new();
+    let mut served = Served::start(&place, "serve-model sim/perfect");
+    let mut command = model_command(&place, "test tools@openai/sim/perfect --cases 3 -q", &served.base_url);
+    Run::of(command, "").code(0);
+    command = model_command(&place, "test tools@openai/sim/perfect --cases 1 -q", &served.base_url);
+    command.env("OPENAI_API_KEY", "sk-wrong");
+    assert_unscored(&place, Run::of(command, ""), " answered 401: ");
+    send(&served.child, "INT");
+    let status = until("the server has ended", || served.child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_so() {
+    let place = Place::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let run = place.run(&format!("serve-model sim/perfect --port {port}")).code(3);
+    assert_eq!(
+        run.err,
+        format!(
+            "error: cannot listen on 127.0.0.1:{port}: Address already in use (os error 98); choose another --port\n"
+        )
+    );
+    place.write("c.jsonl", &place.run("synth --count 1").code(0).out);
+    let run = place.run(&format!("serve-tools --case c.jsonl --port {port}")).code(3);
+    assert!(run.err.starts_with("error: ") && run.err.contains(&port.to_string()), "{run:?}");
+}

@@ -1,0 +1,385 @@
+//! Tests that need Python: independent judges, the official MCP client, agents made with other people's frameworks.
+//!
+//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is *ignored*, which
+//! the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Trial};
+use serde_json::{Value, json};
+
+use support::{Place, Run, json_lines, send};
+
+/// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
+const FRAMEWORK_CASES: u32 = 20;
+/// Cases of a framework's agent whose model gets them wrong; enough that some are.
+const FRAMEWORK_CASES_WRONG: u32 = 4;
+
+fn main() -> ExitCode {
+    let tests: [(&str, &str, fn()); 12] = [
+        ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
+        ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
+        ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
+        ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
+        ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
+        ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
+            mcp_client_calls_all_tools("ci", "2025-11-25");
+        }),
+        ("mcp2", "the_mcp_client_of_2026_07_28_calls_all_tools", || {
+            mcp_client_calls_all_tools("mcp2", "2026-07-28");
+        }),
+        ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
+        ("openai-agents", "the_agent_of_the_openai_agents_sdk", || framework_agent("openai-agents", &[])),
+        ("openai-agents", "the_agent_of_the_openai_agents_sdk_over_chat_completions", || {
+            framework_agent_follows_its_model("openai-agents", &[("OPENAI_API", "chat_completions")]);
+        }),
+        ("langgraph", "the_agent_of_langgraph", || framework_agent("langgraph", &[])),
+        (
+            "openai-agents",
+            "the_openai_client_talks_to_a_served_model",
+            the_openai_client_talks_to_a_served_model,
+        ),
+    ];
+    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
+    let trials = tests
+        .into_iter()
+        .map(|(venv, name, test)| {
+            let is_ignored = !python(venv).exists() && !is_ci;
+            let trial = Trial::test(name, move || {
+                if !python(venv).exists() {
+                    return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
+                }
+                test();
+                Ok(())
+            });
+            trial.with_ignored_flag(is_ignored)
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The interpreter of a virtual environment.
+fn python(venv: &str) -> PathBuf {
+    root().join(".venvs").join(venv).join("bin/python")
+}
+
+/// Keeps what Python compiles between its starts, because that is half of the time that a framework's import takes.
+fn keep_compiled(command: &mut Command) {
+    command.env_remove("PYTHONDONTWRITEBYTECODE");
+    command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
+}
+
+/// Runs a program of `ci/` to its end.
+fn ci_program(place: &Place, venv: &str, program: &str, arguments: &[&str]) -> Run {
+    let mut command = Command::new(python(venv));
+    command.arg(root().join("ci").join(program)).args(arguments).current_dir(place.path("."));
+    keep_compiled(&mut command);
+    Run::of(command, "")
+}
+
+/// Writes what the newest campaign exports to cases.jsonl, traces.jsonl and verdicts.jsonl.
+fn export(place: &Place) {
+    for format in ["cases", "traces", "verdicts"] {
+        let text = place.run(&format!("runs export last --format {format}")).code(0).out;
+        place.write(&format!("{format}.jsonl"), &text);
+    }
+}
+
+fn write_lines(place: &Place, name: &str, documents: &[Value]) {
+    let text: String = documents.iter().map(|document| format!("{document}\n")).collect();
+    place.write(name, &text);
+}
+
+fn z3_agrees_with_the_cases() {
+    let place = Place::new();
+    place.write("cases.jsonl", &place.run("synth --actions 3..8 --count 2000 --seed 7").code(0).out);
+    let totals = ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0).json();
+    assert_eq!((&totals["cases"], &totals["faults"]), (&json!(2000), &json!(0)));
+    let options = "--actions 9..24 --count 50 --seed 5 --distractors 3 --relative-depth 2 --list-max 3";
+    place.write("cases.jsonl", &place.run(&format!("synth {options}")).code(0).out);
+    ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0);
+}
+
+fn z3_catches_a_flipped_constraint() {
+    let place = Place::new();
+    let cases = json_lines(&place.run("synth --actions 3..8 --count 40").code(0).out);
+    let pair = |constraint: &Value| (constraint["first"].clone(), constraint["second"].clone());
+    // One that follows from two others, so that turned round it contradicts them.
+    let implied = |case: &Value| {
+        let pairs: Vec<_> = case["constraints"].as_array().unwrap().iter().map(pair).collect();
+        pairs.iter().position(|(first, last)| {
+            pairs
+                .iter()
+                .any(|(before, middle)| before == first && pairs.contains(&(middle.clone(), last.clone())))
+        })
+    };
+    let (number, constraint) =
+        cases.iter().enumerate().find_map(|(number, case)| Some((number, implied(case)?))).unwrap();
+    let mut doctored = cases.clone();
+    let turned = &mut doctored[number]["constraints"][constraint];
+    let (first, second) = pair(turned);
+    (turned["first"], turned["second"]) = (second, first);
+    write_lines(&place, "doctored.jsonl", &doctored);
+    let run = ci_program(&place, "ci", "judge_cases.py", &["doctored.jsonl"]).code(1);
+    let fault = format!(
+        "judge_cases: case {}: the constraints contradict each other",
+        cases[number]["id"].as_str().unwrap()
+    );
+    assert!(run.err.contains(&fault), "{run:?}");
+    // The command's own reader agrees.
+    let run = place.run("read doctored.jsonl --verify").code(2);
+    assert!(run.err.contains("its constraints cannot all hold"), "{run:?}");
+}
+
+fn z3_agrees_with_the_verdicts() {
+    let place = Place::new();
+    for model in ["in-order", "careless", "forgetful", "endless"] {
+        place.run(&format!("test tools@sim/{model} --cases 100 --actions 3..8 -q")).code(1);
+        export(&place);
+        let arguments = ["cases.jsonl", "--verdicts", "verdicts.jsonl"];
+        let totals = ci_program(&place, "ci", "judge_cases.py", &arguments).code(0).json();
+        assert_eq!(totals["verdicts"], 100);
+    }
+    let mut verdicts = json_lines(&std::fs::read_to_string(place.path("verdicts.jsonl")).unwrap());
+    verdicts[7]["passed"] = (!verdicts[7]["passed"].as_bool().unwrap()).into();
+    write_lines(&place, "verdicts.jsonl", &verdicts);
+    let run =
+        ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl", "--verdicts", "verdicts.jsonl"]).code(1);
+    assert!(run.err.contains("judge_cases: verdict on 7-7, "), "{run:?}");
+}
+
+/// Runs a campaign, counts its report again from the exported traces, and gives the report.
+fn recounted(place: &Place, words: &[&str], code: i32) -> Value {
+    let report = place.run_words(&[words, &["-q", "--json"]].concat()).code(code);
+    place.write("report.json", &report.out);
+    export(place);
+    let files = ["--cases", "cases.jsonl", "--traces", "traces.jsonl", "--report", "report.json"];
+    ci_program(place, "ci", "recount.py", &files).code(0);
+    report.json()
+}
+
+fn a_recount_agrees_with_the_reports() {
+    let place = Place::new();
+    for model in ["perfect", "in-order", "forgetful", "careless", "clumsy", "endless"] {
+        let agent = format!("tools@sim/{model}");
+        let words = ["test", &agent, "--cases", "150", "--actions", "3..8", "--distractors", "2"];
+        recounted(&place, &words, i32::from(model != "perfect"));
+    }
+    // Agents that break, that do nothing, and that never come to an end.
+    let script = "case ${#PLANPROOF_QUERY} in *[0-3]) exit 3;; *[4-6]) sleep 3600;; esac";
+    let agent = format!("command:sh -c '{script}'");
+    let report = recounted(&place, &["test", &agent, "--cases", "60", "--timeout", "0.3"], 1);
+    for class in ["act_error", "timeout", "action_lost"] {
+        assert!(report["classes"][class].as_u64().unwrap() > 5, "{report}");
+    }
+    // Runs without a score.
+    let report = recounted(&place, &["test", "url:http://127.0.0.1:1/", "--cases", "10"], 3);
+    assert_eq!(report["unscored"], 10);
+}
+
+fn a_recount_catches_a_wrong_report() {
+    let place = Place::new();
+    let mut report = recounted(&place, &["test", "tools@sim/careless", "--cases", "50"], 1);
+    report["passed"] = (report["passed"].as_u64().unwrap() + 1).into();
+    place.write("report.json", &report.to_string());
+    let files = ["--cases", "cases.jsonl", "--traces", "traces.jsonl", "--report", "report.json"];
+    let run = ci_program(&place, "ci", "recount.py", &files).code(1);
+    assert!(run.err.contains("recount: passed: the report says "), "{run:?}");
+}
+
+fn mcp_client_calls_all_tools(venv: &str, era: &str) {
+    let place = Place::new();
+    let case = place.run("synth --count 1 --actions 4 --distractors 1").code(0);
+    place.write("c.jsonl", &case.out);
+    let arguments = ["serve-tools", "--case", "c.jsonl", "--trace", "t.jsonl", "--json"];
+    let mut server = place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let url: Value = serde_json::from_str(&line).unwrap();
+    let visit = ci_program(&place, venv, "mcp_client.py", &[url["mcp_url"].as_str().unwrap(), "--era", era]);
+    send(&server, "INT");
+    let mut verdict = String::new();
+    out.read_to_string(&mut verdict).unwrap();
+    let code = server.wait().unwrap().code();
+
+    let visit = visit.code(0).json();
+    let case: Value = case.json();
+    let names: Vec<&Value> = case["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names.len(), 5);
+    assert_eq!(visit["tools"].as_array().unwrap().iter().collect::<Vec<_>>(), names);
+    let actions = case["actions"].as_array().unwrap();
+    for result in visit["results"].as_array().unwrap() {
+        let action = actions.iter().find(|action| action["tool"] == result["tool"]);
+        let text = result["text"].as_str().unwrap();
+        assert!(action.is_none_or(|action| text.contains(action["text"].as_str().unwrap())), "{result}");
+        assert_eq!(result["is_error"], false);
+    }
+    assert_eq!(code, Some(1), "a distractor was called");
+    let verdict: Value = serde_json::from_str(&verdict).unwrap();
+    assert_eq!(verdict["calls"].as_array().unwrap().len(), 4);
+    let flags = verdict["flags"].as_array().unwrap();
+    assert!(flags.contains(&json!("distractor")) && !flags.contains(&json!("action_lost")), "{verdict}");
+    let check = place.run("check --case c.jsonl --trace t.jsonl --json").code(1);
+    assert_eq!(check.json(), verdict);
+}
+
+/// The MCP client calls every tool once in the order of the list, so it is an agent of a kind.
+fn the_mcp_client_works_as_an_agent() {
+    let place = Place::new();
+    let program = root().join("ci/mcp_client.py");
+    let agent =
+        format!("command:sh -c '{} {} $PLANPROOF_MCP_URL'", python("ci").display(), program.display());
+    let report = recounted(&place, &["test", &agent, "--cases", "8"], 1);
+    assert_eq!(report["unscored"], 0);
+    assert_eq!(report["failed"], report["classes"]["order_error"], "{report}");
+}
+
+/// The report on the example agent of a framework.
+fn framework_report(framework: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
+    let place = Place::new();
+    let program = root().join("examples").join(framework).join("agent.py");
+    let agent = format!("command:{} {}", python(framework).display(), program.display());
+    let cases = cases.to_string();
+    let words =
+        ["test", &agent, "--serve-model", model, "--cases", &cases, "--concurrency", "3", "-q", "--json"];
+    let mut command = place.command(&words);
+    keep_compiled(&mut command);
+    command.envs(environment.iter().copied());
+    let run = Run::of(command, "");
+    (place, run)
+}
+
+fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
+    let (place, run) = framework_report(framework, "sim/perfect", FRAMEWORK_CASES, environment);
+    if run.code != 0 {
+        // Why, in the agent's own words.
+        let traces = place.run("runs export last").out;
+        panic!("{run:?}\n{:?}", traces.lines().filter(|line| line.contains("\"end\"")).collect::<Vec<_>>());
+    }
+    assert_eq!(run.json()["passed"], FRAMEWORK_CASES);
+    assert_eq!((&run.json()["simulated"], &run.json()["model"]), (&json!(true), &json!("sim/perfect")));
+    framework_agent_follows_its_model(framework, environment);
+}
+
+/// An agent whose model plans wrongly fails on the very cases that the same model fails on in our own loop.
+fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str)]) {
+    let (place, run) = framework_report(framework, "sim/in-order", FRAMEWORK_CASES_WRONG, environment);
+    let report = run.code(1).json();
+    let verdicts = |place: &Place| {
+        let lines = json_lines(&place.run("runs export last --format verdicts").code(0).out);
+        lines
+            .into_iter()
+            .map(|verdict| (verdict["case"].clone(), verdict["class"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let agent = verdicts(&place);
+    place.run(&format!("test tools@sim/in-order --cases {FRAMEWORK_CASES_WRONG} -q")).code(1);
+    assert_eq!(agent, verdicts(&place));
+    assert_eq!(report["failed"], report["classes"]["order_error"]);
+}
+
+/// What a user of the `openai` package would write, against a simulated model: both interfaces, streamed and not.
+const OPENAI_CLIENT: &str = r#"
+import json, os, sys
+from openai import AuthenticationError, OpenAI
+
+case = json.loads(open(sys.argv[1]).readline())
+model = os.environ["OPENAI_MODEL"]
+client = OpenAI()
+tools = [{"name": t["name"], "description": t["description"], "parameters": t["input_schema"]} for t in case["tools"]]
+chat_tools = [{"type": "function", "function": tool} for tool in tools]
+flat_tools = [{"type": "function", **tool} for tool in tools]
+
+
+def by_chat(stream):
+    messages, called = [{"role": "user", "content": case["query"]}], []
+    while True:
+        if stream:
+            with client.chat.completions.stream(model=model, messages=messages, tools=chat_tools) as events:
+                for _ in events:
+                    pass
+                reply = events.get_final_completion().choices[0].message
+        else:
+            reply = client.chat.completions.create(model=model, messages=messages, tools=chat_tools).choices[0].message
+        if not reply.tool_calls:
+            assert reply.content
+            return called
+        calls = [
+            {"id": c.id, "type": "function", "function": {"name": c.function.name, "arguments": c.function.arguments}}
+            for c in reply.tool_calls
+        ]
+        messages.append({"role": "assistant", "content": reply.content, "tool_calls": calls})
+        for call in reply.tool_calls:
+            called.append(call.function.name)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": "done"})
+
+
+def by_responses(stream):
+    inputs, previous, called = case["query"], None, []
+    while True:
+        request = {"model": model, "input": inputs, "previous_response_id": previous, "tools": flat_tools}
+        if previous is None:
+            del request["previous_response_id"]
+        if stream:
+            with client.responses.stream(**request) as events:
+                for _ in events:
+                    pass
+                response = events.get_final_response()
+        else:
+            response = client.responses.create(**request)
+        calls = [item for item in response.output if item.type == "function_call"]
+        if not calls:
+            assert response.output_text
+            return called
+        called += [call.name for call in calls]
+        inputs = [{"type": "function_call_output", "call_id": call.call_id, "output": "done"} for call in calls]
+        previous = response.id
+
+
+try:
+    OpenAI(api_key="wrong", max_retries=0).models.list()
+    sys.exit("a wrong key was taken")
+except AuthenticationError:
+    pass
+print(json.dumps({f"{way.__name__}({stream})": way(stream) for way in (by_chat, by_responses) for stream in (False, True)}))
+"#;
+
+fn the_openai_client_talks_to_a_served_model() {
+    let place = Place::new();
+    place.write("client.py", OPENAI_CLIENT);
+    place.write("c.jsonl", &place.run("synth --count 1 --actions 6").code(0).out);
+    let serve = ["serve-model", "sim/perfect", "--json"];
+    let mut server = place.command(&serve).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let served: Value = serde_json::from_str(&line).unwrap();
+    let mut command = Command::new(python("openai-agents"));
+    command.args(["client.py", "c.jsonl"]).current_dir(place.path("."));
+    keep_compiled(&mut command);
+    for (name, key) in [("OPENAI_BASE_URL", "base_url"), ("OPENAI_API_KEY", "key"), ("OPENAI_MODEL", "model")]
+    {
+        command.env(name, served[key].as_str().unwrap());
+    }
+    let run = Run::of(command, "");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let plans = run.code(0).json();
+    let plans = plans.as_object().unwrap();
+    assert_eq!(plans.len(), 4);
+    for (way, plan) in plans {
+        let calls: Vec<&str> = plan.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let check = place.run(&format!("check --case c.jsonl --calls {}", calls.join(",")));
+        assert_eq!(check.code, 0, "{way}: {check:?}");
+    }
+}
