@@ -286,7 +286,9 @@ async fn finish_in_store(
 ) -> Result<(), CampaignError> {
     let (class, verdict) = match &outcome.verdict {
         Ok(verdict) => (verdict.class.map(planproof_synth::Class::as_str), write_verdict(&case.id, verdict)),
-        Err(unscored) => (None, serde_json::json!({ "case": case.id, "unscored": unscored.to_string() }).to_string()),
+        Err(unscored) => {
+            (None, serde_json::json!({ "case": case.id, "unscored": unscored.to_string() }).to_string())
+        }
     };
     let finish = Finish {
         passed: outcome.passed(),

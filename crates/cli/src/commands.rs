@@ -20,6 +20,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
 }
 
+/// The same on one thread, where what comes first must be begun first.
+fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
+}
+
 /// Writes a value as one line of JSON to stdout.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     use std::io::Write as _;

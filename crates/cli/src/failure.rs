@@ -75,6 +75,7 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::Export { kind: io::ErrorKind::BrokenPipe, .. } => Self::OutputClosed,
             StoreError::UnknownCampaign { .. }
+            | StoreError::CannotOpen { .. }
             | StoreError::NotAStore { .. }
             | StoreError::Newer { .. }
             | StoreError::AmbiguousCampaign { .. } => Self::usage(error.to_string()),

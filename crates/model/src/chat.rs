@@ -139,7 +139,7 @@ pub enum ModelError {
         what: String,
     },
     /// Nobody answered.
-    #[error("cannot reach {url}: {reason}")]
+    #[error("cannot reach {url}: {reason}; is the server running, and is its URL right (OPENAI_BASE_URL)?")]
     Unreachable {
         /// Where.
         url: String,

@@ -261,7 +261,8 @@ impl Store {
     pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<u64, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let read_error = |error| self.place.error(error);
-        let write_error = |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
+        let write_error =
+            |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
         let mut statement = self
             .connection
             .prepare_cached(

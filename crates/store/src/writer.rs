@@ -133,7 +133,12 @@ struct Batch {
 
 enum Operation {
     /// An event, whose line is at `start..end` of the batch's lines.
-    Append { run: RunId, seq: i64, start: usize, end: usize },
+    Append {
+        run: RunId,
+        seq: i64,
+        start: usize,
+        end: usize,
+    },
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
     Flush(Completion<()>),

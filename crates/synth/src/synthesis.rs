@@ -5,6 +5,8 @@
 //! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly when they have
 //! no cycle.
 
+use std::collections::HashSet;
+
 use planproof_constraint::{Order, Variable};
 use thiserror::Error;
 
@@ -126,8 +128,8 @@ impl Meter for () {
     }
 }
 
-/// Draws cases from a topic bank and wordings. Same seed, index and options: the same case, on every machine, in
-/// every version.
+/// Draws cases from a topic bank and wordings. Same seed, index and options, same bank and wordings: the same case, on
+/// every machine.
 #[derive(Debug, Clone)]
 pub struct Synthesizer<'a> {
     options: Options,
@@ -187,9 +189,11 @@ impl<'a> Synthesizer<'a> {
             let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
             return out_of("actions", format!("{low}..{high}"), range);
         }
-        let others: usize = bank.topics().iter().map(|topic| topic.activities.len()).sum::<usize>();
+        let activities = || bank.topics().iter().flat_map(|topic| &topic.activities);
+        let names: HashSet<String> = activities().map(|activity| snake_case(activity)).collect();
         let largest = bank.topics().iter().map(|topic| topic.activities.len()).max().unwrap_or(0);
-        let distractors_max = (others - largest).min(DISTRACTORS_MAX as usize) / 2;
+        // Twice as many foreign names as are wanted at most, so that drawing until one is new comes to an end soon.
+        let distractors_max = (names.len().saturating_sub(largest) / 2).min(DISTRACTORS_MAX as usize);
         if options.distractors as usize > distractors_max {
             let range = format!("at most {distractors_max} with this topic bank");
             return out_of("distractors", options.distractors.to_string(), range);

@@ -113,7 +113,8 @@ fn urls_that_cannot_be_asked_are_the_users_errors() {
     for url in ["", "localhost", "/run", "ftp://127.0.0.1/run", "http://", "http://a b/"] {
         assert!(matches!(UrlAgent::new(url), Err(UrlError::Invalid { .. })), "{url:?}");
     }
-    let secret = UrlAgent::new("http://me:secret@127.0.0.1/run").expect_err("it holds a password").to_string();
+    let secret =
+        UrlAgent::new("http://me:secret@127.0.0.1/run").expect_err("it holds a password").to_string();
     assert!(secret.contains("password") && !secret.contains("secret"), "{secret}");
     // Without root certificates on the machine the error says so.
     match UrlAgent::new("https://agent.example/run") {

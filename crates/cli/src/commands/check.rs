@@ -1,5 +1,6 @@
 //! `planproof check`: the verdict on one plan.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use planproof_synth::file::write_verdict;
@@ -29,37 +30,42 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
             vec![Plan { case, events }]
         }
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = String::new();
     let (mut failed, mut unscored) = (false, false);
     for Plan { case, events } in &plans {
         match judge(case, events, judge_options(&arguments.judge)) {
             Ok(verdict) => {
                 failed |= !verdict.passed;
                 if global.json {
-                    writeln!(out, "{}", write_verdict(&case.id, &verdict))?;
+                    let _ = writeln!(out, "{}", write_verdict(&case.id, &verdict));
                 } else {
                     let class = verdict.class.map_or("passed", planproof_synth::Class::as_str);
-                    writeln!(out, "case {}: {class}", case.id)?;
+                    let _ = writeln!(out, "case {}: {class}", case.id);
                     if !verdict.passed {
                         let marks = planproof_bench::violated_places(case, &verdict);
-                        writeln!(
+                        let _ = writeln!(
                             out,
                             "  {}",
                             render::marked(&case.paragraph, &marks, Marking::for_stdout())
-                        )?;
-                        write!(out, "{}", render::explanation(case, &verdict))?;
+                        );
+                        let _ = write!(out, "{}", render::explanation(case, &verdict));
                     }
                 }
             }
             Err(reason) => {
                 unscored = true;
                 if global.json {
-                    writeln!(out, "{}", json!({"case": case.id, "unscored": reason.to_string()}))?;
+                    let _ = writeln!(out, "{}", json!({"case": case.id, "unscored": reason.to_string()}));
                 } else {
-                    writeln!(out, "case {}: unscored, {reason}", case.id)?;
+                    let _ = writeln!(out, "case {}: unscored, {reason}", case.id);
                 }
             }
         }
+    }
+    match std::io::stdout().write_all(out.as_bytes()).map_err(Failure::from) {
+        // Whoever reads no further wants to know all the same how it went.
+        Ok(()) | Err(Failure::OutputClosed) => {}
+        Err(failure) => return Err(failure),
     }
     Ok(match (failed, unscored) {
         (true, _) => ExitCode::Failed,

@@ -1,6 +1,7 @@
 //! `planproof runs`: former campaigns.
 
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
@@ -20,12 +21,7 @@ use crate::render::{self, Marking};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
-    if !path.exists() {
-        return Err(Failure::usage(format!(
-            "there is no run store {}; `planproof test` makes one",
-            path.display()
-        )));
-    }
+    must_exist(path)?;
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
@@ -34,6 +30,14 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         RunsCommand::Export { run, format } => export(&store, run, *format)?,
     }
     Ok(ExitCode::Passed)
+}
+
+/// The run store must be there already: nothing is made by looking.
+pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
+    if path.exists() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("there is no run store {}; `planproof test` makes one", path.display())))
 }
 
 /// A campaign read back from the store.

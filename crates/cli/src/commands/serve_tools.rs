@@ -12,7 +12,7 @@ use planproof_tools::{SchemaCache, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
 use serde_json::json;
 
-use super::runtime;
+use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::{progress, select, signals};
@@ -29,7 +29,9 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let recorder = Arc::new(Recorder::new(clock));
     recorder.record(EventKind::Query { text: case.query.clone() });
     let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };
-    runtime()?.block_on(serve(arguments, global, tools))?;
+    // A client on stdin may send the next call before it has the answer to the last; they are executed as they came.
+    let runtime = if arguments.stdio { runtime_in_order() } else { runtime() }?;
+    runtime.block_on(serve(arguments, global, tools))?;
     recorder.end(EndReason::Answered { text: String::new() });
     let trace = Trace {
         header: Header {

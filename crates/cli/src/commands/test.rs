@@ -74,10 +74,20 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         .as_deref()
         .map(|name| agent(name, arguments.serve_model.as_deref(), &arguments.model))
         .transpose()?;
-    let store = open_store(&arguments.store)?;
-    let prepared = match (new_agent, &arguments.resume) {
-        (Some(agent), _) => create(arguments, global, &store, agent)?,
-        (None, resume) => resume_campaign(&store, resume.as_deref().unwrap_or("last"), &arguments.model)?,
+    let (store, prepared) = match (new_agent, &arguments.resume) {
+        (Some(agent), _) => {
+            let (cases, options) = draw_up(arguments, global, &agent)?;
+            let store = open_store(&arguments.store)?;
+            let prepared = create(&store, agent, cases, options)?;
+            (store, prepared)
+        }
+        (None, resume) => {
+            super::runs::must_exist(&arguments.store.store)?;
+            let store = open_store(&arguments.store)?;
+            let name = resume.as_deref().unwrap_or("last");
+            let prepared = resume_campaign(&store, name, &arguments.model)?;
+            (store, prepared)
+        }
     };
     let outcomes = runtime()?.block_on(carry_out(&prepared, &store, &arguments.model, global))?;
     let report = Report::new(ReportInput {
@@ -173,16 +183,13 @@ fn agent(name: &str, serve_model: Option<&str>, asking: &ModelArguments) -> Resu
     Ok(agent)
 }
 
-fn create(
+/// The cases of a new campaign, and its options.
+fn draw_up(
     arguments: &TestArguments,
     global: &Global,
-    store: &Store,
-    agent: AgentUnderTest,
-) -> Result<Prepared, Failure> {
-    let timeout =
-        Duration::try_from_secs_f64(arguments.timeout).ok().filter(|timeout| !timeout.is_zero()).ok_or_else(
-            || Failure::usage(format!("--timeout is {}; it must be above 0 seconds", arguments.timeout)),
-        )?;
+    agent: &AgentUnderTest,
+) -> Result<(Vec<Case>, StoredOptions), Failure> {
+    let timeout = select::seconds("--timeout", arguments.timeout)?;
     if arguments.iterations == 0 {
         return Err(Failure::usage("--iterations is 0; it must be at least 1"));
     }
@@ -203,7 +210,7 @@ fn create(
     }
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
-    allow_open_files(&agent, concurrency.min(cases.len()))?;
+    allow_open_files(agent, concurrency.min(cases.len()))?;
     let judge = judge_options(&arguments.judge);
     let options = StoredOptions {
         seed: global.seed,
@@ -217,6 +224,16 @@ fn create(
         solver_ns: u64::try_from(solver.time.as_nanos()).unwrap_or(u64::MAX),
         synthesis_ns: u64::try_from(synthesis.as_nanos()).unwrap_or(u64::MAX),
     };
+    Ok((cases, options))
+}
+
+/// Puts a new campaign into the store.
+fn create(
+    store: &Store,
+    agent: AgentUnderTest,
+    cases: Vec<Case>,
+    options: StoredOptions,
+) -> Result<Prepared, Failure> {
     let text = serde_json::to_string(&options).map_err(|error| Failure::outside(error.to_string()))?;
     let created_ms = milliseconds_now();
     let id = campaign_id(created_ms);

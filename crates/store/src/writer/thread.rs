@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, ToSql, params};
 
-use super::{
-    BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shared, Sleep, StartOperation,
-};
+use super::{BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shared, Sleep, StartOperation};
 use crate::StoreError;
 use crate::receipt::Completion;
 
@@ -111,8 +109,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     }
     let gather = if queue.has_many_runs() { GATHER_MANY } else { GATHER };
     let until = Instant::now() + gather;
-    while !queue.is_urgent() && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES
-    {
+    while !queue.is_urgent() && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             break;

@@ -99,7 +99,7 @@ fn options_out_of_range_are_named() {
         (Options { list_max: Some(9), ..base() }, "list length is 9"),
         (Options { sub_sentences_max: 0, ..base() }, "sub-sentences"),
         (Options { relative_depth: 4, ..base() }, "0 to 3"),
-        (Options { distractors: 1000, ..base() }, "distractors is 1000"),
+        (Options { distractors: 65, ..base() }, "distractors is 65; it must be at most 64"),
         (Options { topic: Some("dragon tamer".into()), ..base() }, "no topic \"dragon tamer\""),
     ];
     for (options, part) in cases {
@@ -126,4 +126,17 @@ fn options_without_room_end_with_an_error() {
         synthesizer.case(1, 0, &mut counts, &mut ()).expect_err("two actions at most can be mentioned");
     assert_eq!(error, SynthesisError::NoRoom { draws: 1000, actions: 20 });
     assert_eq!(counts.discarded, 1000);
+}
+
+#[test]
+fn topics_that_share_their_activities_leave_no_distractors() {
+    let topic = |job: &str| {
+        format!(r#"{{"job":"{job}","industry":"food","activities":["stock count","menu check"]}}"#)
+    };
+    let bank =
+        format!(r#"{{"schema":"planproof/topics/v1","topics":[{},{}]}}"#, topic("cook"), topic("baker"));
+    let bank = TopicBank::from_json(&bank).expect("the bank is good");
+    let options = Options { actions_min: 2, actions_max: 2, distractors: 1, ..Options::default() };
+    let error = Synthesizer::new(options, Wordings::shipped(), &bank).expect_err("there is nothing to draw");
+    assert!(error.to_string().contains("at most 0 with this topic bank"), "{error}");
 }

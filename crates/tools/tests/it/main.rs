@@ -22,7 +22,11 @@ fn mocks() -> Vec<MockTool> {
         "additionalProperties": false
     });
     let serde_json::Value::Object(input_schema) = schema else { unreachable!("an object was written above") };
-    let mail = Tool { name: "mail".into(), description: "Sends a letter.".into(), input_schema: input_schema.into() };
+    let mail = Tool {
+        name: "mail".into(),
+        description: "Sends a letter.".into(),
+        input_schema: input_schema.into(),
+    };
     vec![
         MockTool {
             tool: Tool::without_arguments("wash", "Washes the car."),
