@@ -67,3 +67,14 @@ fn the_demonstration_gives_reports_as_json() {
         assert_eq!(report["cases"], 200);
     }
 }
+
+#[test]
+fn the_readme_shows_what_the_demonstration_prints() {
+    let readme = include_str!("../../../../README.md");
+    let block = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let out = Place::new().run("demo").code(0).out;
+    let printed: Vec<&str> = out.lines().map(str::trim).collect();
+    for line in block.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "...") {
+        assert!(printed.contains(&line), "the demonstration does not print: {line}");
+    }
+}
