@@ -65,7 +65,7 @@ async fn silence_is_a_timeout_and_stopping_stops() {
     campaign.limits.wall = std::time::Duration::from_millis(30);
     for outcome in run(&campaign, None, &HashSet::new()).await {
         let verdict = outcome.verdict.expect("it is scored");
-        assert_eq!(verdict.class.map(|class| class.as_str()), Some("timeout"));
+        assert_eq!(verdict.class.map(planproof_synth::Class::as_str), Some("timeout"));
     }
 }
 
