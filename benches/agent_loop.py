@@ -181,7 +181,7 @@ def main() -> None:
             cases.write_bytes(subprocess.run(synth, check=True, stdout=subprocess.PIPE).stdout)
             sides["LangGraph"] = lambda: langgraph(address, cases)
         loop_table(in_turn(sides, options.rounds))
-    print()
+    print(flush=True)
     with served(planproof, THINK_MS) as address:
         sides = {
             "in process": lambda: campaign(program, MEMORY_RUNS, MEMORY_RUNS, ["--think-ms", str(THINK_MS)]),

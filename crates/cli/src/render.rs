@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use planproof_bench::{Finding, Report};
-use planproof_synth::{Case, Source, Verdict};
+use planproof_bench::{Finding, Report, wilson};
+use planproof_synth::{Case, Flag, Source, Verdict};
 
 /// How marked words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,13 +56,12 @@ pub(crate) fn report(report: &Report) -> String {
     };
     let _ = writeln!(out, "{}{model}, {} cases", report.agent, report.cases);
     if report.simulated {
-        let _ = writeln!(
-            out,
-            "SIMULATION: a simulated model planned; these figures say nothing of any real model."
-        );
+        let _ =
+            writeln!(out, "SIMULATION: a simulated model planned; these figures say nothing of any real model.");
     }
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
+    let _ = writeln!(out, "{LEGEND}");
     if report.failed > 0 {
         let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
         classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
@@ -78,6 +77,9 @@ pub(crate) fn report(report: &Report) -> String {
     }
     out
 }
+
+/// What the columns of success mean.
+const LEGEND: &str = "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention.";
 
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -96,31 +98,20 @@ fn summary_table(report: &Report) -> Table {
     let mut table = table(&[
         "Agent",
         "Generated",
-        "Errors",
-        "% [95 %]",
-        "by chance",
-        "in order",
-        "Solver calls",
-        "Solver",
-        "Synthesis",
-        "Agent time",
+        "Errors (% [95 %])",
+        "Solver\ncalls",
+        "Solver\ntime",
+        "Synthesis\ntime",
+        "Agent\ntime",
     ]);
-    let interval = report.error_interval();
-    let errors = if report.scored() == 0 {
-        "-".to_owned()
-    } else {
-        let rate = report.failed as f64 / report.scored() as f64;
-        format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high))
+    let errors = match rate_with_interval(report.failed, report.scored()) {
+        Some(rate) => format!("{} ({rate})", report.failed),
+        None => "-".to_owned(),
     };
-    // The baselines are given as error rates too, so that the columns can be compared.
-    let baseline = |success: Option<f64>| success.map_or("-".to_owned(), |rate| percent(1.0 - rate));
     table.add_row(vec![
-        short(&report.agent, 32),
+        short(&report.agent, 24),
         report.cases.to_string(),
-        report.failed.to_string(),
         errors,
-        baseline(report.chance()),
-        baseline(report.in_order()),
         report.solver.calls.to_string(),
         seconds(report.solver.seconds),
         seconds(report.synthesis_seconds),
@@ -130,39 +121,48 @@ fn summary_table(report: &Report) -> Table {
 }
 
 fn actions_table(report: &Report) -> Table {
-    let mut table = table(&["Actions", "Cases", "Passed", "% [95 %]", "by chance", "in order"]);
-    for group in &report.by_actions {
-        let rate = group.passed as f64 / group.cases as f64;
+    let mut table = table(&["Actions", "Cases", "Passed", "% [95 %]", "Chance", "In order"]);
+    let mut row = |name: String, cases: u64, passed: u64, chance: Option<f64>, in_order: Option<f64>| {
         table.add_row(vec![
-            group.actions.to_string(),
-            group.cases.to_string(),
-            group.passed.to_string(),
-            format!("{} [{}, {}]", percent(rate), percent(group.low), percent(group.high)),
-            group.chance.map_or("-".to_owned(), percent),
-            percent(group.in_order),
+            name,
+            cases.to_string(),
+            passed.to_string(),
+            rate_with_interval(passed, cases).unwrap_or("-".to_owned()),
+            chance.map_or("-".to_owned(), percent),
+            in_order.map_or("-".to_owned(), percent),
         ]);
+    };
+    for group in &report.by_actions {
+        row(group.actions.to_string(), group.cases, group.passed, group.chance, Some(group.in_order));
+    }
+    if report.by_actions.len() > 1 {
+        row("all".to_owned(), report.scored(), report.passed, report.chance(), report.in_order());
     }
     table
 }
 
 /// Several agents on the same cases, a line each.
-pub(crate) fn comparison(reports: &[Report]) -> Table {
-    let mut table = table(&["Agent", "Errors", "% [95 %]", "Mostly", "by chance", "in order"]);
+pub(crate) fn comparison(reports: &[Report]) -> String {
+    let mut table = table(&["Agent", "Passed", "% [95 %]", "Chance", "In order", "Fails mostly by"]);
     for report in reports {
-        let interval = report.error_interval();
-        let rate = report.failed as f64 / report.scored().max(1) as f64;
         let most = report.classes.iter().filter(|(_, count)| **count > 0).max_by_key(|(_, count)| **count);
-        let baseline = |success: Option<f64>| success.map_or("-".to_owned(), |rate| percent(1.0 - rate));
         table.add_row(vec![
             report.agent.clone(),
-            format!("{} of {}", report.failed, report.scored()),
-            format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)),
+            format!("{} of {}", report.passed, report.scored()),
+            rate_with_interval(report.passed, report.scored()).unwrap_or("-".to_owned()),
+            report.chance().map_or("-".to_owned(), percent),
+            report.in_order().map_or("-".to_owned(), percent),
             most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
-            baseline(report.chance()),
-            baseline(report.in_order()),
         ]);
     }
-    table
+    format!("{table}\n{LEGEND}")
+}
+
+/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]". `None` without trials.
+fn rate_with_interval(successes: u64, trials: u64) -> Option<String> {
+    let interval = wilson(successes, trials);
+    let rate = successes as f64 / trials as f64;
+    (trials > 0).then(|| format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)))
 }
 
 fn percent(rate: f64) -> String {
@@ -243,6 +243,15 @@ pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
     if !lost.is_empty() {
         let _ = writeln!(out, "  missing:  {}", lost.join(", "));
     }
+    for refused in &verdict.refused {
+        let _ = writeln!(out, "  refused:  {}: {}", refused.tool, one_line(&refused.answer));
+    }
+    if let Some(reason) = &verdict.cut_short {
+        let _ = writeln!(out, "  ended:    {}", one_line(reason));
+    }
+    if verdict.flags.contains(&Flag::Concurrent) {
+        let _ = writeln!(out, "  note:     calls overlapped in time");
+    }
     if let Some(wrong) = verdict.first_wrong_call {
         let right = verdict.correct_next.get(wrong).map(|ids| plan(ids)).unwrap_or_default();
         let called = verdict.calls.get(wrong).map(text).unwrap_or_default();
@@ -252,6 +261,12 @@ pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
         let _ = writeln!(out, "  right:    {}", plan(&verdict.repair));
     }
     out
+}
+
+/// The text in one line of bounded length; what an agent or a tool writes can be anything.
+fn one_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    short(text.trim(), 300)
 }
 
 /// Breaks lines at blanks so that they have at most `width` characters where words allow; escape codes count as none.

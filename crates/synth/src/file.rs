@@ -222,7 +222,15 @@ impl CaseFile {
         if !self.feasible {
             return Err("infeasible cases are not known to this version".into());
         }
+        if !self.query.contains(&self.paragraph) {
+            return Err("its query does not contain its paragraph, so the agent would see something else than what \
+                        is judged"
+                .into());
+        }
         let count = self.actions.len();
+        if self.options.actions as usize != count {
+            return Err(format!("options.actions is {}, but it has {count} actions", self.options.actions));
+        }
         if !(2..=ACTIONS_MAX).contains(&count) {
             return Err(format!("it has {count} actions; 2 to {ACTIONS_MAX} are possible"));
         }
@@ -361,6 +369,14 @@ struct VerdictFile<'a> {
     core: Vec<&'a str>,
     repair: Vec<&'a str>,
     correct_next: Vec<Vec<&'a str>>,
+    refused: Vec<RefusedFile<'a>>,
+    cut_short: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RefusedFile<'a> {
+    tool: &'a str,
+    answer: &'a str,
 }
 
 #[derive(Serialize)]
@@ -391,6 +407,12 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
         core: verdict.core.iter().map(ConstraintId::as_str).collect(),
         repair: ids(&verdict.repair),
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
+        refused: verdict
+            .refused
+            .iter()
+            .map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer })
+            .collect(),
+        cut_short: verdict.cut_short.as_deref(),
     };
     json(&file)
 }

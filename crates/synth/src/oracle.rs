@@ -98,6 +98,15 @@ pub struct Violated {
     pub words: String,
 }
 
+/// A call that was not executed, and what the agent was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The tool's name, as the agent wrote it.
+    pub tool: String,
+    /// The answer.
+    pub answer: String,
+}
+
 /// What the oracle says of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
@@ -121,6 +130,10 @@ pub struct Verdict {
     pub repair: Vec<ActionId>,
     /// For each call, the actions that would have been right in its place; empty once no correct plan was possible.
     pub correct_next: Vec<Vec<ActionId>>,
+    /// Calls of tools that do not exist, or with arguments that do not fit.
+    pub refused: Vec<Refused>,
+    /// Why the run ended, where the agent did not end it by an answer.
+    pub cut_short: Option<String>,
 }
 
 /// What counts as a failure beside the paper's classes.
@@ -157,8 +170,8 @@ struct CallRecord<'a> {
     id: &'a str,
     tool: &'a str,
     start: u64,
-    /// Set when it was answered: when, and whether with an error.
-    answered: Option<(u64, bool)>,
+    /// Set when it was answered: when, and with what error.
+    answered: Option<(u64, Option<&'a str>)>,
 }
 
 /// Judges a run of a case.
@@ -175,29 +188,33 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
     };
     let calls = collect_calls(events);
     let mut flags = BTreeSet::new();
-    match end {
-        EndReason::LimitReached { .. } => {
+    let cut_short = match end {
+        EndReason::LimitReached { limit, value } => {
             flags.insert(Flag::Class(Class::Timeout));
+            Some(format!("limit reached: {limit} {value}"))
         }
-        EndReason::AgentFailed { .. } => {
+        EndReason::AgentFailed { reason } => {
             flags.insert(Flag::Class(Class::ActError));
             flags.insert(Flag::AgentFailed);
+            Some(reason.clone())
         }
-        EndReason::Answered { .. } | EndReason::Unscored { .. } => {}
-    }
+        EndReason::Answered { .. } | EndReason::Unscored { .. } => None,
+    };
+    let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
     for call in &calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
-            (Some((_, true)), _) => {
+            (Some((_, Some(answer))), _) => {
                 flags.insert(Flag::Class(Class::ActError));
+                refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
             }
-            (Some((_, false)), None) => {
+            (Some((_, None)), None) => {
                 flags.insert(Flag::Class(Class::Distractor));
             }
-            (Some((answered, false)), Some(action)) => {
+            (Some((answered, None)), Some(action)) => {
                 let variable = Variable::new(action);
                 if execution.has(variable) {
                     flags.insert(Flag::Class(Class::Repeated));
@@ -266,6 +283,8 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         core,
         repair,
         correct_next,
+        refused,
+        cut_short,
     })
 }
 
@@ -283,7 +302,8 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
             EventKind::Result(result) => {
                 let open = calls.iter_mut().rev().find(|call| call.id == result.id.as_str());
                 if let Some(call) = open.filter(|call| call.answered.is_none()) {
-                    call.answered = Some((place as u64, result.is_error));
+                    let error = result.is_error.then_some(result.text.as_str());
+                    call.answered = Some((place as u64, error));
                 }
             }
             EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
@@ -316,6 +336,6 @@ fn primary_class(
 /// A refused call explains why an action is missing if it was meant for the action's tool, or for a tool that does
 /// not exist, which could have been meant for any.
 fn explains(case: &Case, call: &CallRecord<'_>, action: usize) -> bool {
-    matches!(call.answered, Some((_, true)))
+    matches!(call.answered, Some((_, Some(_))))
         && (call.tool == case.actions[action].tool || case.tool(call.tool).is_none())
 }
