@@ -1,14 +1,18 @@
 //! The command line.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use planproof_synth::Options;
 
+use crate::failure::Failure;
+
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
 #[command(name = "planproof", version, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
                         3 something outside failed and nothing else."
@@ -88,6 +92,14 @@ pub(crate) struct CaseArguments {
 }
 
 impl CaseArguments {
+    /// The places in the seed's sequence of so many cases from `--first` on.
+    pub(crate) fn places(&self, count: u64) -> Result<Range<u64>, Failure> {
+        let end = self.first.checked_add(count);
+        end.map(|end| self.first..end).ok_or_else(|| {
+            Failure::usage(format!("--first {}: there are no {count} cases from there on", self.first))
+        })
+    }
+
     pub(crate) fn options(&self) -> Options {
         Options {
             actions_min: self.actions.0,
@@ -103,9 +115,9 @@ impl CaseArguments {
     }
 }
 
-fn parse_range(text: &str) -> Result<(u32, u32), String> {
-    let number = |text: &str| {
-        text.parse::<u32>().map_err(|_| format!("\"{text}\" is no whole number; write for example 4 or 3..5"))
+fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
+    let number = |part: &str| {
+        part.parse::<u32>().map_err(|_| "write a whole number or a range of two, as in 4 or 3..5")
     };
     match text.split_once("..") {
         None => number(text).map(|both| (both, both)),
@@ -214,8 +226,25 @@ pub(crate) struct StoreArguments {
     pub(crate) store: PathBuf,
     /// Most pages of 4 KiB that the run store may take.
     #[arg(long, global = true, value_name = "N")]
-    pub(crate) store_pages_max: Option<u32>,
+    pub(crate) store_pages_max: Option<NonZeroU32>,
 }
+
+/// Options that say how cases are drawn; they mean nothing where the cases are there already.
+const DRAWING: [&str; 9] = [
+    "cases",
+    "actions",
+    "first",
+    "topic",
+    "distractors",
+    "sentences_max",
+    "sub_sentences_max",
+    "list_max",
+    "relative_depth",
+];
+
+/// Options that a campaign keeps from its beginning.
+const RUNNING: [&str; 7] =
+    ["from", "concurrency", "timeout", "iterations", "serve_model", "allow_repeats", "allow_distractors"];
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
@@ -230,7 +259,7 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) draw: CaseArguments,
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = DRAWING)]
     pub(crate) from: Option<PathBuf>,
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N")]
@@ -255,7 +284,7 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
     /// Go on with a campaign that was interrupted: its id, the beginning of it, or `last`. What is finished is kept.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", conflicts_with_all = DRAWING, conflicts_with_all = RUNNING)]
     pub(crate) resume: Option<String>,
 }
 

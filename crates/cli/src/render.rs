@@ -56,8 +56,10 @@ pub(crate) fn report(report: &Report) -> String {
     };
     let _ = writeln!(out, "{}{model}, {} cases", report.agent, report.cases);
     if report.simulated {
-        let _ =
-            writeln!(out, "SIMULATION: a simulated model planned; these figures say nothing of any real model.");
+        let _ = writeln!(
+            out,
+            "SIMULATION: a simulated model planned; these figures say nothing of any real model."
+        );
     }
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
@@ -79,7 +81,8 @@ pub(crate) fn report(report: &Report) -> String {
 }
 
 /// What the columns of success mean.
-const LEGEND: &str = "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention.";
+const LEGEND: &str =
+    "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention.";
 
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -182,7 +185,7 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// At most `most` characters, with a mark where something was left out.
-fn short(text: &str, most: usize) -> String {
+pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

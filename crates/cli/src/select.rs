@@ -20,6 +20,9 @@ use crate::failure::Failure;
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
 
+/// Longest time that the command line can ask for.
+const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Reads a file, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
@@ -33,7 +36,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     if read as u64 > FILE_BYTES_MAX {
         return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
     }
-    Ok(text)
+    // Some editors begin a file with a mark of its encoding.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
@@ -101,7 +105,13 @@ pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, Failure> {
     Duration::try_from_secs_f64(value)
         .ok()
         .filter(|time| !time.is_zero())
-        .ok_or_else(|| Failure::usage(format!("{option} is {value}; it must be above 0 seconds")))
+        .filter(|time| *time <= TIME_MAX)
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "{option} is {value}; it must be above 0 and at most {} seconds",
+                TIME_MAX.as_secs()
+            ))
+        })
 }
 
 /// The agent of that name.
@@ -122,7 +132,7 @@ pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTes
     };
     if kind != FunctionCallingAgent::KIND {
         return Err(Failure::usage(format!(
-            "unknown kind of agent \"{kind}\": there is tools, as in {0}@{model_name}",
+            "unknown kind of agent \"{kind}\"; write {0}@{model_name}",
             FunctionCallingAgent::KIND
         )));
     }

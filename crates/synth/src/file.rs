@@ -223,9 +223,11 @@ impl CaseFile {
             return Err("infeasible cases are not known to this version".into());
         }
         if !self.query.contains(&self.paragraph) {
-            return Err("its query does not contain its paragraph, so the agent would see something else than what \
+            return Err(
+                "its query does not contain its paragraph, so the agent would see something else than what \
                         is judged"
-                .into());
+                    .into(),
+            );
         }
         let count = self.actions.len();
         if self.options.actions as usize != count {

@@ -149,9 +149,10 @@ impl<'a> Synthesizer<'a> {
         let out_of =
             |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
         let (low, high) = (options.actions_min, options.actions_max);
+        let shown = if low == high { low.to_string() } else { format!("{low}..{high}") };
         if low < 2 || high < low || high as usize > ACTIONS_MAX {
-            let range = format!("a range within 2..{ACTIONS_MAX}");
-            return out_of("actions", format!("{low}..{high}"), range);
+            let range = format!("a number or a rising range within 2..{ACTIONS_MAX}");
+            return out_of("actions", shown, range);
         }
         if options.sentences_max.is_some_and(|most| most == 0 || most as usize > ACTIONS_MAX) {
             let value = options.sentences_max.unwrap_or_default().to_string();
@@ -187,7 +188,7 @@ impl<'a> Synthesizer<'a> {
             .unwrap_or(0);
         if high as usize > smallest * SITES.len() {
             let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
-            return out_of("actions", format!("{low}..{high}"), range);
+            return out_of("actions", shown, range);
         }
         let activities = || bank.topics().iter().flat_map(|topic| &topic.activities);
         let names: HashSet<String> = activities().map(|activity| snake_case(activity)).collect();

@@ -112,7 +112,7 @@ impl CommandAgent {
             if let Some(found) = candidates.find(|candidate| is_executable(candidate)) {
                 return Ok(found);
             }
-            "it is in none of the folders of PATH; give its path, as in `./my_agent`"
+            "it is in none of the folders of PATH; give its path, as in `./my_agent` (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)"
         };
         Err(CommandError::NotFound { program: self.program.clone(), hint })
     }

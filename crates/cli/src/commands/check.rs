@@ -123,7 +123,10 @@ fn from_traces(cases: &[Case], id: Option<&str>, text: &str) -> Result<Vec<Plan>
         }
     }
     if plans.is_empty() {
-        return Err(Failure::usage(format!("there is no trace of case \"{}\"", id.unwrap_or_default())));
+        return Err(Failure::usage(match id {
+            Some(id) => format!("the file has no trace of case \"{id}\""),
+            None => "the file has no trace".to_owned(),
+        }));
     }
     Ok(plans)
 }

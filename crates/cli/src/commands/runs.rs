@@ -22,6 +22,7 @@ use crate::render::{self, Marking};
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
+    super::test::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
@@ -100,9 +101,18 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let mut table =
-        render::table(&["Run", "Agent", "Model", "Cases", "Finished", "Passed", "Failed", "Unscored"]);
-    for column in table.column_iter_mut().take(3) {
+    let mut table = render::table(&[
+        "Run",
+        "Began (UTC)",
+        "Agent",
+        "Model",
+        "Cases",
+        "Finished",
+        "Passed",
+        "Failed",
+        "Unscored",
+    ]);
+    for column in table.column_iter_mut().take(4) {
         column.set_cell_alignment(CellAlignment::Left);
     }
     for campaign in &campaigns {
@@ -110,7 +120,8 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         let model = if campaign.simulated { format!("{model} (simulation)") } else { model.to_owned() };
         table.add_row([
             campaign.id.clone(),
-            campaign.agent.clone(),
+            date(campaign.created_ms),
+            render::short(&campaign.agent, 40),
             model,
             campaign.total().to_string(),
             campaign.finished().to_string(),
@@ -121,6 +132,13 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     }
     writeln!(std::io::stdout(), "{table}")?;
     Ok(())
+}
+
+/// A moment in milliseconds since 1970 as "2026-11-20 12:33".
+fn date(milliseconds: u64) -> String {
+    let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds);
+    let text = humantime::format_rfc3339_seconds(moment).to_string();
+    text.replace('T', " ").chars().take(16).collect()
 }
 
 fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(), Failure> {
@@ -174,7 +192,7 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
         "case {id}, {} ({} with {})",
         case.topic,
         campaign.agent,
-        campaign.model.as_deref().unwrap_or("its own model")
+        campaign.model.as_deref().unwrap_or("a model of its own")
     )?;
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.query)?,

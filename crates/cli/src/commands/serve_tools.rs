@@ -24,6 +24,14 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let case = select::pick_case(select::read_cases(&arguments.case)?, arguments.id.as_deref())?;
     let tools = mock_tools(&case, &SchemaCache::default())
         .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
+    // Made before anything is called: a trace that cannot be written should be known now.
+    let mut file =
+        match &arguments.trace {
+            Some(path) => Some(fs::File::create(path).map_err(|error| {
+                Failure::usage(format!("cannot write --trace {}: {error}", path.display()))
+            })?),
+            None => None,
+        };
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let recorder = Arc::new(Recorder::new(clock));
@@ -46,7 +54,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         },
         events: recorder.take_events(),
     };
-    finish(arguments, &case, &trace)
+    finish(arguments, &case, &trace, file.as_mut())
 }
 
 /// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).
@@ -71,13 +79,20 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     Ok(())
 }
 
-fn finish(arguments: &ServeToolsArguments, case: &Case, trace: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(path) = &arguments.trace {
-        let mut text = Vec::new();
-        wire::v1::write_trace(trace, &mut text);
-        fs::write(path, text)
-            .map_err(|error| Failure::outside(format!("cannot write {}: {error}", path.display())))?;
-    }
+fn finish(
+    arguments: &ServeToolsArguments,
+    case: &Case,
+    trace: &Trace,
+    file: Option<&mut fs::File>,
+) -> Result<ExitCode, Failure> {
+    let written = match file {
+        Some(file) => {
+            let mut text = Vec::new();
+            wire::v1::write_trace(trace, &mut text);
+            file.write_all(&text)
+        }
+        None => Ok(()),
+    };
     let verdict = judge(case, &trace.events, JudgeOptions::default())
         .map_err(|unscored| Failure::outside(unscored.to_string()))?;
     let line = write_verdict(&case.id, &verdict);
@@ -87,5 +102,7 @@ fn finish(arguments: &ServeToolsArguments, case: &Case, trace: &Trace) -> Result
     } else {
         writeln!(std::io::stdout(), "{line}")?;
     }
+    // The verdict is out, whatever became of the file.
+    written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;
     Ok(if verdict.passed { ExitCode::Passed } else { ExitCode::Failed })
 }

@@ -12,8 +12,7 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
     let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), TopicBank::shipped())?;
     let mut counts = SynthesisCounts::default();
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let first = arguments.cases.first;
-    for index in first..first.saturating_add(arguments.count) {
+    for index in arguments.cases.places(arguments.count)? {
         let case = synthesizer.case(global.seed, index, &mut counts, &mut ())?;
         if arguments.text {
             writeln!(out, "{}\n{}\n", case.id, case.query)?;

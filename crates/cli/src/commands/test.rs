@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ use crate::{open_files, progress, select, signals};
 const CONCURRENCY_IN_PROCESS: usize = 64;
 const CONCURRENCY_EXTERNAL: usize = 4;
 /// Most cases of one campaign.
-const CASES_MAX: u64 = 1_000_000;
+const CASES_MAX: u64 = 100_000;
 
 /// What of a campaign is kept in the store beside its cases, to go on with it and to sum it up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -156,15 +157,25 @@ pub(crate) fn print_report(
     Ok(())
 }
 
+/// A folder is the commonest mistake, and SQLite's word for it says nothing.
+pub(crate) fn must_be_no_folder(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::usage(format!("--store {} is a folder; name a file in it", path.display())));
+    }
+    Ok(())
+}
+
 /// Opens the run store for writing, making its folder where it is missing.
 pub(crate) fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
     let path = &arguments.store;
+    must_be_no_folder(path)?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| {
             Failure::usage(format!("cannot make the folder {}: {error}", folder.display()))
         })?;
     }
-    let limits = StoreLimits { pages_max: arguments.store_pages_max, ..StoreLimits::default() };
+    let limits =
+        StoreLimits { pages_max: arguments.store_pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
     Ok(Store::open(path, limits)?)
 }
 
@@ -263,8 +274,9 @@ fn synthesise(
     let mut counts = SynthesisCounts::default();
     let mut solver = SolverMeter::default();
     let start = Instant::now();
-    let first = arguments.draw.first;
-    let cases = (first..first.saturating_add(arguments.cases))
+    let cases = arguments
+        .draw
+        .places(arguments.cases)?
         .map(|index| synthesizer.case(global.seed, index, &mut counts, &mut solver))
         .collect::<Result<Vec<Case>, _>>()?;
     Ok((cases, solver, start.elapsed()))
@@ -342,14 +354,15 @@ async fn carry_out(
     let mut outcomes = prepared.finished.clone();
     let done: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
     let total = campaign.cases.len() as u64;
+    let resumed = if done.is_empty() { String::new() } else { format!(", {} done already", done.len()) };
+    progress::say(global, &format!("campaign {}: {total} cases{resumed}", campaign.id));
     let bar = progress::bar(global, total, done.len() as u64);
-    progress::say(global, &format!("campaign {}: {total} cases, {} done already", campaign.id, done.len()));
     let mut failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count();
     let result = campaign
         .run(Some(writer), &done, &stop, |outcome| {
             failed += usize::from(outcome.passed() == Some(false));
-            bar.set_message(format!("{failed} failed"));
             bar.inc(1);
+            bar.set_message(format!("{failed} failed"));
             outcomes.push(outcome);
         })
         .await;

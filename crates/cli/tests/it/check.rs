@@ -60,7 +60,7 @@ fn a_plan_gets_its_verdict() {
             "schema": "planproof/verdict/v1", "case": "small", "passed": false, "class": "order_error",
             "flags": ["order_error"], "calls": ["a2", "a1", "a3"], "violated": [{"id": "c2", "words": words}],
             "undetermined": [], "first_wrong_call": 1, "core": ["c2"], "repair": ["a2", "a3", "a1"],
-            "correct_next": [["a2", "a3"], ["a3"], []],
+            "correct_next": [["a2", "a3"], ["a3"], []], "refused": [], "cut_short": null,
         })
     );
     for right in ["a2,a3,a1", "a3,a2,a1", "addiction_counselling,a2,shelter_bed_count"] {
@@ -117,4 +117,25 @@ fn a_trace_that_was_cut_off_is_unscored() {
     let check = place.command(&["check", "--case", "-", "--trace", "cut.jsonl"]);
     let run = Run::of(check, &case).code(3);
     assert_snapshot!(run.out, @"case 7-0: unscored, the trace was cut off before the run ended");
+}
+
+#[test]
+fn what_was_refused_and_how_a_run_broke_is_told() {
+    let place = place();
+    let trace = |events: &str| {
+        let header = r#"{"schema":"planproof/trace/v1","agent":"a","model":null,"simulated":false,"case":"small","repeat":0,"seed":"1","clock":"logical","version":"0"}"#;
+        place.write("t.jsonl", &format!("{header}\n{events}"));
+        place.run("check --case c.json --trace t.jsonl").code(1).out
+    };
+    let out = trace(
+        "{\"at\":0,\"type\":\"call\",\"id\":\"x\",\"name\":\"do_it\",\"arguments\":{}}\n\
+         {\"at\":1,\"type\":\"result\",\"id\":\"x\",\"text\":\"no such tool\",\"is_error\":true}\n\
+         {\"at\":2,\"type\":\"end\",\"reason\":\"agent_failed\",\"message\":\"exit status 3:\\nkaboom\"}\n",
+    );
+    assert!(out.contains("  refused:  do_it: no such tool\n"), "{out}");
+    assert!(out.contains("  ended:    exit status 3: kaboom\n"), "{out}");
+    let out = trace(
+        "{\"at\":0,\"type\":\"end\",\"reason\":\"limit_reached\",\"limit\":\"iterations\",\"value\":50}\n",
+    );
+    assert!(out.contains("  ended:    limit reached: iterations 50\n"), "{out}");
 }

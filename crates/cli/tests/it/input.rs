@@ -21,7 +21,7 @@ fn agents_and_models_that_are_none() {
             "foo",
             "unknown agent \"foo\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
         ),
-        ("rect@sim/perfect", "unknown kind of agent \"rect\": there is tools, as in tools@sim/perfect"),
+        ("rect@sim/perfect", "unknown kind of agent \"rect\"; write tools@sim/perfect"),
         ("tools@gpt", "unknown model \"gpt\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"),
         (
             "tools@sim/flawless",
@@ -31,7 +31,8 @@ fn agents_and_models_that_are_none() {
         ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
         (
             "command:no-such-program --flag",
-            "there is no program `no-such-program`: it is in none of the folders of PATH; give its path, as in `./my_agent`",
+            "there is no program `no-such-program`: it is in none of the folders of PATH; give its path, as in `./my_agent` \
+             (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)",
         ),
         ("command:./agent", "there is no program `./agent`: give its path from the current directory"),
         (
@@ -68,12 +69,18 @@ fn agents_and_models_that_are_none() {
 fn numbers_that_make_no_sense() {
     let place = Place::new();
     for (options, message) in [
-        ("--cases 0", "--cases is 0; it must be 1 to 1000000"),
-        ("--timeout 0", "--timeout is 0; it must be above 0 seconds"),
-        ("--timeout nan", "--timeout is NaN; it must be above 0 seconds"),
+        ("--cases 0", "--cases is 0; it must be 1 to 100000"),
+        ("--timeout 0", "--timeout is 0; it must be above 0 and at most 604800 seconds"),
+        (
+            "--timeout 1e30",
+            "--timeout is 1000000000000000000000000000000; it must be above 0 and at most 604800 seconds",
+        ),
+        ("--actions 0", "actions is 0; it must be a number or a rising range within 2..64"),
+        ("--first 18446744073709551615", "--first 18446744073709551615: there are no 50 cases from there on"),
+        ("--timeout nan", "--timeout is NaN; it must be above 0 and at most 604800 seconds"),
         ("--iterations 0", "--iterations is 0; it must be at least 1"),
-        ("--actions 5..3", "actions is 5..3; it must be a range within 2..64"),
-        ("--actions 1..65", "actions is 1..65; it must be a range within 2..64"),
+        ("--actions 5..3", "actions is 5..3; it must be a number or a rising range within 2..64"),
+        ("--actions 1..65", "actions is 1..65; it must be a number or a rising range within 2..64"),
         ("--topic astronaut", "no topic \"astronaut\" in the topic bank; `planproof topics` lists them"),
     ] {
         let line = format!("test tools@sim/perfect {options}");
@@ -86,6 +93,9 @@ fn numbers_that_make_no_sense() {
         "test tools@sim/perfect --actions few",
         "test tools@sim/perfect --concurrency 0",
         "test tools@sim/perfect --resume last",
+        "test tools@sim/perfect --from c.jsonl --cases 3",
+        "test --resume last --cases 3",
+        "test --resume last --timeout 3",
         "synth --count many",
         "synth --text --json",
         "check --case c.json",
@@ -256,7 +266,7 @@ fn traces_that_make_no_sense() {
         check(&std::fs::read_to_string(place.path("t.jsonl")).unwrap()),
         "error: the trace is of case \"7-1\", which the file of cases lacks\n"
     );
-    assert_eq!(check(""), "error: there is no trace of case \"\"\n");
+    assert_eq!(check(""), "error: the file has no trace\n");
     assert!(check("{}\n").starts_with("error: the trace cannot be read: "));
     assert!(check("what?\n").starts_with("error: the trace cannot be read: "));
 }

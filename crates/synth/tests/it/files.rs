@@ -35,7 +35,11 @@ fn bad_case_files_are_told_what_is_wrong() {
         ("\"bits\":2.5", "\"bits\":3.5", "make it"),
         ("\"tool\":\"feed_mixing\"", "\"tool\":\"feed\"", "names tool \"feed\""),
         ("\"name\":\"roof_painting\"", "\"name\":\"feed_mixing\"", "two tools have the same name"),
-        ("Do these.\\n\\nFeed mixing precedes", "Do these.\\n\\nFeed mixing follows", "query does not contain its paragraph"),
+        (
+            "Do these.\\n\\nFeed mixing precedes",
+            "Do these.\\n\\nFeed mixing follows",
+            "query does not contain its paragraph",
+        ),
         ("\"options\":{\"actions\":3", "\"options\":{\"actions\":4", "options.actions is 4"),
         ("\"feasible\":true", "\"feasible\":false", "infeasible"),
         ("\"seed\":\"0\"", "\"seed\":\"x\"", "seed \"x\""),
