@@ -12,9 +12,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
-use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
+use serde_json::Map;
 
-use script::{Script, Step};
+use script::{Script, Slip, Step};
 
 /// Most scripts kept between the turns of runs; beyond that they are worked out again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
@@ -103,24 +104,16 @@ impl SimModel {
         let step = script.step(made);
         // Four characters a token is the usual rule of thumb; a simulation has no tokenizer.
         let tokens = |characters: usize| characters.div_ceil(4) as u64;
-        match step {
-            Step::Call { tool, arguments } => ChatReply {
-                text: String::new(),
-                calls: vec![ToolCall {
-                    id: CallId::new(format!("call_{}", made + 1)),
-                    name: tool.clone(),
-                    arguments: Arguments::Object(arguments.clone()),
-                }],
-                finish: FinishReason::ToolCalls,
-                usage: Usage { input_tokens: tokens(characters), output_tokens: tokens(tool.len()) },
-            },
-            Step::Say(text) => ChatReply {
-                text: text.clone(),
-                calls: Vec::new(),
-                finish: FinishReason::Stop,
-                usage: Usage { input_tokens: tokens(characters), output_tokens: tokens(text.len()) },
-            },
-        }
+        let (text, calls, finish, written) = match step {
+            Step::Call { tool, slip } => {
+                let call = write_call(&request.tools, tool, slip, made + 1);
+                let written = call.name.len();
+                (String::new(), vec![call], FinishReason::ToolCalls, written)
+            }
+            Step::Say(text) => (text.to_owned(), Vec::new(), FinishReason::Stop, text.len()),
+        };
+        let usage = Usage { input_tokens: tokens(characters), output_tokens: tokens(written) };
+        ChatReply { text, calls, finish, usage }
     }
 
     fn script(&self, request: &ChatRequest) -> Arc<Script> {
@@ -138,6 +131,21 @@ impl SimModel {
         }
         scripts.insert(key, Arc::clone(&script));
         script
+    }
+}
+
+/// The `number`-th call of a run, of the tool at that place, as the model writes it.
+fn write_call(tools: &[Tool], place: u16, slip: Slip, number: usize) -> ToolCall {
+    let tool = tools.get(usize::from(place));
+    let name = tool.map_or("", |tool| &tool.name);
+    let mut arguments = Map::new();
+    if slip == Slip::ExtraArgument {
+        arguments.insert("task".to_owned(), tool.map_or("", script::task_of).into());
+    }
+    ToolCall {
+        id: CallId::new(format!("call_{number}")),
+        name: if slip == Slip::WrongName { format!("do_{name}") } else { name.to_owned() },
+        arguments: Arguments::Object(arguments),
     }
 }
 

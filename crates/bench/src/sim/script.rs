@@ -6,35 +6,39 @@ use planproof_constraint::{Order, Variable};
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::{ACTIONS_MAX, Draw, read};
 use planproof_trace::Tool;
-use serde_json::{Map, Value};
 
 use super::SimKind;
 
-/// One turn.
-#[derive(Debug, Clone, PartialEq)]
+/// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Call a tool.
     Call {
-        /// Its name.
-        tool: String,
-        /// Its arguments.
-        arguments: Map<String, Value>,
+        /// Its place among the request's tools.
+        tool: u16,
+        /// What goes wrong with the call.
+        slip: Slip,
     },
     /// Finish.
-    Say(String),
+    Say(&'static str),
+}
+
+/// How a call is written wrongly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slip {
+    /// Not at all.
+    None,
+    /// With a name that no tool has.
+    WrongName,
+    /// With an argument that is not wanted.
+    ExtraArgument,
 }
 
 /// All turns of a run.
 #[derive(Debug)]
 pub(super) struct Script {
-    calls: Vec<Step>,
+    calls: Box<[Step]>,
     end: Step,
-}
-
-/// A task of the query, as the model sees it.
-struct Task<'a> {
-    tool: &'a Tool,
-    text: &'a str,
 }
 
 /// A relation that the text states, with the sub-sentence it stands in.
@@ -68,37 +72,35 @@ pub(super) fn key(request: &ChatRequest) -> u64 {
 
 impl Script {
     /// The turn after `made` calls.
-    pub(super) fn step(&self, made: usize) -> &Step {
-        self.calls.get(made).unwrap_or(&self.end)
+    pub(super) fn step(&self, made: usize) -> Step {
+        self.calls.get(made).copied().unwrap_or(self.end)
     }
 
     pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
-        let tasks: Vec<Task<'_>> = request.tools.iter().map(Task::of).collect();
-        let texts: Vec<&str> = tasks.iter().map(|task| task.text).collect();
+        let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
         let Some(Found { pairs, mentioned }) = find_paragraph(request, &texts) else {
-            let text = "I find no tasks with an order in this request that my tools could do.".to_owned();
-            return Self { calls: Vec::new(), end: Step::Say(text) };
+            let text = "I find no tasks with an order in this request that my tools could do.";
+            return Self { calls: Box::default(), end: Step::Say(text) };
         };
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
         let plan = plan(kind, &mentioned, &pairs, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
-            add_call(kind, &tasks, task, mentioned.len(), draw, &mut calls);
+            add_call(kind, task, mentioned.len(), draw, &mut calls);
         }
         let end = match (kind, calls.last()) {
-            (SimKind::Endless, Some(last)) => last.clone(),
-            _ => Step::Say("All tasks are done.".to_owned()),
+            (SimKind::Endless, Some(last)) => *last,
+            _ => Step::Say("All tasks are done."),
         };
-        Self { calls, end }
+        Self { calls: calls.into(), end }
     }
 }
 
-impl<'a> Task<'a> {
-    /// Tools tell their task in quotes: `Does the task "network diagnosis".` Where one does not, its name has to do.
-    fn of(tool: &'a Tool) -> Self {
-        let quoted = tool.description.split('"').nth(1).filter(|text| !text.is_empty());
-        Self { tool, text: quoted.unwrap_or(&tool.name) }
-    }
+/// The task that a tool does, in the words of the query. Tools tell it in quotes: `Does the task "network diagnosis".`
+/// Where one does not, its name has to do.
+pub(super) fn task_of(tool: &Tool) -> &str {
+    let quoted = tool.description.split('"').nth(1).filter(|text| !text.is_empty());
+    quoted.unwrap_or(&tool.name)
 }
 
 /// What the model makes of the text.
@@ -193,26 +195,15 @@ fn keep_order(
     plan
 }
 
-fn add_call(
-    kind: SimKind,
-    tasks: &[Task<'_>],
-    task: usize,
-    count: usize,
-    draw: &mut Draw,
-    calls: &mut Vec<Step>,
-) {
-    let name = &tasks[task].tool.name;
+fn add_call(kind: SimKind, task: usize, count: usize, draw: &mut Draw, calls: &mut Vec<Step>) {
+    // Providers take far fewer tools than that.
+    let tool = u16::try_from(task).unwrap_or(u16::MAX);
     if kind == SimKind::Clumsy && draw.unit() < kind.mistake_chance(count) {
-        calls.push(if draw.chance(1, 2) {
-            Step::Call { tool: format!("do_{name}"), arguments: Map::new() }
-        } else {
-            let mut arguments = Map::new();
-            arguments.insert("task".to_owned(), tasks[task].text.into());
-            Step::Call { tool: name.clone(), arguments }
-        });
+        let slip = if draw.chance(1, 2) { Slip::WrongName } else { Slip::ExtraArgument };
+        calls.push(Step::Call { tool, slip });
         if draw.chance(1, 2) {
             return;
         }
     }
-    calls.push(Step::Call { tool: name.clone(), arguments: Map::new() });
+    calls.push(Step::Call { tool, slip: Slip::None });
 }
