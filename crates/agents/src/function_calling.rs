@@ -66,6 +66,7 @@ impl FunctionCallingAgent {
             messages: vec![Message::User { text: run.query.to_owned() }],
             tools: Arc::clone(run.toolbox.tools()),
             settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
+            previous: None,
         };
         let mut used = UsedIds::default();
         for _ in 0..run.limits.iterations {

@@ -113,7 +113,7 @@ impl SimModel {
             Step::Say(text) => (text.to_owned(), Vec::new(), FinishReason::Stop, text.len()),
         };
         let usage = Usage { input_tokens: tokens(characters), output_tokens: tokens(written) };
-        ChatReply { text, calls, finish, usage }
+        ChatReply { text, calls, finish, usage, id: None }
     }
 
     fn script(&self, request: &ChatRequest) -> Arc<Script> {

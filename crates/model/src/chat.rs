@@ -56,11 +56,21 @@ pub struct Settings {
     pub stop: Vec<String>,
 }
 
+/// Names a reply that the server has kept, so that a later request can go on from it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ReplyId(pub String);
+
 /// What a model is asked.
+///
+/// A conversation whose last message is [`Message::Assistant`] without calls asks the model to go on writing that very
+/// message; only a model with [`Capabilities::partial_turn`] understands it.
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
-    /// The conversation so far.
+    /// The conversation so far; after [`previous`](Self::previous), if that is given.
     pub messages: Vec<Message>,
+    /// The kept reply that this request goes on from: the server puts the conversation up to and with that reply
+    /// before `messages`. Only for a model with [`Capabilities::server_state`].
+    pub previous: Option<ReplyId>,
     /// The tools it may call; shared by all turns of a run.
     pub tools: Arc<[Tool]>,
     /// How to write.
@@ -78,6 +88,8 @@ pub struct ChatReply {
     pub finish: FinishReason,
     /// Tokens taken.
     pub usage: Usage,
+    /// Names this reply, where the server keeps it ([`Capabilities::server_state`]).
+    pub id: Option<ReplyId>,
 }
 
 /// A part of a reply that is still being written.
@@ -107,6 +119,8 @@ pub enum ChatDelta {
         finish: FinishReason,
         /// Tokens taken.
         usage: Usage,
+        /// Names the reply, where the server keeps it.
+        id: Option<ReplyId>,
     },
 }
 
@@ -117,10 +131,47 @@ pub struct Capabilities {
     pub tool_calls: bool,
     /// Can send a reply while it is being written.
     pub streaming: bool,
-    /// Can go on from a partial assistant turn or a plain prompt.
-    pub continuation: bool,
-    /// Tells log-probabilities of tokens.
+    /// Goes on from an assistant's turn that is not finished.
+    pub partial_turn: bool,
+    /// Goes on from a plain text ([`Model::complete`]).
+    pub completion: bool,
+    /// Tells the log-probabilities of the tokens of a given text ([`CompletionRequest::score_prompt`]).
     pub log_probabilities: bool,
+    /// Keeps conversations, so that a request needs to hold only what is new ([`ChatRequest::previous`]).
+    pub server_state: bool,
+}
+
+/// A plain text that a model is to go on from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompletionRequest {
+    /// The text so far.
+    pub prompt: String,
+    /// How to write. `output_tokens_max` 0 asks for nothing new, which is of use with `score_prompt`.
+    pub settings: Settings,
+    /// Ask for the log-probabilities of the prompt's tokens as well.
+    pub score_prompt: bool,
+}
+
+/// A token with how likely the model found it after all before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredToken {
+    /// Its text. A token may hold a part of a character, whose text is then U+FFFD.
+    pub text: String,
+    /// Natural logarithm of its probability; `None` for the first token of a prompt, which comes after nothing.
+    pub log_probability: Option<f64>,
+}
+
+/// How a model went on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompletionReply {
+    /// What it wrote, without the prompt.
+    pub text: String,
+    /// Why it stopped.
+    pub finish: FinishReason,
+    /// Tokens taken.
+    pub usage: Usage,
+    /// The prompt's tokens, if they were asked for; else empty.
+    pub prompt_tokens: Vec<ScoredToken>,
 }
 
 /// Why a model could not be had. None of these is the agent's fault.
@@ -166,6 +217,26 @@ pub enum ModelError {
         /// How long the server asks to wait before another try.
         retry_after: Option<Duration>,
     },
+    /// The model cannot do that.
+    #[error("{model} cannot {what}")]
+    Unsupported {
+        /// The model's name.
+        model: String,
+        /// What was asked of it, to go on from "cannot".
+        what: &'static str,
+    },
+    /// A budget of the campaign is used up. Nothing was sent.
+    #[error("the budget of {budget} is used up")]
+    BudgetUsedUp {
+        /// The budget, with its unit.
+        budget: String,
+    },
+    /// A recording was to answer, and does not hold this request.
+    #[error("the recording does not hold this request: {difference}")]
+    NotRecorded {
+        /// How the request differs from the nearest one recorded.
+        difference: String,
+    },
     /// The answer is no answer of this protocol.
     #[error("{url} sent an answer that is not understood: {what}")]
     Malformed {
@@ -182,7 +253,12 @@ impl ModelError {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } => true,
             Self::Status { status, .. } => matches!(status, 408 | 409 | 429) || *status >= 500,
-            Self::MissingKey { .. } | Self::Configuration { .. } | Self::Malformed { .. } => false,
+            Self::MissingKey { .. }
+            | Self::Configuration { .. }
+            | Self::Unsupported { .. }
+            | Self::BudgetUsedUp { .. }
+            | Self::NotRecorded { .. }
+            | Self::Malformed { .. } => false,
         }
     }
 }
@@ -215,12 +291,35 @@ pub trait Model: Send + Sync {
             Ok(stream)
         })
     }
+
+    /// Asks the model to go on from a plain text.
+    fn complete<'a>(
+        &'a self,
+        _request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        let model = self.name().to_owned();
+        Box::pin(async move { Err(ModelError::Unsupported { model, what: "go on from a plain text" }) })
+    }
+
+    /// As [`complete`](Self::complete), while it is being written: [`ChatDelta::Text`] and a [`ChatDelta::End`]. What a
+    /// prompt's tokens scored is not streamed. The default sends the whole text as one burst.
+    fn complete_stream<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let CompletionReply { text, finish, usage, .. } = self.complete(request).await?;
+            let reply = ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+            let stream: BoxStream<'a, _> = Box::pin(futures::stream::iter(reply.into_deltas().map(Ok)));
+            Ok(stream)
+        })
+    }
 }
 
 impl ChatReply {
     /// The reply as the deltas of a stream that sends each part whole.
     pub fn into_deltas(self) -> impl Iterator<Item = ChatDelta> + Send {
-        let Self { text, calls, finish, usage } = self;
+        let Self { text, calls, finish, usage, id } = self;
         let words = (!text.is_empty()).then_some(ChatDelta::Text(text));
         let calls = calls.into_iter().enumerate().flat_map(|(index, call)| {
             let fragment = call.arguments.to_text();
@@ -229,6 +328,6 @@ impl ChatReply {
                 ChatDelta::CallArguments { index, fragment },
             ]
         });
-        words.into_iter().chain(calls).chain(std::iter::once(ChatDelta::End { finish, usage }))
+        words.into_iter().chain(calls).chain(std::iter::once(ChatDelta::End { finish, usage, id }))
     }
 }

@@ -11,6 +11,6 @@ pub mod openai;
 pub mod server;
 
 pub use chat::{
-    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Message, Model, ModelError,
-    Settings,
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
 };

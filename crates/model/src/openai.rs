@@ -211,7 +211,7 @@ impl Model for OpenAiModel {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { tool_calls: true, streaming: true, continuation: false, log_probabilities: false }
+        Capabilities { tool_calls: true, streaming: true, ..Capabilities::default() }
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

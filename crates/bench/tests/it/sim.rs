@@ -73,6 +73,7 @@ async fn text_it_cannot_read_is_answered_in_words() {
             messages: vec![Message::User { text: text.into() }],
             tools: vec![Tool::without_arguments("mail_sorting", "Sorts mail.")].into(),
             settings: Settings::default(),
+            previous: None,
         };
         let reply =
             SimModel::new(SimKind::Careless).chat(&request).await.expect("a simulation always answers");
@@ -89,6 +90,7 @@ async fn the_text_alone_decides() {
         messages: vec![Message::User { text: text.into() }],
         tools: ["mail_sorting", "tea_making"].map(|name| Tool::without_arguments(name, "")).to_vec().into(),
         settings: Settings::default(),
+        previous: None,
     };
     let reply = SimModel::new(SimKind::Perfect).chat(&request).await.expect("a simulation always answers");
     assert_eq!(reply.calls[0].name, "tea_making");

@@ -154,7 +154,7 @@ impl Decoder<'_> {
             }
         }
         let finish = WireFinish::reason(self.finish, !self.calls.is_empty());
-        self.ready.push_back(ChatDelta::End { finish, usage: self.usage });
+        self.ready.push_back(ChatDelta::End { finish, usage: self.usage, id: None });
     }
 }
 

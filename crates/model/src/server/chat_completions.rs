@@ -118,6 +118,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
             .enumerate()
             .map(|(place, wire)| message(place, wire))
             .collect::<Result<_, _>>()?,
+        previous: None,
     };
     let envelope = Envelope {
         id: format!("chatcmpl-{}", shared.next_completion()),

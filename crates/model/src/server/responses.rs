@@ -83,6 +83,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         messages,
         tools: shared.tools.get(wire.tools, wire.tool_choice)?,
         settings: settings(wire.temperature, wire.max_output_tokens, wire.seed.as_ref(), wire.stop)?,
+        previous: None,
     };
     let number = shared.responses.next();
     let envelope = Envelope {

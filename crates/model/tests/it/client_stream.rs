@@ -37,6 +37,7 @@ fn expected() -> Vec<ChatDelta> {
         ChatDelta::End {
             finish: FinishReason::ToolCalls,
             usage: Usage { input_tokens: 3, output_tokens: 4 },
+            id: None,
         },
     ]
 }
@@ -76,7 +77,7 @@ async fn a_stream_may_lack_what_servers_leave_out() {
     let stop = chunk(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#);
     let whole = vec![
         ChatDelta::Text("a".into()),
-        ChatDelta::End { finish: FinishReason::Stop, usage: Usage::default() },
+        ChatDelta::End { finish: FinishReason::Stop, usage: Usage::default(), id: None },
     ];
     for body in [
         // No usage; neither a reason to finish; no [DONE].
@@ -107,7 +108,7 @@ async fn a_stream_may_lack_what_servers_leave_out() {
             arguments(0, "{}"),
             start(1, "b", "ask"),
             arguments(1, "{\"x\":1}"),
-            ChatDelta::End { finish: FinishReason::ToolCalls, usage: Usage::default() },
+            ChatDelta::End { finish: FinishReason::ToolCalls, usage: Usage::default(), id: None },
         ])
     );
 }

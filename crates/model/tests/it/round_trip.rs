@@ -34,7 +34,7 @@ async fn streamed(model: &OpenAiModel, request: &ChatRequest) -> ChatReply {
                 calls.push((id, name, String::new()));
             }
             ChatDelta::CallArguments { index, fragment } => calls[index].2.push_str(&fragment),
-            ChatDelta::End { finish, usage } => (reply.finish, reply.usage) = (finish, usage),
+            ChatDelta::End { finish, usage, id: _ } => (reply.finish, reply.usage) = (finish, usage),
         }
     }
     let call =
@@ -65,6 +65,7 @@ async fn a_conversation_with_parallel_calls_survives_the_journey() {
         ],
         tools,
         settings,
+        previous: None,
     };
     for said in script {
         let reply = model.chat(&request).await.unwrap();
@@ -85,7 +86,8 @@ async fn a_conversation_with_parallel_calls_survives_the_journey() {
 async fn an_orphan_answer_is_noticed() {
     let model = connect(scripted(vec![says("hi", &[])])).await;
     let messages = vec![Message::Tool { id: CallId::new("c1"), text: "ok".into() }];
-    let request = ChatRequest { messages, tools: Arc::from([]), settings: Settings::default() };
+    let request =
+        ChatRequest { messages, tools: Arc::from([]), settings: Settings::default(), previous: None };
     let error = model.chat(&request).await.unwrap_err().to_string();
     assert!(error.contains("502") && error.contains("message 0 answers c1"), "{error}");
 }
@@ -99,6 +101,7 @@ async fn many_requests_at_once_get_each_their_own_answer() {
             messages: vec![Message::User { text: format!("{number}") }],
             tools: Arc::from([Tool::without_arguments(format!("tool_{number}"), "d")]),
             settings: Settings::default(),
+            previous: None,
         })
         .collect();
     let replies = futures::future::join_all(requests.iter().map(|request| model.chat(request))).await;
@@ -135,6 +138,7 @@ fn any_reply() -> impl Strategy<Value = ChatReply> {
                 calls,
                 finish,
                 usage: Usage { input_tokens: u64::from(tokens), output_tokens: 1 },
+                id: None,
             }
         },
     )
@@ -152,6 +156,7 @@ fn streaming_and_plain_replies_are_what_was_said() {
                     messages: vec![Message::User { text: "hi".into() }],
                     tools: Arc::from([]),
                     settings: Settings::default(),
+                    previous: None,
                 };
                 let plain = model.chat(&request).await.expect("an answer");
                 let pieces = streamed(&model, &request).await;

@@ -105,7 +105,7 @@ fn in_pieces(reply: ChatReply) -> Vec<Result<ChatDelta, ModelError>> {
             break;
         }
     }
-    deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage });
+    deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage, id: None });
     deltas.into_iter().map(Ok).collect()
 }
 
@@ -124,6 +124,7 @@ pub(crate) fn says(text: &str, calls: &[(&str, &str, &str)]) -> ChatReply {
         finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         calls,
         usage: Usage { input_tokens: 5, output_tokens: 2 },
+        id: None,
     }
 }
 

@@ -158,5 +158,6 @@ pub(crate) fn question() -> ChatRequest {
         messages: vec![Message::User { text: "hello".into() }],
         tools: Arc::from([]),
         settings: Settings::default(),
+        previous: None,
     }
 }

@@ -198,6 +198,7 @@ pub(in crate::openai) fn read_reply(
         usage: reply.usage.map(Usage::from).unwrap_or_default(),
         text,
         calls,
+        id: None,
     })
 }
 
@@ -225,6 +226,7 @@ mod tests {
             messages: vec![],
             tools: std::sync::Arc::from([]),
             settings: crate::Settings::default(),
+            previous: None,
         };
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..3 {

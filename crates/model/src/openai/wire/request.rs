@@ -178,6 +178,7 @@ mod tests {
             arguments: Arguments::from_text(text),
         };
         let request = ChatRequest {
+            previous: None,
             messages: vec![
                 Message::System { text: "s".into() },
                 Message::User { text: "\"u\"\n".into() },
@@ -210,7 +211,12 @@ mod tests {
                 r#""stream":true,"stream_options":{"include_usage":true}}"#,
             )
         );
-        let plain = ChatRequest { messages: vec![], tools: Arc::from([]), settings: Settings::default() };
+        let plain = ChatRequest {
+            messages: vec![],
+            tools: Arc::from([]),
+            settings: Settings::default(),
+            previous: None,
+        };
         let bytes = render("m", &plain, None, LimitField::MaxCompletionTokens, false).unwrap();
         assert_eq!(bytes, br#"{"model":"m","messages":[]}"#);
     }

@@ -80,7 +80,7 @@ impl EventNarrator {
 
     /// The reply that the items tell.
     fn reply(&self, finish: FinishReason, usage: Usage) -> ChatReply {
-        let mut reply = ChatReply { text: String::new(), calls: Vec::new(), finish, usage };
+        let mut reply = ChatReply { text: String::new(), calls: Vec::new(), finish, usage, id: None };
         for item in &self.items {
             match &item.body {
                 ItemBody::Text { text } => reply.text.push_str(text),

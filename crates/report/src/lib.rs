@@ -1,0 +1,1 @@
+//! Reports of campaigns, for people and for pipelines.

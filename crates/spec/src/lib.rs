@@ -1,0 +1,1 @@
+//! Behaviour specifications, their automata, and the decoding monitor.
