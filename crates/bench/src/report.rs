@@ -29,6 +29,10 @@ pub struct ReportInput<'a> {
     pub solver: SolverMeter,
     /// How long synthesis took, the solver included.
     pub synthesis: Duration,
+    /// What the runs cost in US dollars; `None` where no price is known.
+    pub cost: Option<f64>,
+    /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
+    pub ended_by: Option<&'a str>,
 }
 
 /// Report v1, as it is written.
@@ -49,6 +53,10 @@ pub struct Report {
     pub failed: u64,
     /// Runs that say nothing of the agent, because something else failed.
     pub unscored: u64,
+    /// Cases that were not run, or not to their end, because a budget was used up or the campaign was interrupted.
+    pub not_run: u64,
+    /// The budget that ended the campaign before its last case.
+    pub ended_by: Option<String>,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by everything that applied to them.
@@ -63,7 +71,7 @@ pub struct Report {
     pub agent_seconds: f64,
     /// Tokens.
     pub tokens: Tokens,
-    /// Cost in US dollars; null, because no prices are known yet.
+    /// Cost in US dollars; null where no price is known.
     pub cost: Option<f64>,
 }
 
@@ -117,6 +125,8 @@ impl Report {
             passed: 0,
             failed: 0,
             unscored: 0,
+            not_run: (input.cases.len() as u64).saturating_sub(input.outcomes.len() as u64),
+            ended_by: input.ended_by.map(str::to_owned),
             classes: Class::ALL.into_iter().map(|class| (class.as_str(), 0)).collect(),
             flags: Flag::ALL.into_iter().map(|flag| (flag.as_str(), 0)).collect(),
             by_actions: Vec::new(),
@@ -124,7 +134,7 @@ impl Report {
             synthesis_seconds: input.synthesis.as_secs_f64(),
             agent_seconds: 0.0,
             tokens: Tokens { input: 0, output: 0 },
-            cost: None,
+            cost: input.cost,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for outcome in input.outcomes {

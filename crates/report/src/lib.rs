@@ -1,1 +1,12 @@
-//! Reports of campaigns, for people and for pipelines.
+//! Reports of campaigns, for people and for pipelines. Everything here makes text of what it is given and writes no
+//! file.
+
+mod campaign;
+pub mod compare;
+pub mod csv;
+pub mod html;
+pub mod inspect;
+pub mod junit;
+pub mod step_summary;
+
+pub use campaign::{ReportedCampaign, TraceSource};

@@ -20,6 +20,8 @@ async fn totals_are_the_sums_of_the_verdicts() {
         outcomes: &outcomes,
         solver: SolverMeter::default(),
         synthesis: Duration::ZERO,
+        cost: None,
+        ended_by: None,
     });
     let passed = outcomes.iter().filter(|outcome| outcome.passed() == Some(true)).count() as u64;
     assert_eq!((report.cases, report.passed, report.failed, report.unscored), (150, passed, 150 - passed, 0));

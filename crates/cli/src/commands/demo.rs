@@ -54,6 +54,8 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode, Failure> {
             outcomes: &outcomes,
             solver,
             synthesis,
+            cost: None,
+            ended_by: None,
         });
         if kind == SHOWN {
             shown = outcomes;

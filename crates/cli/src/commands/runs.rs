@@ -151,6 +151,8 @@ fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(
         outcomes: &outcomes,
         solver: options.solver(),
         synthesis: options.synthesis(),
+        cost: None,
+        ended_by: None,
     });
     let missing = campaign.total() - campaign.finished();
     if missing > 0 {

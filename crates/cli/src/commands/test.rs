@@ -99,6 +99,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         outcomes: &outcomes,
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
+        cost: None,
+        ended_by: None,
     });
     let printed = print_report(
         &report,

@@ -1,0 +1,39 @@
+//! What all reports are made from.
+
+use planproof_bench::{Outcome, Report};
+use planproof_synth::Case;
+use planproof_trace::Trace;
+
+/// Where the traces of a campaign are. They are fetched one by one, because only few of them are shown and all
+/// together may be larger than memory.
+pub trait TraceSource {
+    /// The trace of the run of this case; `None` if it has none, as before it was run.
+    ///
+    /// # Errors
+    /// The store cannot be read, or holds something that is no trace; the text says which, for a person.
+    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String>;
+}
+
+/// A campaign with all that reports say of it.
+#[derive(Clone, Copy)]
+pub struct ReportedCampaign<'a> {
+    /// Its id in the run store.
+    pub id: &'a str,
+    /// When it began, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// The command line that asked for it.
+    pub command_line: &'a str,
+    /// The option that names its run store on a command line (`--store FILE`, shell-quoted), or nothing where it is
+    /// the default one. For commands that run something again.
+    pub store_option: &'a str,
+    /// Seed of the campaign.
+    pub seed: u64,
+    /// All its cases, in order.
+    pub cases: &'a [Case],
+    /// What came of them, by ordinal; a case without an outcome was not run.
+    pub outcomes: &'a [Outcome],
+    /// The campaign summed up.
+    pub report: &'a Report,
+    /// The traces of its runs.
+    pub traces: &'a dyn TraceSource,
+}
