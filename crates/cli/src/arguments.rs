@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use planproof_synth::Options;
 
 use crate::failure::Failure;
@@ -35,6 +36,16 @@ pub(crate) struct Global {
     /// No progress on stderr.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// The configuration file, or `none` for none; by default the nearest `planproof.toml` of this folder and those
+    /// above it up to the repository's root.
+    #[arg(long, global = true, env = "PLANPROOF_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set a key as the configuration file does, as in `--set test.cases=20`; `KEY=` unsets it.
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.
+    #[arg(skip)]
+    pub(crate) command_line: String,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +68,12 @@ pub(crate) enum Command {
     ServeTools(ServeToolsArguments),
     /// Look at former campaigns in the run store.
     Runs(RunsArguments),
+    /// Write a configuration file to begin with.
+    Init(InitArguments),
+    /// Print the completions for a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write one for each command into a folder.
+    Man(ManArguments),
 }
 
 /// How cases are drawn.
@@ -352,6 +369,32 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
         format: ExportFormat,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The agent to be tested, as `planproof test` takes it.
+    #[arg(long, default_value = "tools@sim/careless", value_name = "AGENT")]
+    pub(crate) agent: String,
+    /// Replace a file that is there already.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the JSON Schema of the configuration file instead.
+    #[arg(long, conflicts_with_all = ["agent", "force"])]
+    pub(crate) schema: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// The folder; it is made if it does not exist. Without it the main page goes to stdout.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -1,7 +1,10 @@
 //! The commands, one module each.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod read;
 pub(crate) mod runs;
 pub(crate) mod serve_model;

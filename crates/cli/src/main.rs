@@ -3,6 +3,7 @@
 
 mod arguments;
 mod commands;
+mod config;
 mod failure;
 mod open_files;
 mod progress;
@@ -12,24 +13,38 @@ mod signals;
 
 use std::process;
 
-use clap::Parser;
-
 use arguments::{Arguments, Command};
+use config::Origins;
 use failure::{ExitCode, Failure};
 
 fn main() {
-    let arguments = Arguments::parse();
-    let result = run(&arguments);
-    let code = match result {
+    let code = match config::parse(std::env::args_os().collect()) {
+        Ok(parsed) => {
+            if let Some(summary) = parsed.origins.summary() {
+                progress::say(&parsed.arguments.global, &summary);
+            }
+            exit_code(run(&parsed.arguments), &parsed.origins)
+        }
+        Err(failure) => exit_code(Err(failure), &Origins::default()),
+    };
+    process::exit(code as i32);
+}
+
+/// Says what went wrong, if anything.
+fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
+    match result {
         Ok(code) => code,
         // Whoever read our output has had enough, as `head` does; that is no failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,
         Err(failure) => {
-            eprintln!("{}", failure.describe());
+            let text = failure.describe();
+            eprintln!("{text}");
+            if failure.exit_code() == ExitCode::Usage {
+                origins.notes(&text).iter().for_each(|note| eprintln!("{note}"));
+            }
             failure.exit_code()
         }
-    };
-    process::exit(code as i32);
+    }
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -44,5 +59,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),
         Command::Runs(options) => commands::runs::run(options, global),
+        Command::Init(options) => commands::init::run(options),
+        Command::Completions(options) => commands::completions::run(options),
+        Command::Man(options) => commands::man::run(options),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         (Some(agent), _) => {
             let (cases, options) = draw_up(arguments, global, &agent)?;
             let store = open_store(&arguments.store)?;
-            let prepared = create(&store, agent, cases, options)?;
+            let prepared = create(&store, agent, cases, options, &global.command_line)?;
             (store, prepared)
         }
         (None, resume) => {
@@ -246,15 +246,15 @@ fn create(
     agent: AgentUnderTest,
     cases: Vec<Case>,
     options: StoredOptions,
+    command_line: &str,
 ) -> Result<Prepared, Failure> {
     let text = serde_json::to_string(&options).map_err(|error| Failure::outside(error.to_string()))?;
     let created_ms = milliseconds_now();
     let id = campaign_id(created_ms);
-    let command_line = std::env::args().collect::<Vec<_>>().join(" ");
     let campaign = NewCampaign {
         id: &id,
         created_ms,
-        command_line: &command_line,
+        command_line,
         agent: &agent.name,
         model: agent.model.as_deref(),
         simulated: agent.simulated,

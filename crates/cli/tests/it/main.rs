@@ -5,9 +5,12 @@
 mod campaigns;
 mod cases;
 mod check;
+mod completions;
+mod config;
 mod crash;
 mod demo;
 mod external;
+mod init;
 mod input;
 mod interrupt;
 mod servers;

@@ -1,0 +1,15 @@
+//! `planproof completions`: what a shell completes.
+
+use std::io::Write as _;
+
+use clap::CommandFactory as _;
+
+use crate::arguments::{Arguments, CompletionsArguments};
+use crate::failure::{ExitCode, Failure};
+
+pub(crate) fn run(arguments: &CompletionsArguments) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "planproof", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(ExitCode::Passed)
+}

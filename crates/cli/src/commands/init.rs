@@ -1,0 +1,143 @@
+//! `planproof init`: a configuration file to begin with.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use crate::arguments::InitArguments;
+use crate::config::{self, Kind, NAME, Section};
+use crate::failure::{ExitCode, Failure};
+
+/// The schema of the file, for editors. It lies beside the run store, away from what people look at.
+const SCHEMA: &str = ".planproof/planproof.schema.json";
+
+/// Keys of `[test]` that are shown, and what they are set to where they have no default.
+const SHOWN: [(&str, &str); 12] = [
+    ("cases", ""),
+    ("actions", ""),
+    ("topic", "\"restaurant chef\""),
+    ("distractors", ""),
+    ("timeout", ""),
+    ("iterations", ""),
+    ("concurrency", "4"),
+    ("serve-model", "\"sim/careless\""),
+    ("requests-per-second", "5"),
+    ("allow-repeats", "true"),
+    ("allow-distractors", "true"),
+    ("findings", ""),
+];
+
+/// Longest line of a comment, in characters.
+const COMMENT_WIDTH: usize = 100;
+
+pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
+    let mut out = std::io::stdout().lock();
+    if arguments.schema {
+        out.write_all(config::schema().as_bytes())?;
+        return Ok(ExitCode::Passed);
+    }
+    if !arguments.agent.contains(['@', ':']) {
+        return Err(Failure::usage(format!(
+            "unknown agent \"{}\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
+            arguments.agent
+        )));
+    }
+    write_new(Path::new(NAME), &file(&arguments.agent), arguments.force)?;
+    let has_schema = write_schema(Path::new(SCHEMA));
+    writeln!(
+        out,
+        "wrote {NAME}{}",
+        if has_schema { format!(", and {SCHEMA} for editors") } else { String::new() }
+    )?;
+    writeln!(
+        out,
+        "Next: `planproof test` tests {}; `planproof test --help` explains every key.",
+        arguments.agent
+    )?;
+    Ok(ExitCode::Passed)
+}
+
+/// Writes a file that must not be there yet, unless it may be replaced.
+fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    let options = options.write(true);
+    let options = if is_replaced { options.create(true).truncate(true) } else { options.create_new(true) };
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("there is a {} already; --force replaces it", path.display()))
+        }
+        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
+    })
+}
+
+/// Writes the schema. It only helps editors, so where it cannot be written nothing is lost.
+fn write_schema(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder).and_then(|()| fs::write(path, config::schema())).is_ok()
+}
+
+/// The text of the file.
+fn file(agent: &str) -> String {
+    let root = Section::root();
+    let mut text = format!(
+        "#:schema {SCHEMA}\n\
+         # What planproof does where the command line says nothing. A key is an option without its dashes, under the\n\
+         # command it belongs to; `planproof COMMAND --help` explains it. Options on the command line beat this file, and\n\
+         # this file beats the environment. File names are relative to this file.\n\
+         # API keys do not belong here: set OPENAI_API_KEY in the environment.\n"
+    );
+    for name in ["seed", "store"] {
+        push_key(&mut text, &root, name, "", true);
+    }
+    text += "\n[test]\n";
+    let Some(test) = root.section("test") else { return text };
+    let agent = toml::Value::from(agent).to_string();
+    push_key(&mut text, test, "agent", &agent, false);
+    for (name, value) in SHOWN {
+        push_key(&mut text, test, name, value, true);
+    }
+    text
+}
+
+/// A key with its meaning above it, as it would be without the file if no value is given.
+fn push_key(text: &mut String, section: &Section, name: &str, value: &str, is_comment: bool) {
+    let Some(key) = section.key(name) else { return };
+    let default = key.default.as_deref().unwrap_or_default();
+    let value = match key.kind {
+        _ if !value.is_empty() => value.to_owned(),
+        Kind::Whole(..) | Kind::Number => default.to_owned(),
+        _ => toml::Value::from(default).to_string(),
+    };
+    text.push('\n');
+    let mut line = String::from("#");
+    for word in key.help.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > COMMENT_WIDTH {
+            let _ = writeln!(text, "{line}");
+            line.truncate(1);
+        }
+        let _ = write!(line, " {word}");
+    }
+    let _ = writeln!(text, "{line}");
+    let _ = writeln!(text, "{}{name} = {value}", if is_comment { "# " } else { "" });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_shown_is_there_and_has_a_value() {
+        let text = file("command:python \"my agent.py\"");
+        for (name, _) in SHOWN {
+            let line = text.lines().find(|line| line.starts_with(&format!("# {name} = ")));
+            assert!(
+                line.is_some_and(|line| !line.ends_with("= ") && !line.ends_with("\"\"")),
+                "{name}: {line:?}"
+            );
+        }
+        let table: toml::Table = text.parse().expect("it is TOML");
+        assert_eq!(table["test"]["agent"].as_str(), Some("command:python \"my agent.py\""));
+    }
+}

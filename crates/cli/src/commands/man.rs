@@ -1,0 +1,49 @@
+//! `planproof man`: manual pages.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man;
+
+use crate::arguments::{Arguments, ManArguments};
+use crate::failure::{ExitCode, Failure};
+
+pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
+    let mut root = Arguments::command();
+    root.build();
+    let mut out = std::io::stdout().lock();
+    let Some(folder) = &arguments.folder else {
+        out.write_all(&page(&root)?.1)?;
+        return Ok(ExitCode::Passed);
+    };
+    let fail = |path: &Path, error: std::io::Error| {
+        Failure::usage(format!("cannot write {}: {error}", path.display()))
+    };
+    fs::create_dir_all(folder).map_err(|error| fail(folder, error))?;
+    for (name, page) in pages(&root)? {
+        let path = folder.join(name);
+        fs::write(&path, page).map_err(|error| fail(&path, error))?;
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(ExitCode::Passed)
+}
+
+/// The pages of a command and of all below it, with the names of their files, as in `planproof-runs-show.1`.
+fn pages(command: &Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut all = vec![page(command)?];
+    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        all.extend(pages(below)?);
+    }
+    Ok(all)
+}
+
+fn page(command: &Command) -> Result<(String, Vec<u8>), Failure> {
+    let man = Man::new(command.clone())
+        .source(concat!("planproof ", env!("CARGO_PKG_VERSION")))
+        .manual("planproof");
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    Ok((man.get_filename(), page))
+}

@@ -1,0 +1,320 @@
+//! The configuration file, `planproof.toml`, and `--set`. What they set is given to the command line's parser as if it
+//! stood on the command line, behind what stands there; so there is one place that parses and checks, and flags beat
+//! `--set`, which beats the file, which beats the environment.
+
+mod keys;
+mod layer;
+mod locate;
+mod origin;
+mod schema;
+mod secrets;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use miette::LabeledSpan;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+
+pub(crate) use keys::{Kind, Section};
+pub(crate) use locate::NAME;
+pub(crate) use origin::Origins;
+pub(crate) use schema::schema;
+
+use layer::{Entry, Reading};
+use origin::{Origin, Setting, Source};
+
+/// Keys that belong to another one: where that is given on the command line, the file's values of these are not used.
+const COMPANIONS: [(&str, &str); 1] = [("agent", "serve_model")];
+
+/// A command line that was understood.
+pub(crate) struct Parsed {
+    pub(crate) arguments: Arguments,
+    /// What of it the command line does not say.
+    pub(crate) origins: Origins,
+}
+
+/// Everything that one document says: the file, or one `--set`.
+struct Layer {
+    entries: Vec<Entry>,
+    origin: Origin,
+}
+
+/// What the command line says, as far as it can be known before the file is read.
+struct Call<'a> {
+    /// The commands, from the root on.
+    path: Vec<&'a str>,
+    /// Their arguments.
+    matches: &'a ArgMatches,
+}
+
+/// Parses the command line (the program's name first) with the file it names or the one found from the current
+/// directory, and `--set`. Like clap it ends the process where help is asked for or the command line itself is wrong.
+///
+/// # Errors
+/// The file or a `--set` is wrong; the error says where.
+pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
+    let lenient = Arguments::command().ignore_errors(true).try_get_matches_from(&words);
+    let lenient = lenient.unwrap_or_else(|error| error.exit());
+    let call = Call::of(&lenient);
+    let settings = match call.path.first() {
+        Some(command) if Section::is_read_by(command) => settings(&call, &lenient, &words)?,
+        Some(command) if lenient.get_many::<String>("set").is_some() => {
+            return Err(Failure::usage(format!(
+                "--set is of no use to `planproof {command}`, which has no keys"
+            )));
+        }
+        _ => Vec::new(),
+    };
+    let words = with_settings(words, &settings);
+    let mut matches = Arguments::command()
+        .try_get_matches_from(&words)
+        .map_err(|error| explain(&error, &call, &settings))?;
+    let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit());
+    arguments.global.command_line = command_line(&words);
+    Ok(Parsed { arguments, origins: Origins(settings) })
+}
+
+impl<'a> Call<'a> {
+    fn of(root: &'a ArgMatches) -> Self {
+        let mut call = Self { path: Vec::new(), matches: root };
+        while let Some((name, below)) = call.matches.subcommand() {
+            call.path.push(name);
+            call.matches = below;
+        }
+        call
+    }
+
+    /// Whether the command line gives this argument; the environment and defaults do not count.
+    fn gives(&self, argument: &Arg) -> bool {
+        let id = argument.get_id().as_str();
+        matches!(self.matches.try_contains_id(id), Ok(true))
+            && self.matches.value_source(id) == Some(ValueSource::CommandLine)
+    }
+
+    /// The command that is called, within a command line that is built.
+    fn command<'c>(&self, root: &'c Command) -> &'c Command {
+        self.path
+            .iter()
+            .fold(root, |command, name| command.find_subcommand(name).expect("the parser found this command"))
+    }
+}
+
+/// The keys that are in effect for this call.
+fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<Setting>, Failure> {
+    let mut root = Arguments::command();
+    root.build();
+    let sections = Section::of_root(&root);
+    let command = call.command(&root);
+
+    let mut sets = Vec::new();
+    for set in set_options(lenient, words)? {
+        let layer = set_layer(&set, &sections)?;
+        check_use(&set, &layer, call, command)?;
+        sets.push(layer);
+    }
+    let asked = lenient.get_one::<PathBuf>("config").map(PathBuf::as_path);
+    let start = std::env::current_dir().unwrap_or_default();
+    let file = match locate::find(asked, &start)? {
+        Some(path) => vec![file_layer(path, &sections)?],
+        None => Vec::new(),
+    };
+    Ok(choose(call, command, &sets, &file))
+}
+
+/// Of what is set, the keys that this command has and that nothing of a higher rank replaces or rules out.
+fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) -> Vec<Setting> {
+    let arguments: Vec<&Arg> = command.get_arguments().collect();
+    let in_layers = |layers: &[Layer], argument: &Arg| in_effect(layers, &call.path, argument);
+    let given: Vec<&Arg> = arguments.iter().copied().filter(|argument| call.gives(argument)).collect();
+    let by_set: Vec<(&Arg, Setting)> = arguments
+        .iter()
+        .filter(|argument| !call.gives(argument))
+        .filter_map(|argument| Some((*argument, in_layers(sets, argument)?)))
+        .collect();
+    let above: Vec<&Arg> = given.into_iter().chain(by_set.iter().map(|(argument, _)| *argument)).collect();
+    let by_file = arguments
+        .iter()
+        .filter(|argument| !above.iter().any(|above| rules_out(command, above, argument)))
+        .filter_map(|argument| in_layers(file, argument));
+    let by_file: Vec<Setting> = by_file.collect();
+    by_set.into_iter().map(|(_, setting)| setting).chain(by_file).collect()
+}
+
+/// Whether the file's value of `argument` is not to be used because `above` is given.
+fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
+    let conflict =
+        |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());
+    above.get_id() == argument.get_id()
+        || COMPANIONS.contains(&(above.get_id().as_str(), argument.get_id().as_str()))
+        || conflict(above, argument)
+        || conflict(argument, above)
+}
+
+/// What the layers say of an argument: in the nearest section the last one that says something.
+fn in_effect(layers: &[Layer], path: &[&str], argument: &Arg) -> Option<Setting> {
+    (0..=path.len()).rev().find_map(|depth| {
+        layers.iter().rev().find_map(|layer| {
+            let is_meant =
+                |entry: &&Entry| entry.path == path[..depth] && entry.key.argument == *argument.get_id();
+            let entry = layer.entries.iter().find(is_meant)?;
+            Some(Setting { entry: entry.clone(), origin: layer.origin.clone() })
+        })
+    })
+}
+
+/// The values of `--set`, in order.
+fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, Failure> {
+    let sets: Vec<String> = lenient.get_many::<String>("set").into_iter().flatten().cloned().collect();
+    let is_set = |word: &&OsString| *word == "--set" || word.to_string_lossy().starts_with("--set=");
+    // Of a global option the parser keeps only what stands on one side of the command.
+    if sets.len() < words.iter().take_while(|word| *word != "--").filter(is_set).count() && !sets.is_empty() {
+        return Err(Failure::usage(
+            "some of --set stand before the command and some behind it: write all behind it",
+        ));
+    }
+    Ok(sets)
+}
+
+/// What one `--set` says.
+fn set_layer(set: &str, sections: &Section) -> Result<Layer, Failure> {
+    let form = || Failure::usage("write --set KEY=VALUE, as in --set test.cases=20");
+    let (name, raw) = set.split_once('=').ok_or_else(form)?;
+    let is_bare = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    if !name.split('.').all(is_bare) {
+        return Err(form());
+    }
+    let reading = Reading { folder: Path::new(""), raw: Some(raw) };
+    let quoted = format!("{name} = {}", toml::Value::from(raw));
+    let plain = format!("{name} = {raw}");
+    // One value, not one that other keys follow.
+    let is_value = !raw.contains('\n') && toml::de::DeTable::parse(&plain).is_ok();
+    let entries =
+        layer::read(if is_value { &plain } else { &quoted }, sections, reading).map_err(|problems| {
+            let what = problems.first().map(|problem| problem.what.as_str()).unwrap_or_default();
+            Failure::usage(format!("--set {name}: {what}"))
+        })?;
+    Ok(Layer { entries, origin: Origin::Set })
+}
+
+/// Unlike the file, which is for all commands, a `--set` that this command does not read is a mistake.
+fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Result<(), Failure> {
+    let is_used = |entry: &Entry| {
+        let is_argument = |argument: &Arg| *argument.get_id() == entry.key.argument;
+        call.path.len() >= entry.path.len()
+            && entry.path == call.path[..entry.path.len()]
+            && command.get_arguments().any(is_argument)
+    };
+    if layer.entries.iter().all(is_used) {
+        return Ok(());
+    }
+    let name = set.split('=').next().unwrap_or_default();
+    Err(Failure::usage(format!("--set {name}: `planproof {}` has no such option", call.path.join(" "))))
+}
+
+fn file_layer(path: PathBuf, sections: &Section) -> Result<Layer, Failure> {
+    let source = Source { text: locate::read(&path)?, path };
+    let reading = Reading { folder: source.path.parent().unwrap_or(Path::new("")), raw: None };
+    match layer::read(&source.text, sections, reading) {
+        Ok(entries) => Ok(Layer { entries, origin: Origin::File(Rc::new(source)) }),
+        Err(problems) => Err(source.refuse(&problems)),
+    }
+}
+
+/// The command line with what is set added to it: options before a `--`, if there is one, and what has no name at the
+/// end.
+fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
+    let (named, unnamed): (Vec<&Setting>, Vec<&Setting>) =
+        settings.iter().partition(|setting| !setting.entry.key.is_positional);
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut all = words;
+    let behind = all.split_off(end);
+    for Setting { entry, .. } in named {
+        all.extend(entry.words.iter().map(|word| {
+            let mut option = OsString::from(format!("--{}", entry.key.name));
+            if let Some(word) = word {
+                option.push("=");
+                option.push(word);
+            }
+            option
+        }));
+    }
+    let unnamed: Vec<&OsString> =
+        unnamed.iter().flat_map(|setting| setting.entry.words.iter().flatten()).collect();
+    if behind.is_empty() && !unnamed.is_empty() {
+        all.push("--".into());
+    }
+    all.extend(behind);
+    all.extend(unnamed.into_iter().cloned());
+    all
+}
+
+/// What clap says of a value that the file sets, with the place in the file. What the command line alone has wrong ends
+/// the process as clap does it.
+fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failure {
+    let is_about_values = matches!(
+        error.kind(),
+        ErrorKind::InvalidValue
+            | ErrorKind::ValueValidation
+            | ErrorKind::ArgumentConflict
+            | ErrorKind::NoEquals
+    );
+    let mut root = Arguments::command();
+    root.build();
+    let command = call.command(&root);
+    let shown = |setting: &Setting| {
+        let find = |argument: &&Arg| *argument.get_id() == setting.entry.key.argument;
+        command.get_arguments().find(find).map(ToString::to_string).unwrap_or_default()
+    };
+    let is_named = |setting: &&Setting| {
+        let shown = shown(setting);
+        error.context().any(|(kind, value)| {
+            matches!(kind, ContextKind::InvalidArg | ContextKind::PriorArg) && names(value, &shown)
+        })
+    };
+    let named: Vec<&Setting> = settings.iter().filter(is_named).collect();
+    if !is_about_values || named.is_empty() {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let what = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    if let Some(source) = named.iter().find_map(|setting| setting.file())
+        && named.iter().all(|setting| setting.file().is_some())
+    {
+        let labels = named.iter().map(|setting| LabeledSpan::at(setting.entry.span.clone(), "from here"));
+        return source.diagnosis(what, labels);
+    }
+    let notes: Vec<String> = named.iter().map(|setting| setting.note()).collect();
+    Failure::usage(format!("{what}\n{}", notes.join("\n")))
+}
+
+fn names(value: &ContextValue, shown: &str) -> bool {
+    match value {
+        ContextValue::String(text) => text == shown,
+        ContextValue::Strings(texts) => texts.iter().any(|text| text == shown),
+        _ => false,
+    }
+}
+
+/// The words of a command line, quoted so that a shell makes the same words of it again.
+fn command_line(words: &[OsString]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a POSIX shell takes it.
+pub(crate) fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,310 @@
+//! The keys of the file. They are the options of the commands, read off the definition of the command line, so that
+//! there is one place that says what an option is called, takes and means.
+
+use std::any::TypeId;
+use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
+
+use crate::arguments::Arguments;
+
+/// Commands without a place in the file: they do not read it.
+const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
+
+/// Options that are no keys: the command they belong to (`*` for all), their name, and why.
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 16] = [
+    ("*", "config", "names the file itself"),
+    ("*", "set", "stands for keys of the file"),
+    ("*", "json", "says what one call prints"),
+    ("test", "resume", "names one campaign"),
+    ("read", "text", "is what one call is about"),
+    ("read", "task", "is what one call is about"),
+    ("check", "case", "is what one call is about"),
+    ("check", "id", "is what one call is about"),
+    ("check", "calls", "is what one call is about"),
+    ("check", "trace", "is what one call is about"),
+    ("serve-tools", "case", "is what one call is about"),
+    ("serve-tools", "id", "is what one call is about"),
+    ("serve-tools", "trace", "is what one call writes"),
+    ("serve-tools", "stdio", "depends on who starts the server"),
+    ("runs show", "case", "is what one call is about"),
+    ("runs export", "format", "says what one call writes"),
+];
+
+/// Arguments without a name on the command line that have one in the file.
+const NAMED_POSITIONALS: [(&str, &str); 2] = [("test", "agent"), ("serve-model", "model")];
+
+/// Options of several commands that may stand above all sections, with the command they are read off.
+const SHARED: [(&str, &str); 2] = [("test", "store"), ("test", "store-pages-max")];
+
+/// The keys of one command, and the commands below it. The root is what stands above all sections.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// The command's name; empty for the root.
+    pub(crate) name: String,
+    /// What the command does.
+    pub(crate) about: String,
+    /// Its keys, by name.
+    pub(crate) keys: Vec<Key>,
+    /// Commands below this one that have keys of their own.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A key: an option of a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    /// As in the file: the option's name without its dashes.
+    pub(crate) name: String,
+    /// The option on the command line.
+    pub(crate) argument: Id,
+    /// Whether it is written without a name on the command line.
+    pub(crate) is_positional: bool,
+    /// What values it takes.
+    pub(crate) kind: Kind,
+    /// Whether it takes a list of them as well as one.
+    pub(crate) is_list: bool,
+    /// Whether it takes `true` as well, for the option without a value.
+    pub(crate) is_value_optional: bool,
+    /// What it means.
+    pub(crate) help: String,
+    /// What it is when nothing is said, as on the command line.
+    pub(crate) default: Option<String>,
+}
+
+/// What values a key takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A whole number from the first to the second, both included.
+    Whole(i128, i128),
+    /// A number.
+    Number,
+    /// A file; relative to the folder of the configuration file.
+    Path,
+    /// A text.
+    Text,
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// A text or a number that the option has rules of its own for.
+    Scalar,
+}
+
+impl Section {
+    /// Everything that the file may hold.
+    pub(crate) fn root() -> Self {
+        let mut command = Arguments::command();
+        command.build();
+        Self::of_root(&command)
+    }
+
+    /// The same, of a command line that is built already.
+    pub(crate) fn of_root(command: &Command) -> Self {
+        let mut keys = keys(command, "");
+        for (name, option) in SHARED {
+            let shared = command.find_subcommand(name).map(|command| self::keys(command, name));
+            keys.extend(shared.into_iter().flatten().filter(|key| key.name == option));
+        }
+        keys.sort_by(|a, b| a.name.cmp(&b.name));
+        let sections = command
+            .get_subcommands()
+            .filter(|command| !COMMANDS_WITHOUT_FILE.contains(&command.get_name()))
+            .filter_map(|command| Self::of_command(command, "", &keys))
+            .collect();
+        Self { name: String::new(), about: String::new(), keys, sections }
+    }
+
+    /// The section of a command below `parent`; `None` where all its keys may stand above the sections anyway.
+    fn of_command(command: &Command, parent: &str, shared: &[Key]) -> Option<Self> {
+        let path = format!("{parent} {}", command.get_name()).trim().to_owned();
+        let keys = keys(command, &path);
+        let sections: Vec<Self> = command
+            .get_subcommands()
+            .filter(|command| command.get_name() != "help")
+            .filter_map(|command| Self::of_command(command, &path, shared))
+            .collect();
+        let is_shared = |key: &Key| shared.iter().any(|shared| shared.argument == key.argument);
+        if sections.is_empty() && keys.iter().all(is_shared) {
+            return None;
+        }
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        Some(Self { name: command.get_name().to_owned(), about, keys, sections })
+    }
+
+    /// Whether the command reads the file at all.
+    pub(crate) fn is_read_by(command: &str) -> bool {
+        !COMMANDS_WITHOUT_FILE.contains(&command)
+    }
+
+    pub(crate) fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    pub(crate) fn section(&self, name: &str) -> Option<&Self> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+}
+
+/// The keys of one command, by name.
+fn keys(command: &Command, path: &str) -> Vec<Key> {
+    let mut keys: Vec<Key> = command.get_arguments().filter_map(|argument| Key::of(argument, path)).collect();
+    keys.sort_by(|a, b| a.name.cmp(&b.name));
+    keys
+}
+
+impl Key {
+    /// The key of an argument of the command at `path`, if it has one.
+    fn of(argument: &Arg, path: &str) -> Option<Self> {
+        let name = match argument.get_long() {
+            Some(long) => long.to_owned(),
+            None if NAMED_POSITIONALS.contains(&(path, argument.get_id().as_str())) => {
+                argument.get_id().to_string()
+            }
+            None => return None,
+        };
+        let is_help = matches!(
+            argument.get_action(),
+            ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version
+        );
+        let is_left_out = OPTIONS_WITHOUT_KEY
+            .iter()
+            .any(|(command, option, _)| (*command == "*" || *command == path) && *option == name);
+        if is_help || is_left_out {
+            return None;
+        }
+        let default: Vec<_> =
+            argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        let help = argument.get_long_help().or_else(|| argument.get_help());
+        Some(Self {
+            name,
+            argument: argument.get_id().clone(),
+            is_positional: argument.is_positional(),
+            kind: Kind::of(argument),
+            is_list: matches!(argument.get_action(), ArgAction::Append),
+            is_value_optional: argument.get_num_args().is_some_and(|range| range.min_values() == 0)
+                && argument.get_action().takes_values(),
+            help: help.map(ToString::to_string).unwrap_or_default(),
+            default: (!default.is_empty() && argument.get_action().takes_values()).then(|| default.join(",")),
+        })
+    }
+}
+
+impl Kind {
+    fn of(argument: &Arg) -> Self {
+        if !argument.get_action().takes_values() {
+            return Self::Switch;
+        }
+        let choices: Vec<String> =
+            argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        if !choices.is_empty() {
+            return Self::Choice(choices);
+        }
+        let taken = argument.get_value_parser().type_id();
+        let whole = [
+            (TypeId::of::<u8>(), 0, i128::from(u8::MAX)),
+            (TypeId::of::<u16>(), 0, i128::from(u16::MAX)),
+            (TypeId::of::<u32>(), 0, i128::from(u32::MAX)),
+            (TypeId::of::<u64>(), 0, i128::from(u64::MAX)),
+            (TypeId::of::<usize>(), 0, i128::from(u64::MAX)),
+            (TypeId::of::<NonZeroU8>(), 1, i128::from(u8::MAX)),
+            (TypeId::of::<NonZeroU16>(), 1, i128::from(u16::MAX)),
+            (TypeId::of::<NonZeroU32>(), 1, i128::from(u32::MAX)),
+            (TypeId::of::<NonZeroU64>(), 1, i128::from(u64::MAX)),
+            (TypeId::of::<NonZeroUsize>(), 1, i128::from(u64::MAX)),
+        ];
+        if let Some((_, least, most)) = whole.iter().find(|(id, ..)| taken == *id) {
+            Self::Whole(*least, *most)
+        } else if taken == TypeId::of::<f64>() {
+            Self::Number
+        } else if taken == TypeId::of::<PathBuf>() {
+            Self::Path
+        } else if taken == TypeId::of::<String>() {
+            Self::Text
+        } else {
+            Self::Scalar
+        }
+    }
+
+    /// What it takes, for an error message.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Switch => "true or false".to_owned(),
+            Self::Whole(least, most) => match most {
+                most if *most == i128::from(u64::MAX) => format!("a whole number from {least} on"),
+                most => format!("a whole number from {least} to {most}"),
+            },
+            Self::Number => "a number".to_owned(),
+            Self::Path => "the name of a file, in quotes".to_owned(),
+            Self::Text => "a text in quotes".to_owned(),
+            Self::Choice(choices) => format!("one of \"{}\"", choices.join("\", \"")),
+            Self::Scalar => "a text in quotes or a number".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(section: &Section, path: &str, out: &mut Vec<(String, String)>) {
+        out.extend(section.keys.iter().map(|key| (path.to_owned(), key.name.clone())));
+        for below in &section.sections {
+            all(below, format!("{path} {}", below.name).trim(), out);
+        }
+    }
+
+    #[test]
+    fn every_option_of_test_is_a_key_or_a_known_exception() {
+        let mut command = Arguments::command();
+        command.build();
+        let root = Section::of_root(&command);
+        let test = root.section("test").expect("there is a section for test");
+        for argument in command.find_subcommand("test").expect("there is `test`").get_arguments() {
+            let Some(long) = argument.get_long().filter(|long| *long != "help") else { continue };
+            let is_exception = OPTIONS_WITHOUT_KEY
+                .iter()
+                .any(|(of, option, _)| ["*", "test"].contains(of) && *option == long);
+            assert!(test.key(long).is_some() != is_exception, "--{long}");
+        }
+        assert!(test.key("agent").is_some_and(|key| key.is_positional));
+    }
+
+    #[test]
+    fn every_exception_is_an_option() {
+        let mut root = Arguments::command();
+        root.build();
+        for (path, option, _) in OPTIONS_WITHOUT_KEY {
+            let names = path.split(' ').filter(|name| *name != "*");
+            let command = names.fold(&root, |command, name| command.find_subcommand(name).expect(path));
+            assert!(
+                command.get_arguments().any(|argument| argument.get_long() == Some(option)),
+                "{path} has no --{option}"
+            );
+        }
+    }
+
+    #[test]
+    fn kinds_are_read_off_the_options() {
+        let root = Section::root();
+        let test = root.section("test").expect("there is a section for test");
+        let kind = |name: &str| test.key(name).map(|key| key.kind.clone());
+        assert_eq!(kind("allow-repeats"), Some(Kind::Switch));
+        assert_eq!(kind("cases"), Some(Kind::Whole(0, i128::from(u64::MAX))));
+        assert_eq!(kind("concurrency"), Some(Kind::Whole(1, i128::from(u64::MAX))));
+        assert_eq!(kind("sub-sentences-max"), Some(Kind::Whole(0, 255)));
+        assert_eq!(kind("timeout"), Some(Kind::Number));
+        assert_eq!(kind("store"), Some(Kind::Path));
+        assert_eq!(kind("topic"), Some(Kind::Text));
+        assert_eq!(kind("actions"), Some(Kind::Scalar));
+    }
+
+    #[test]
+    fn what_only_one_call_is_about_has_no_key() {
+        let mut found = Vec::new();
+        all(&Section::root(), "", &mut found);
+        let has = |path: &str, key: &str| found.contains(&(path.to_owned(), key.to_owned()));
+        assert!(has("", "store") && has("", "seed") && has("synth", "count") && has("runs show", "findings"));
+        assert!(!has("", "json") && !has("test", "resume") && !has("init", "force") && !has("test", "help"));
+    }
+}

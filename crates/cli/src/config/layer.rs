@@ -1,0 +1,287 @@
+//! From TOML to what it sets: names checked, types checked, paths resolved.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
+
+use super::keys::{Key, Kind, Section};
+use super::secrets;
+
+/// How alike two names must be (Jaro, 0 to 1) for one to be suggested for the other.
+const LIKENESS_MIN: f64 = 0.8;
+
+/// One key that is set.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// The sections above it, from the root on.
+    pub(crate) path: Vec<String>,
+    /// The key.
+    pub(crate) key: Key,
+    /// What it is set to, as the words of a command line; `None` for the option without a value.
+    pub(crate) words: Vec<Option<OsString>>,
+    /// Where the value stands.
+    pub(crate) span: Range<usize>,
+}
+
+/// A mistake, and where it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) span: Range<usize>,
+    pub(crate) what: String,
+    /// What stands there must not be shown.
+    pub(crate) is_secret: bool,
+}
+
+/// How values are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    /// What paths are relative to.
+    pub(crate) folder: &'a Path,
+    /// Where the value is of another type than the key takes, this is taken as it stands; nothing at all unsets the key.
+    pub(crate) raw: Option<&'a str>,
+}
+
+impl Entry {
+    /// The key with its sections, as in `test.cases`.
+    pub(crate) fn full_name(&self) -> String {
+        dotted(&self.path, &self.key.name)
+    }
+}
+
+fn dotted(path: &[String], name: &str) -> String {
+    path.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".")
+}
+
+/// All that a document sets, in no particular order.
+///
+/// # Errors
+/// All its mistakes, in the order of the text.
+pub(crate) fn read(text: &str, root: &Section, reading: Reading<'_>) -> Result<Vec<Entry>, Vec<Problem>> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        vec![Problem { span, what: error.message().to_owned(), is_secret: secrets::may_hold_secret(text) }]
+    })?;
+    let mut walk = Walk { root, reading, entries: Vec::new(), problems: Vec::new() };
+    walk.table(root, &[], table.get_ref());
+    walk.problems.sort_by_key(|problem| problem.span.start);
+    if walk.problems.is_empty() { Ok(walk.entries) } else { Err(walk.problems) }
+}
+
+struct Walk<'a> {
+    root: &'a Section,
+    reading: Reading<'a>,
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, section: &Section, path: &[String], table: &DeTable<'_>) {
+        for (name, value) in table {
+            let below = section.section(name.get_ref());
+            match (below, section.key(name.get_ref()), value.get_ref()) {
+                (Some(below), _, DeValue::Table(table)) => {
+                    let path: Vec<String> = path.iter().cloned().chain([below.name.clone()]).collect();
+                    self.table(below, &path, table);
+                }
+                (Some(below), _, _) => {
+                    let header = dotted(path, &below.name);
+                    self.problem(
+                        name.span(),
+                        format!("this is a section: write [{header}] and its keys below"),
+                    );
+                }
+                (None, Some(key), _) => self.entry(key, path, value),
+                (None, None, _) => self.unknown(section, path, name, value),
+            }
+        }
+    }
+
+    fn entry(&mut self, key: &Key, path: &[String], value: &Spanned<DeValue<'_>>) {
+        let span = value.span();
+        match words(key, value.get_ref(), self.reading) {
+            Ok(words)
+                if words.iter().flatten().any(|word| secrets::holds_secret(&word.to_string_lossy())) =>
+            {
+                let what = format!(
+                    "`{}` holds what looks like a key or a password; leave it to the environment, as in OPENAI_API_KEY",
+                    dotted(path, &key.name)
+                );
+                self.problems.push(Problem { span, what, is_secret: true });
+            }
+            Ok(words) => {
+                self.entries.push(Entry { path: path.to_owned(), key: key.clone(), words, span });
+            }
+            Err(what) => {
+                let is_secret =
+                    matches!(value.get_ref(), DeValue::String(text) if secrets::holds_secret(text));
+                self.problems.push(Problem { span, what, is_secret });
+            }
+        }
+    }
+
+    fn unknown(
+        &mut self,
+        section: &Section,
+        path: &[String],
+        name: &Spanned<DeString<'_>>,
+        value: &Spanned<DeValue<'_>>,
+    ) {
+        let shown: &str = name.get_ref();
+        if holds_secret(shown, value.get_ref()) {
+            let what = format!(
+                "`{}`: no key or password belongs in this file, which others may read; set OPENAI_API_KEY in the \
+                 environment",
+                dotted(path, shown)
+            );
+            self.problems.push(Problem { span: name.span(), what, is_secret: true });
+            return;
+        }
+        let is_table = matches!(value.get_ref(), DeValue::Table(_));
+        let kind = if is_table { "section" } else { "key" };
+        let advice = match self.place_elsewhere(section, shown) {
+            Some(header) if !is_table => format!("; it belongs into [{header}]"),
+            _ => nearest(section, shown, is_table).map_or_else(
+                || format!("; there are {}", known(section, is_table)),
+                |near| format!("; did you mean `{near}`?"),
+            ),
+        };
+        let of = if path.is_empty() { String::new() } else { format!(" in [{}]", path.join(".")) };
+        self.problem(name.span(), format!("there is no {kind} `{shown}`{of}{advice}"));
+    }
+
+    /// The section that has this key, where only one has.
+    fn place_elsewhere(&self, section: &Section, name: &str) -> Option<&str> {
+        let mut others = self.root.sections.iter().filter(|other| other.key(name).is_some());
+        let found = others.next().filter(|_| section.name.is_empty() && others.next().is_none());
+        // Most of what several commands share is for `test`.
+        let test =
+            || self.root.section("test").filter(|test| section.name.is_empty() && test.key(name).is_some());
+        found.or_else(test).map(|section| section.name.as_str())
+    }
+
+    fn problem(&mut self, span: Range<usize>, what: String) {
+        self.problems.push(Problem { span, what, is_secret: false });
+    }
+}
+
+fn holds_secret(name: &str, value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::String(text) => secrets::is_name_of_secret(name) || secrets::holds_secret(text),
+        DeValue::Table(table) => {
+            table.iter().any(|(name, value)| holds_secret(name.get_ref(), value.get_ref()))
+        }
+        DeValue::Array(values) => values.iter().any(|value| holds_secret(name, value.get_ref())),
+        _ => false,
+    }
+}
+
+/// The key or section whose name is most like this one.
+fn nearest<'s>(section: &'s Section, name: &str, is_table: bool) -> Option<&'s str> {
+    let plain = name.replace('_', "-").to_lowercase();
+    names(section, is_table)
+        .into_iter()
+        .map(|candidate| (strsim::jaro(&plain, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > LIKENESS_MIN)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+fn names(section: &Section, is_table: bool) -> Vec<&str> {
+    if is_table {
+        section.sections.iter().map(|section| section.name.as_str()).collect()
+    } else {
+        section.keys.iter().map(|key| key.name.as_str()).collect()
+    }
+}
+
+fn known(section: &Section, is_table: bool) -> String {
+    match names(section, is_table) {
+        names if names.is_empty() => "none here".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+/// What a value is, as the words of a command line.
+///
+/// # Errors
+/// It is not what the key takes; the text says what that is.
+fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Option<OsString>>, String> {
+    if reading.raw == Some("") {
+        return Ok(Vec::new());
+    }
+    if let DeValue::Array(values) = value
+        && key.is_list
+    {
+        return values.iter().map(|value| word(key, value.get_ref(), reading).map(Some)).collect();
+    }
+    if let (DeValue::Boolean(is_set), Kind::Switch) = (value, &key.kind) {
+        return Ok(if *is_set { vec![None] } else { Vec::new() });
+    }
+    if let DeValue::Boolean(true) = value
+        && key.is_value_optional
+    {
+        return Ok(vec![None]);
+    }
+    word(key, value, reading).map(|word| vec![Some(word)])
+}
+
+fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString, String> {
+    let name = &key.name;
+    let takes = || Err(format!("`{name}` takes {}", key.kind.describe()));
+    let word = match (&key.kind, value) {
+        (Kind::Whole(least, most), DeValue::Integer(number)) => match whole(number) {
+            Some(number) if (*least..=*most).contains(&number) => number.to_string().into(),
+            _ => return takes(),
+        },
+        (Kind::Number | Kind::Scalar, DeValue::Integer(number)) => match whole(number) {
+            Some(number) => number.to_string().into(),
+            None => return takes(),
+        },
+        (Kind::Number | Kind::Scalar, DeValue::Float(number)) => number.as_str().into(),
+        (Kind::Path, DeValue::String(text)) if text.is_empty() => {
+            return Err(format!("`{name}` takes the name of a file, and this is empty"));
+        }
+        (Kind::Path, DeValue::String(text)) => resolve(text, reading.folder),
+        (Kind::Text | Kind::Scalar, DeValue::String(text)) => text.as_ref().into(),
+        (Kind::Choice(choices), DeValue::String(text)) if choices.iter().any(|choice| choice == text) => {
+            text.as_ref().into()
+        }
+        _ => match (reading.raw, &key.kind) {
+            (Some(raw), Kind::Path) => resolve(raw, reading.folder),
+            (Some(raw), Kind::Text | Kind::Scalar) => raw.into(),
+            _ => {
+                let list = if key.is_list { ", or a list of them" } else { "" };
+                let (takes, given) = (key.kind.describe(), describe(value));
+                return Err(format!("`{name}` takes {takes}{list}; this is {given}"));
+            }
+        },
+    };
+    if word.to_string_lossy().contains('\0') {
+        return Err(format!("`{name}` holds a null character, which no option can"));
+    }
+    Ok(word)
+}
+
+fn whole(number: &DeInteger<'_>) -> Option<i128> {
+    i128::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// `-` stands for stdin or stdout.
+fn resolve(text: &str, folder: &Path) -> OsString {
+    if text == "-" { text.into() } else { folder.join(text).into_os_string() }
+}
+
+fn describe(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a section",
+    }
+}

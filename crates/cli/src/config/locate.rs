@@ -1,0 +1,62 @@
+//! Where the file is, and its text.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Name of the file where none is named.
+pub(crate) const NAME: &str = "planproof.toml";
+/// What is written instead of a file's name for no file at all.
+const NONE: &str = "none";
+/// Largest file that is read, in bytes.
+const BYTES_MAX: u64 = 256 << 10;
+
+/// The file that counts: the one that was asked for, else the nearest of [`NAME`] in `start` and the folders above it
+/// up to the repository's root. Outside a repository only `start` is looked at, because what lies above it is anyone's.
+///
+/// # Errors
+/// The file that was asked for is not there.
+pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>, Failure> {
+    if let Some(asked) = asked {
+        if asked.as_os_str() == NONE {
+            return Ok(None);
+        }
+        return match asked.try_exists() {
+            Ok(true) => Ok(Some(asked.to_owned())),
+            _ => Err(Failure::usage(format!(
+                "there is no configuration file {}; `planproof init` writes {NAME}",
+                asked.display()
+            ))),
+        };
+    }
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let looked_at = start.ancestors().position(|folder| is_root(&folder)).unwrap_or(0);
+    let mut folders = start.ancestors().take(looked_at + 1);
+    let found = folders.find(|folder| folder.join(NAME).exists());
+    Ok(found.map(|folder| if folder == start { PathBuf::from(NAME) } else { folder.join(NAME) }))
+}
+
+/// The text of the file.
+///
+/// # Errors
+/// It cannot be read, is larger than [`BYTES_MAX`], or is no UTF-8.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    let fail = |error: std::io::Error| Failure::usage(format!("cannot read {shown}: {error}"));
+    let mut bytes = Vec::new();
+    File::open(path).map_err(fail)?.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(Failure::usage(format!(
+            "{shown} is larger than {BYTES_MAX} bytes, the most for a configuration file"
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::usage(format!("{shown}, line {line}: this is no UTF-8 text"))
+    })?;
+    // Some editors begin a file with a mark of its encoding.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}

@@ -1,0 +1,131 @@
+//! Where a value comes from, for messages.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
+
+use super::layer::{Entry, Problem};
+use super::secrets;
+use crate::failure::Failure;
+
+/// Where all keys are described.
+const MANUAL: &str =
+    "`planproof init --schema` prints all keys with what they take; docs/configuration.md explains them";
+
+/// What was set elsewhere than by the options of the command line.
+#[derive(Debug, Default)]
+pub(crate) struct Origins(pub(super) Vec<Setting>);
+
+/// A key in effect.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) entry: Entry,
+    pub(super) origin: Origin,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Origin {
+    File(Rc<Source>),
+    Set,
+}
+
+/// A configuration file.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+impl Source {
+    /// The line of a place in the text, counted from 1.
+    pub(super) fn line(&self, place: usize) -> usize {
+        self.text.bytes().take(place).filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// An error that shows the lines at fault.
+    pub(super) fn diagnosis(&self, what: String, labels: impl IntoIterator<Item = LabeledSpan>) -> Failure {
+        let diagnosis = MietteDiagnostic::new(what)
+            .with_code("planproof::configuration")
+            .with_labels(labels)
+            .with_help(MANUAL);
+        let source = NamedSource::new(self.path.display().to_string(), self.text.clone());
+        Failure::Diagnosis(miette::Report::new(diagnosis).with_source_code(source))
+    }
+
+    /// All mistakes of the file. Where it may hold a key or a password, its lines are not shown, and where one of the
+    /// mistakes is to hold one, nothing else is said.
+    pub(super) fn refuse(&self, problems: &[Problem]) -> Failure {
+        if !problems.iter().any(|problem| problem.is_secret) && !secrets::may_hold_secret(&self.text) {
+            let what = format!("{} cannot be used", self.path.display());
+            return self.diagnosis(
+                what,
+                problems.iter().map(|problem| LabeledSpan::at(problem.span.clone(), &problem.what)),
+            );
+        }
+        let has_secret = problems.iter().any(|problem| problem.is_secret);
+        let lines: Vec<String> = problems
+            .iter()
+            .filter(|problem| problem.is_secret || !has_secret)
+            .map(|problem| {
+                format!("{}, line {}: {}", self.path.display(), self.line(problem.span.start), problem.what)
+            })
+            .collect();
+        Failure::usage(lines.join("\nerror: "))
+    }
+}
+
+impl Setting {
+    /// Where the value comes from.
+    pub(super) fn note(&self) -> String {
+        let name = self.entry.full_name();
+        match &self.origin {
+            Origin::Set => format!("note: {name} is from --set"),
+            Origin::File(source) => {
+                let line = source.line(self.entry.span.start);
+                format!("note: {name} is from {}, line {line}", source.path.display())
+            }
+        }
+    }
+
+    pub(super) fn file(&self) -> Option<&Source> {
+        match &self.origin {
+            Origin::File(source) => Some(source),
+            Origin::Set => None,
+        }
+    }
+}
+
+impl Origins {
+    /// Where the values come from that an error message speaks of, by their names or as they are.
+    pub(crate) fn notes(&self, message: &str) -> Vec<String> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        let speaks_of = |text: &str| {
+            message.match_indices(text).any(|(place, text)| {
+                let before = message[..place].trim_end_matches("--");
+                !before.ends_with(is_word) && !message[place + text.len()..].starts_with(is_word)
+            })
+        };
+        let is_meant = |setting: &&Setting| {
+            let values = setting.entry.words.iter().flatten().filter_map(|word| word.to_str());
+            speaks_of(&setting.entry.key.name) || values.filter(|value| value.len() > 2).any(speaks_of)
+        };
+        self.0.iter().filter(is_meant).map(Setting::note).collect()
+    }
+
+    /// The file and the keys of the command's own section that it gives, for a line of progress; `None` where it gives
+    /// none.
+    pub(crate) fn summary(&self) -> Option<String> {
+        let mut from = None;
+        let mut keys = Vec::new();
+        for setting in &self.0 {
+            if let Some(source) = setting.file()
+                && !setting.entry.path.is_empty()
+            {
+                from = Some(source);
+                keys.push(setting.entry.key.name.as_str());
+            }
+        }
+        from.map(|source| format!("from {}: {}", source.path.display(), keys.join(", ")))
+    }
+}

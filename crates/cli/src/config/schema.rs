@@ -1,0 +1,78 @@
+//! The JSON Schema of the file, for editors and for checks before it is used.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{Key, Kind, Section};
+
+/// The schema as a JSON document of several lines, in draft 2020-12. The same bytes for the same version.
+pub(crate) fn schema() -> String {
+    let root = Section::root();
+    let mut schema = section(&root);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("planproof.toml");
+    schema["description"] = json!(
+        "Configuration of planproof. Options on the command line beat it, and it beats the environment. Keys above all \
+         sections are for all commands that have such an option."
+    );
+    let text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written");
+    text + "\n"
+}
+
+fn section(section: &Section) -> Value {
+    let mut properties = Map::new();
+    for part in &section.keys {
+        properties.insert(part.name.clone(), key(part));
+    }
+    for below in &section.sections {
+        properties.insert(below.name.clone(), self::section(below));
+    }
+    json!({
+        "type": "object",
+        "description": section.about,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn key(key: &Key) -> Value {
+    let mut schema = value(&key.kind);
+    if key.is_list {
+        schema = json!({ "anyOf": [schema, { "type": "array", "items": schema }] });
+    }
+    if key.is_value_optional {
+        schema = json!({ "anyOf": [schema, { "const": true }] });
+    }
+    schema["description"] = json!(key.help);
+    if let Some(default) = default(key) {
+        schema["default"] = default;
+    }
+    schema
+}
+
+fn value(kind: &Kind) -> Value {
+    match kind {
+        Kind::Switch => json!({ "type": "boolean" }),
+        // Numbers above this cannot be written exactly by all who read JSON, nor can TOML be sure to hold them.
+        Kind::Whole(least, most) if *most > i128::from(i64::MAX) => {
+            json!({ "type": "integer", "minimum": *least as i64 })
+        }
+        Kind::Whole(least, most) => {
+            json!({ "type": "integer", "minimum": *least as i64, "maximum": *most as i64 })
+        }
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Path => json!({ "type": "string", "minLength": 1 }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Choice(choices) => json!({ "enum": choices }),
+        Kind::Scalar => json!({ "type": ["string", "number"] }),
+    }
+}
+
+/// The default as a value of the key's type.
+fn default(key: &Key) -> Option<Value> {
+    let text = key.default.as_deref()?;
+    match key.kind {
+        Kind::Whole(..) => text.parse::<u64>().ok().map(Value::from),
+        Kind::Number => text.parse::<f64>().ok().map(Value::from),
+        _ => Some(json!(text)),
+    }
+}

@@ -1,0 +1,83 @@
+//! Finds what may be an API key, so that it is neither kept in the file nor shown in a message about it.
+
+/// Fewest characters after `sk-` or `Bearer ` that make a key.
+const KEY_CHARACTERS_MIN: usize = 16;
+
+/// Whether something of this name would hold a key or a password.
+pub(crate) fn is_name_of_secret(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    ["apikey", "secret", "password", "passwd", "credential", "authorization"]
+        .iter()
+        .any(|word| plain.contains(word))
+        || ["key", "keys", "token", "bearer"].iter().any(|word| plain.ends_with(word))
+}
+
+/// Whether the text contains what looks like a key: `sk-...`, `Bearer ...`, or a password in a URL.
+pub(crate) fn holds_secret(text: &str) -> bool {
+    let is_key_character = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
+    let is_followed_by_key = |mark: &str| {
+        text.match_indices(mark).any(|(place, _)| {
+            let begins_word = !text[..place].ends_with(|c: char| c.is_ascii_alphanumeric());
+            let rest = &text[place + mark.len()..];
+            begins_word && rest.chars().take_while(|c| is_key_character(*c)).count() >= KEY_CHARACTERS_MIN
+        })
+    };
+    let has_password = text.match_indices("://").any(|(place, mark)| {
+        let rest = &text[place + mark.len()..];
+        let end = rest.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace());
+        let authority = &rest[..end.unwrap_or(rest.len())];
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    });
+    is_followed_by_key("sk-") || is_followed_by_key("Bearer ") || has_password
+}
+
+/// Whether a line of the file may hold a key, by its name or by its value. For files that cannot be parsed.
+pub(crate) fn may_hold_secret(text: &str) -> bool {
+    text.lines().any(|line| {
+        let name = line.split(['=', ':']).next().unwrap_or_default();
+        let is_assignment = name.len() < line.len() && !line.trim_start().starts_with('#');
+        (is_assignment && is_name_of_secret(name)) || holds_secret(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets() {
+        for name in ["api-key", "API_KEY", "openai_api_key", "key", "token", "access-token", "password"] {
+            assert!(is_name_of_secret(name), "{name}");
+        }
+        for name in ["cases", "tokens-max", "keyboard", "serve-model", "monkeys-max"] {
+            assert!(!is_name_of_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_secrets() {
+        for value in [
+            "sk-proj-0123456789abcdef",
+            "command:env K=sk-0123456789abcdef python a.py",
+            "Authorization: Bearer 0123456789abcdef",
+            "url:http://user:word@127.0.0.1:8000/run",
+        ] {
+            assert!(holds_secret(value), "{value}");
+        }
+        for value in [
+            "command:python my_agent.py --ask-0123456789abcdefg",
+            "sk-short",
+            "tools@openai/task-0123456789abcdefghij",
+            "url:http://127.0.0.1:8000/run?a=x@y",
+        ] {
+            assert!(!holds_secret(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn lines_that_may_hold_one() {
+        assert!(may_hold_secret("[test]\napi_key = abc"));
+        assert!(may_hold_secret("agent = sk-0123456789abcdef"));
+        assert!(!may_hold_secret("# API key: see the environment\ncases = 5"));
+    }
+}

@@ -1,0 +1,75 @@
+//! `planproof completions` and `planproof man`.
+
+use std::process::Command;
+
+use crate::support::{Place, Run};
+
+/// All commands with all below them, as the manual names them.
+const PAGES: [&str; 16] = [
+    "planproof",
+    "planproof-check",
+    "planproof-completions",
+    "planproof-demo",
+    "planproof-init",
+    "planproof-man",
+    "planproof-read",
+    "planproof-runs",
+    "planproof-runs-export",
+    "planproof-runs-list",
+    "planproof-runs-show",
+    "planproof-serve-model",
+    "planproof-serve-tools",
+    "planproof-synth",
+    "planproof-test",
+    "planproof-topics",
+];
+
+#[test]
+fn every_shell_has_completions() {
+    let place = Place::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = place.run(&format!("completions {shell}")).code(0).out;
+        assert!(script.contains("serve-tools") && script.contains("allow-distractors"), "{shell}");
+    }
+    place.run("completions tcsh").code(2);
+}
+
+#[test]
+fn bash_takes_its_completions() {
+    let place = Place::new();
+    let script = place.run("completions bash").code(0).out;
+    let mut bash = Command::new("bash");
+    bash.arg("-n");
+    let run = Run::of(bash, &script).code(0);
+    assert_eq!(run.err, "");
+    // And it completes: an option of `test` that begins like this.
+    let complete = "source /dev/stdin; COMP_WORDS=(planproof test --allow-d); COMP_CWORD=2; \
+                    _planproof planproof --allow-d test; echo \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", complete]);
+    assert_eq!(Run::of(bash, &script).code(0).out, "--allow-distractors\n");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let place = Place::new();
+    let listed = place.run("man pages/man1").code(0).out;
+    let mut listed: Vec<&str> = listed.lines().collect();
+    listed.sort_unstable();
+    let expected: Vec<String> = PAGES.iter().map(|name| format!("pages/man1/{name}.1")).collect();
+    // The hyphen sorts before the dot.
+    let mut expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    expected.sort_unstable();
+    assert_eq!(listed, expected);
+    for name in PAGES {
+        let page = std::fs::read_to_string(place.path(&format!("pages/man1/{name}.1"))).unwrap();
+        assert!(page.contains(".TH ") && page.contains(".SH SYNOPSIS") && page.len() > 500, "{name}: {page}");
+    }
+    let main = place.run("man").code(0).out;
+    for name in PAGES.iter().filter(|name| name.matches('-').count() == 1) {
+        assert!(main.contains(&name.replace('-', "\\-")), "{name} is not in the main page");
+    }
+    place.write("file", "");
+    let run = place.run("man file").code(2);
+    assert!(run.err.starts_with("error: cannot write file: "), "{run:?}");
+}
