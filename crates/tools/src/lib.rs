@@ -10,13 +10,16 @@
 //! [`ToolResult`](planproof_trace::ToolResult) with `is_error`, which the agent sees and the trace keeps. It is
 //! never an `Err`.
 
+mod builtin;
 mod clock;
 mod mock;
+mod refusal;
 mod schema;
 mod toolbox;
 
 pub mod mcp;
 
+pub use builtin::{BUILTIN_NAMES, builtin, calculator};
 pub use clock::WallClock;
 pub use mock::{MockError, MockTool, MockTools};
 pub use schema::SchemaCache;

@@ -8,14 +8,11 @@ use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::refusal::{no_such_tool, not_an_object, shortened};
 use crate::{BoxFuture, SchemaCache, Toolbox};
 
-/// Most tool names listed in the answer to a call of a tool that does not exist.
-const NAMES_LISTED_MAX: usize = 64;
 /// Most mistakes listed in the answer to a call whose arguments do not fit.
 const MISTAKES_LISTED_MAX: usize = 3;
-/// Most characters repeated of what an agent wrote.
-const QUOTE_CHARS_MAX: usize = 200;
 
 /// One mock tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,12 +89,12 @@ impl MockTools {
     pub fn answer(&self, call: &ToolCall) -> ToolResult {
         let found = self.tools.iter().zip(&self.mocks).find(|(tool, _)| tool.name == call.name);
         let Some((_, mock)) = found else {
-            return ToolResult::error(call.id.clone(), self.no_such_tool(&call.name));
+            return no_such_tool(call, &self.tools);
         };
         let arguments = match &call.arguments {
             Arguments::Object(arguments) => arguments,
             Arguments::Malformed(text) => {
-                return ToolResult::error(call.id.clone(), not_an_object(&call.name, text));
+                return not_an_object(call, text);
             }
         };
         match mistakes(&mock.validator, arguments) {
@@ -107,25 +104,6 @@ impl MockTools {
                 format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name),
             ),
         }
-    }
-
-    fn no_such_tool(&self, name: &str) -> String {
-        let mut text = format!("there is no tool named `{}`; ", shortened(name));
-        if self.tools.is_empty() {
-            text.push_str("there are no tools");
-            return text;
-        }
-        text.push_str("the tools are: ");
-        for (index, tool) in self.tools.iter().take(NAMES_LISTED_MAX).enumerate() {
-            if index > 0 {
-                text.push_str(", ");
-            }
-            text.push_str(&tool.name);
-        }
-        if self.tools.len() > NAMES_LISTED_MAX {
-            let _ = write!(text, " and {} more", self.tools.len() - NAMES_LISTED_MAX);
-        }
-        text
     }
 }
 
@@ -137,10 +115,6 @@ impl Toolbox for MockTools {
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::ready(self.answer(call)))
     }
-}
-
-fn not_an_object(name: &str, text: &str) -> String {
-    format!("the arguments of `{name}` are not a JSON object: {}", shortened(text))
 }
 
 /// What is wrong with the arguments, `None` where they fit.
@@ -161,12 +135,4 @@ fn mistakes(validator: &Validator, arguments: &Map<String, Value>) -> Option<Str
         text.push_str(&shortened(&mistake.to_string()));
     }
     Some(text)
-}
-
-/// At most [`QUOTE_CHARS_MAX`] characters of `text`, with a mark where something was left out.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(QUOTE_CHARS_MAX) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod calculator;
 mod http;
 mod mcp_http;
 mod mcp_streams;
