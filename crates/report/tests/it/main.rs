@@ -1,0 +1,5 @@
+//! Tests of the reports, through the public interface.
+
+mod campaigns;
+mod junit;
+mod mixed;
