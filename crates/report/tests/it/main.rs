@@ -1,5 +1,6 @@
 //! Tests of the reports, through the public interface.
 
 mod campaigns;
+mod csv;
 mod junit;
 mod mixed;
