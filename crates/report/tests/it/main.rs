@@ -4,3 +4,4 @@ mod campaigns;
 mod csv;
 mod junit;
 mod mixed;
+mod step_summary;
