@@ -2,6 +2,7 @@
 
 mod campaigns;
 mod csv;
+mod inspect;
 mod junit;
 mod mixed;
 mod step_summary;
