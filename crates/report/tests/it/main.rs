@@ -1,0 +1,3 @@
+//! Tests of the reports, through the public interface.
+
+mod campaigns;
