@@ -1,3 +1,5 @@
 //! Tests of the reports, through the public interface.
 
 mod campaigns;
+mod html;
+mod markup;
