@@ -5,6 +5,7 @@
 //! Everything that came from outside (tasks, names of tools, arguments, answers, command lines) is escaped, has its
 //! invisible characters named, and is cut short at a limit with a name.
 
+mod cases;
 mod chart;
 mod events;
 mod failures;
@@ -29,8 +30,8 @@ const COMMAND_CHARACTERS_MAX: usize = 2000;
 /// How much a page may hold. Everything else on it is bounded by itself, to well under a megabyte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HtmlLimits {
-    /// Most failing (or, comparing, changed) cases shown in full. The rest is summed up by class.
-    pub failures_max: usize,
+    /// Most failing (or, comparing, changed) cases shown in full. The rest is summed up.
+    pub cases_max: usize,
     /// Most bytes that these may take together.
     pub bytes_max: usize,
 }
@@ -38,7 +39,7 @@ pub struct HtmlLimits {
 impl Default for HtmlLimits {
     /// 5,000 cases and 10 MB: what a browser opens in about a second.
     fn default() -> Self {
-        Self { failures_max: 5000, bytes_max: 10_000_000 }
+        Self { cases_max: 5000, bytes_max: 10_000_000 }
     }
 }
 

@@ -287,7 +287,7 @@ fn what_has_no_room_is_summed_up_and_its_traces_are_not_fetched() {
     let campaign = TestCampaign::of_everything(130);
     let counting = Counting { campaign: &campaign, asked: RefCell::default() };
     let reported = ReportedCampaign { traces: &counting, ..campaign.reported() };
-    let limits = HtmlLimits { failures_max: 10, ..HtmlLimits::default() };
+    let limits = HtmlLimits { cases_max: 10, ..HtmlLimits::default() };
     let page = parse(&page_within(&reported, &limits)).expect("the page is all ours");
     assert_eq!(page.all("details", "case").len(), 10);
     assert_eq!(counting.asked.take().len(), 10);
@@ -299,7 +299,7 @@ fn what_has_no_room_is_summed_up_and_its_traces_are_not_fetched() {
     );
 
     let whole = page_within(&reported, &HtmlLimits::default()).len();
-    let bare = page_within(&reported, &HtmlLimits { failures_max: 0, ..limits }).len();
+    let bare = page_within(&reported, &HtmlLimits { cases_max: 0, ..limits }).len();
     for bytes_max in [0, 5000, 20_000, 100_000] {
         let limits = HtmlLimits { bytes_max, ..HtmlLimits::default() };
         let page = page_within(&reported, &limits);

@@ -1,5 +1,6 @@
 //! Tests of the reports, through the public interface.
 
 mod campaigns;
+mod compare;
 mod html;
 mod markup;
