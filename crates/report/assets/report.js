@@ -26,8 +26,9 @@
     for (const mark of document.querySelectorAll("mark.lit")) mark.classList.remove("lit");
     const item = event.target.closest("li[data-constraint]");
     if (!item) return;
+    const ids = item.dataset.constraint.split(" ");
     for (const mark of item.closest(".case").querySelectorAll("mark")) {
-      if (mark.dataset.constraint.split(" ").includes(item.dataset.constraint)) mark.classList.add("lit");
+      if (mark.dataset.constraint.split(" ").some((id) => ids.includes(id))) mark.classList.add("lit");
     }
   };
   document.addEventListener("mouseover", light);

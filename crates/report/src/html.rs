@@ -7,6 +7,7 @@
 
 mod cases;
 mod chart;
+mod comparison;
 mod events;
 mod failures;
 mod page;
@@ -20,6 +21,7 @@ use maud::Markup;
 use planproof_synth::Case;
 
 use crate::ReportedCampaign;
+use crate::compare::Comparison;
 use text::{Foreign, shell_argument};
 
 /// Most characters shown of a name: of an agent, a model, a campaign, a case, a tool, an action.
@@ -37,7 +39,7 @@ pub struct HtmlLimits {
 }
 
 impl Default for HtmlLimits {
-    /// 5,000 cases and 10 MB: what a browser opens in about a second.
+    /// 5,000 cases and 10 MB, which a browser opens in about a second.
     fn default() -> Self {
         Self { cases_max: 5000, bytes_max: 10_000_000 }
     }
@@ -69,6 +71,36 @@ pub fn write(
     failures::write(campaign, limits, &mut page)?;
     page.write(maud::html! {
         (failures::unscored(campaign))
+        (maud::PreEscaped("</main>"))
+        (page::end())
+    })
+}
+
+/// Writes the page of a comparison: how A and B did on the cases they have in common, and each case that changed with
+/// both runs side by side. `a` and `b` are the campaigns that were compared.
+///
+/// A trace that cannot be fetched is a note in its place.
+///
+/// # Errors
+/// What `out` says; nothing else fails.
+pub fn write_comparison(
+    comparison: &Comparison,
+    a: &ReportedCampaign<'_>,
+    b: &ReportedCampaign<'_>,
+    limits: &HtmlLimits,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let mut page = Page { out };
+    let title = format!("{} and {} compared", comparison.a.agent, comparison.b.agent);
+    page.write(page::begin(&title))?;
+    page.write(maud::html! {
+        (comparison::head(comparison, a, b))
+        (maud::PreEscaped("<main>"))
+        (comparison::key_figures(comparison))
+        (comparison::by_actions(comparison))
+    })?;
+    comparison::write_changes(comparison, a, b, limits, &mut page)?;
+    page.write(maud::html! {
         (maud::PreEscaped("</main>"))
         (page::end())
     })

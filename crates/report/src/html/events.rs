@@ -1,5 +1,7 @@
 //! The trace of a run as a list.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 use planproof_synth::{Case, Verdict};
 use planproof_trace::{
@@ -104,6 +106,8 @@ struct CallRow<'a> {
     answer: Option<&'a ToolResult>,
     /// Its number among the executed calls, from 1.
     number: Option<usize>,
+    /// What is odd about it, if it was done and should not have been.
+    remark: Option<&'static str>,
     is_wrong: bool,
     times: usize,
 }
@@ -114,6 +118,7 @@ impl CallRow<'_> {
         let answers = |row: &CallRow<'_>| row.answer.map(|answer| (answer.text.clone(), answer.is_error));
         !next.is_wrong
             && self.answer.is_some()
+            && self.remark == next.remark
             && self.call.name == next.call.name
             && self.call.arguments == next.call.arguments
             && answers(self) == answers(next)
@@ -123,6 +128,7 @@ impl CallRow<'_> {
 fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<usize>) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut turns = 0;
+    let mut done: HashSet<&str> = HashSet::new();
     let mut events = events.iter().enumerate().peekable();
     while let Some((place, event)) = events.next() {
         match &event.kind {
@@ -153,11 +159,18 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                         EventKind::Result(answer) => Some(answer),
                         _ => None,
                     });
+                let number = executed.binary_search(&place).ok().map(|index| index + 1);
+                let remark = match number {
+                    None if answer.is_some_and(|answer| !answer.is_error) => Some("belongs to no action"),
+                    Some(_) if !done.insert(&call.name) => Some("was done before"),
+                    _ => None,
+                };
                 let row = CallRow {
                     at: event.at,
                     call,
                     answer,
-                    number: executed.binary_search(&place).ok().map(|index| index + 1),
+                    number,
+                    remark,
                     is_wrong: wrong == Some(place),
                     times: 1,
                 };
@@ -225,6 +238,7 @@ fn call(row: &CallRow<'_>) -> Markup {
         @if let Some(arguments) = &arguments {
             " " code.arguments { (Foreign::short(arguments, EVENT_CHARACTERS_MAX)) }
         }
+        @if let Some(remark) = row.remark { " " span.remark { (remark) } }
         @if matches!(row.call.arguments, Arguments::Malformed(_)) { " " span.quiet { "(no JSON object)" } }
         @if let Some(result) = row.answer { (answer(result, false)) }
         @if row.times > 1 {

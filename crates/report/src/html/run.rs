@@ -14,7 +14,7 @@ const PARAGRAPH_CHARACTERS_MAX: usize = 20_000;
 const WORDS_CHARACTERS_MAX: usize = 400;
 /// Most places shown that state the same constraint.
 const SOURCES_MAX: usize = 3;
-/// Most constraints of one case that are shown.
+/// Most constraints of one case that are shown, and most that are named at one mark.
 const CONSTRAINTS_MAX: usize = 200;
 /// Most actions shown of a sequence, and most refused calls: an agent can go on for long.
 const CALLS_MAX: usize = 100;
@@ -208,33 +208,62 @@ impl State {
     }
 }
 
-/// The constraints as sentences, the violated ones first.
+/// The constraints as sentences, the violated ones first, then the undetermined ones.
 pub(super) fn constraints(case: &Case, verdict: &Verdict) -> Markup {
-    let mut states: Vec<(State, &StatedConstraint)> =
-        case.constraints.iter().map(|stated| (State::of(stated, verdict), stated)).collect();
-    states.sort_by_key(|(state, _)| *state);
+    constraint_list(case, verdict, &[State::Violated, State::Undetermined, State::Held])
+}
+
+/// The violated constraints as sentences.
+pub(super) fn violated_constraints(case: &Case, verdict: &Verdict) -> Markup {
+    constraint_list(case, verdict, &[State::Violated])
+}
+
+/// Constraints in these states. Lists state several pairs with the same words, which are shown once for all of them.
+fn constraint_list(case: &Case, verdict: &Verdict, states: &[State]) -> Markup {
+    let mut groups: Vec<(State, &[Source], Vec<&StatedConstraint>)> = Vec::new();
+    let wanted: Vec<(State, &StatedConstraint)> = states
+        .iter()
+        .flat_map(|&wanted| case.constraints.iter().map(move |stated| (wanted, stated)))
+        .filter(|(wanted, stated)| State::of(stated, verdict) == *wanted)
+        .collect();
+    for &(state, stated) in wanted.iter().take(CONSTRAINTS_MAX) {
+        let alike = groups.iter().position(|(of, sources, _)| *of == state && *sources == stated.sources);
+        match alike {
+            Some(place) => groups[place].2.push(stated),
+            None => groups.push((state, &stated.sources, vec![stated])),
+        }
+    }
     html! {
         ul.constraints {
-            @for (state, stated) in states.iter().take(CONSTRAINTS_MAX) {
-                @let [sign, word] = state.words();
-                @let [first, second] = sides(case, stated);
-                li.(word) data-constraint=(constraint_id(stated)) {
-                    span.state { span aria-hidden="true" { (sign) } " " (word) } " "
-                    span.pair { b { (first) } " before " b { (second) } } " "
-                    span.source {
-                        @for source in stated.sources.iter().take(SOURCES_MAX) {
-                            q { (Foreign::short(case.words_at(source), WORDS_CHARACTERS_MAX)) } " "
-                        }
-                        @if let Some(more @ 1..) = stated.sources.len().checked_sub(SOURCES_MAX) {
-                            "and in " (counted(more as u64, "more place", "more places")) " "
-                        }
-                        span.id { (constraint_id(stated)) }
-                    }
+            @for (state, sources, group) in &groups { (constraint_group(case, *state, sources, group)) }
+        }
+        @if let Some(more @ 1..) = wanted.len().checked_sub(CONSTRAINTS_MAX) {
+            p.note { (count(more as u64)) " more constraints are left out here." }
+        }
+    }
+}
+
+fn constraint_group(case: &Case, state: State, sources: &[Source], group: &[&StatedConstraint]) -> Markup {
+    let [sign, word] = state.words();
+    let ids: Vec<Foreign<'_>> = group.iter().map(|stated| constraint_id(stated)).collect();
+    html! {
+        li.(word) data-constraint=(ids.iter().map(Foreign::as_str).collect::<Vec<_>>().join(" ")) {
+            span.state { span aria-hidden="true" { (sign) } " " (word) } " "
+            div.pairs-stated {
+                @for (stated, id) in group.iter().zip(&ids) {
+                    @let [first, second] = sides(case, stated);
+                    p { b { (first) } " before " b { (second) } " " span.id { (id) } }
                 }
             }
-        }
-        @if let Some(more @ 1..) = states.len().checked_sub(CONSTRAINTS_MAX) {
-            p.note { (count(more as u64)) " more constraints are left out here." }
+            " "
+            div.source {
+                @for source in sources.iter().take(SOURCES_MAX) {
+                    q { (Foreign::short(case.words_at(source), WORDS_CHARACTERS_MAX)) } " "
+                }
+                @if let Some(more @ 1..) = sources.len().checked_sub(SOURCES_MAX) {
+                    "and in " (counted(more as u64, "more place", "more places"))
+                }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use planproof_bench::{ByActions, Report, wilson};
 use planproof_synth::{Class, Flag};
 
 use super::chart::{Look, Point, Series, success_by_actions};
+use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
 use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
 use crate::ReportedCampaign;
@@ -16,43 +17,39 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
     let report = campaign.report;
     html! {
         header.page {
-            div.top {
-                p.brand { "planproof" span.quiet { " campaign report" } }
-                (theme_button())
-            }
+            (top("campaign report"))
             h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
-            p.who {
-                @match &report.model {
-                    Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
-                    None => "with a model of its own",
-                }
-            }
-            dl.origin {
-                div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
-                div { dt { "Began" } dd { (date(campaign.created_ms)) } }
-                div { dt { "Seed" } dd { (campaign.seed) } }
-                div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
-                div { dt { "Report by" } dd { "planproof " (env!("CARGO_PKG_VERSION")) } }
-                div.wide {
-                    dt { "Command" }
-                    dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
-                }
-            }
+            (who(report.model.as_deref()))
+            (origin(campaign))
         }
         @if report.simulated { (banner("a simulated model planned")) }
     }
 }
 
-/// Changes between light and dark; there only where the script runs.
-pub(super) fn theme_button() -> Markup {
-    html! { button #theme type="button" hidden { "Dark theme" } }
+/// With which model the agent was tested.
+pub(super) fn who(model: Option<&str>) -> Markup {
+    html! {
+        p.who {
+            @match model {
+                Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
+                None => "with a model of its own",
+            }
+        }
+    }
 }
 
-/// Says that it was a simulation.
-pub(super) fn banner(what: &str) -> Markup {
+/// Where the figures come from.
+pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
-        p.banner role="note" {
-            strong { "SIMULATION:" } " " (what) "; these figures say nothing of any real model."
+        dl.origin {
+            div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
+            div { dt { "Began" } dd { (date(campaign.created_ms)) } }
+            div { dt { "Seed" } dd { (campaign.seed) } }
+            div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
+            div.wide {
+                dt { "Command" }
+                dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
+            }
         }
     }
 }
@@ -109,11 +106,11 @@ fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-fn or_dash(rate: Option<f64>) -> String {
+pub(super) fn or_dash(rate: Option<f64>) -> String {
     rate.map_or("–".to_owned(), percent)
 }
 
-fn figure(name: &str, value: &str, note: Markup) -> Markup {
+pub(super) fn figure(name: &str, value: &str, note: Markup) -> Markup {
     html! { div.figure { p.name { (name) } p.value { (value) } p.quiet { (note) } } }
 }
 
@@ -292,20 +289,24 @@ fn flag_meaning(flag: Flag) -> &'static str {
 }
 
 /// How often something occurred.
-struct Bar {
+pub(super) struct Bar {
     name: &'static str,
     meaning: &'static str,
     runs: u64,
 }
 
 impl Bar {
-    fn new(name: &'static str, meaning: &'static str, counts: &BTreeMap<&'static str, u64>) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        meaning: &'static str,
+        counts: &BTreeMap<&'static str, u64>,
+    ) -> Self {
         Self { name, meaning, runs: counts.get(name).copied().unwrap_or(0) }
     }
 }
 
 /// A line for each that occurred: the name, a bar, the count, what it means.
-fn bars<const N: usize>(bars: [Bar; N], all: u64) -> Markup {
+pub(super) fn bars<const N: usize>(bars: [Bar; N], all: u64) -> Markup {
     let (met, absent): (Vec<Bar>, Vec<Bar>) = bars.into_iter().partition(|bar| bar.runs > 0);
     html! {
         dl.bars {

@@ -1,9 +1,12 @@
 use planproof_bench::SimKind;
 use planproof_report::compare::{COMPARISON_SCHEMA, Change, CompareError, Comparison};
+use planproof_report::html::{self, HtmlLimits};
 use planproof_synth::{Case, Options};
 use planproof_trace::EndReason;
 
 use crate::campaigns::{TestCampaign, cases, right_plan, run};
+use crate::html::hostile;
+use crate::markup::{Element, parse};
 
 fn options() -> Options {
     Options { actions_max: 6, ..Options::default() }
@@ -11,6 +14,13 @@ fn options() -> Options {
 
 fn compare(a: &TestCampaign, b: &TestCampaign) -> Comparison {
     Comparison::new(&a.reported(), &b.reported()).expect("they have cases in common")
+}
+
+fn page(a: &TestCampaign, b: &TestCampaign, limits: &HtmlLimits) -> Element {
+    let mut out = Vec::new();
+    html::write_comparison(&compare(a, b), &a.reported(), &b.reported(), limits, &mut out)
+        .expect("a vector takes everything");
+    parse(&String::from_utf8(out).expect("a page is text")).expect("the page is all ours")
 }
 
 #[test]
@@ -194,4 +204,99 @@ fn a_comparison_is_written_as_its_schema_says() {
       ]
     }
     "#);
+}
+
+#[test]
+fn the_page_shows_every_changed_case_with_both_runs() {
+    let a = TestCampaign::simulated(SimKind::InOrder, options(), 90);
+    let b = TestCampaign::simulated(SimKind::Forgetful, options(), 80);
+    let comparison = compare(&a, &b);
+    let page = page(&a, &b, &HtmlLimits::default());
+    let shown = page.all("details", "case");
+    let kinds: Vec<&str> = shown.iter().map(|details| details.attribute("data-class")).collect();
+    let expected: Vec<&str> = [Change::Broken, Change::Fixed, Change::OtherClass]
+        .into_iter()
+        .flat_map(|change| vec![change.as_str(); comparison.count(change) as usize])
+        .collect();
+    assert_eq!(kinds, expected);
+    for details in shown {
+        let sides: Vec<String> = details.all("h4", "side").iter().map(|side| side.lines()).collect();
+        let [of_a, of_b] = sides.as_slice() else { panic!("{sides:?}") };
+        let compared = comparison.cases.iter().find(|case| case.case == details.attribute("data-case"));
+        let compared = compared.expect("only compared cases are shown");
+        assert_eq!(*of_a, format!("A {}", compared.class_a.unwrap_or("passed")));
+        assert_eq!(*of_b, format!("B {}", compared.class_b.unwrap_or("passed")));
+        assert_eq!(details.all("ol", "trace").len(), 2);
+        // A violates constraints where it fails, B forgets and violates none.
+        let marked: String = details.all("mark", "").iter().map(|mark| mark.text()).collect();
+        assert_eq!(marked.is_empty(), compared.class_a.is_none());
+    }
+    assert_eq!(
+        page.only("p", "banner").text().split(';').next(),
+        Some("SIMULATION: simulated models planned")
+    );
+    let values: Vec<String> = page.all("p", "value").iter().map(|value| value.text()).collect();
+    assert_eq!(
+        values[3..],
+        [comparison.count(Change::Fixed), comparison.count(Change::Broken)].map(|n| n.to_string())
+    );
+    assert!(page.only("p", "test").text().contains("with probability below 0.0001"));
+    let main = page.only("main", "").text();
+    assert!(main.contains("Left aside: 10 cases only in A and 0 only in B."), "{main}");
+}
+
+#[test]
+fn both_runs_have_their_own_marks_where_both_violate() {
+    let cases = cases(options(), 40);
+    let answer = || EndReason::Answered { text: String::new() };
+    let limit = || EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 9 };
+    let reversed = |case: &Case, end: EndReason| {
+        let mut plan = right_plan(case);
+        plan.reverse();
+        Some(run(case, &plan, end))
+    };
+    let campaign = |end: &dyn Fn() -> EndReason| {
+        let runs = cases.iter().map(|case| reversed(case, end())).collect();
+        TestCampaign::of_runs("tools@x", None, cases.clone(), runs)
+    };
+    let page = page(&campaign(&answer), &campaign(&limit), &HtmlLimits::default());
+    let shown = page.all("details", "case");
+    assert_eq!(shown.len(), 40);
+    for details in shown {
+        let paragraphs: Vec<String> =
+            details.all("p", "paragraph").iter().map(|paragraph| paragraph.text()).collect();
+        assert_eq!(paragraphs.len(), 2);
+        assert_eq!(paragraphs[0], paragraphs[1]);
+    }
+}
+
+#[test]
+fn a_comparison_without_changes_or_without_room_has_a_page_too() {
+    let a = TestCampaign::simulated(SimKind::Perfect, options(), 5);
+    assert!(page(&a, &a, &HtmlLimits::default()).text().contains("No case was fixed or broken"));
+    let cases = a.cases.clone();
+    let nothing = TestCampaign::of_runs("tools@x", None, cases, vec![None; 5]);
+    let text = page(&a, &nothing, &HtmlLimits::default()).only("main", "").lines();
+    assert!(text.contains("0 have a score in both"), "{text}");
+    let b = TestCampaign::simulated(SimKind::InOrder, options(), 5);
+    let limits = HtmlLimits { cases_max: 2, ..HtmlLimits::default() };
+    let page = page(&a, &b, &limits);
+    assert_eq!(page.all("details", "case").len(), 2);
+    let rest = compare(&a, &b).count(Change::Broken) - 2;
+    assert!(page.text().contains(&format!("no room for {rest} further case")));
+}
+
+#[test]
+fn hostile_text_stays_text_in_comparisons() {
+    for text in ["</script><img src=x onerror=alert(1)>", "\" onload=\"x", "\0\u{202e}]]>", "&lt;b&gt;"] {
+        let a = hostile(text);
+        let mut b = hostile(text);
+        b.outcomes.iter_mut().for_each(|outcome| {
+            if let Ok(verdict) = &mut outcome.verdict {
+                verdict.class = None;
+                verdict.passed = true;
+            }
+        });
+        assert_eq!(page(&a, &b, &HtmlLimits::default()).all("details", "case").len(), 4, "{text:?}");
+    }
 }

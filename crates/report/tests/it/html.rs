@@ -65,8 +65,8 @@ fn the_parts_come_in_order() {
     ");
     let top: Vec<&str> = page.only("body", "").children.iter().filter_map(name).collect();
     assert_eq!(top, ["header", "p", "main", "footer", "script"]);
-    insta::assert_snapshot!(page.only("header", "").lines(), @r"
-    planproof campaign report
+    insta::assert_snapshot!(page.only("header", "").lines().replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r"
+    planproof VERSION campaign report
     Dark theme
     tools@sim/in-order
     with the model sim/in-order
@@ -78,8 +78,6 @@ fn the_parts_come_in_order() {
     7
     Cases
     4
-    Report by
-    planproof 0.1.0
     Command
     planproof test 'tools@sim/in-order' --cases 4
     ");
@@ -95,8 +93,9 @@ fn the_parts_come_in_order() {
     bank transfer tracing
     traffic camera search
     Constraints
-    ✗ violated police dog training before traffic camera search Earlier than traffic camera search, police dog training and bank transfer tracing happen following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place c1
-    ✗ violated bank transfer tracing before traffic camera search Earlier than traffic camera search, police dog training and bank transfer tracing happen following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place c2
+    ✗ violated police dog training before traffic camera search c1
+    bank transfer tracing before traffic camera search c2
+    Earlier than traffic camera search, police dog training and bank transfer tracing happen following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place
     Trace
     call 1 traffic_camera_search answer The task "traffic camera search" is done.
     First wrong call. Right there: police dog training or bank transfer tracing.
@@ -179,10 +178,12 @@ fn marks_cover_exactly_the_violated_words() {
         }
         assert_eq!(marked, violated_characters(case, verdict), "{}", case.id);
         let violated: BTreeSet<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
-        let listed: BTreeSet<&str> =
-            details.all("li", "violated").iter().map(|item| item.attribute("data-constraint")).collect();
-        assert_eq!(listed, violated);
-        assert_eq!(details.only("ul", "constraints").children.len(), case.constraints.len());
+        let listed = |class: &str| -> Vec<&str> {
+            let items = details.only("ul", "constraints").all("li", class);
+            items.iter().flat_map(|item| item.attribute("data-constraint").split(' ')).collect()
+        };
+        assert_eq!(listed("violated").into_iter().collect::<BTreeSet<_>>(), violated);
+        assert_eq!(listed("").len(), case.constraints.len());
     }
     assert!(marks_with_several > 0, "the cases are too simple to show anything");
 }
@@ -359,7 +360,7 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
 }
 
 /// A campaign in which everything that can come from outside is `text`.
-fn hostile(text: &str) -> TestCampaign {
+pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut cases = cases(Options { distractors: 1, ..Options::default() }, 5);
     for case in &mut cases {
         case.id += text;
