@@ -16,6 +16,8 @@ use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::RunSummary;
+
 /// The agent with the names that traces and reports give it.
 #[derive(Debug, Clone)]
 pub struct AgentUnderTest {
@@ -290,11 +292,13 @@ async fn finish_in_store(
             (None, serde_json::json!({ "case": case.id, "unscored": unscored.to_string() }).to_string())
         }
     };
+    let summary = RunSummary::of(outcome).to_json();
     let finish = Finish {
         passed: outcome.passed(),
         class,
         verdict: &verdict,
         wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
+        summary: Some(&summary),
     };
     writer.finish_run(run, &finish).await?;
     Ok(())

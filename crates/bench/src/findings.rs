@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planproof_synth::{Case, Class, Source, Verdict};
 
-use crate::Outcome;
+use crate::{CaseSummary, Outcome, RunSummary};
 
 /// A distinct failure, shown by the smallest case that has it.
 #[derive(Debug, Clone)]
@@ -23,40 +23,85 @@ pub struct Finding<'a> {
     pub alike: usize,
 }
 
+/// A failure that may become a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// How the agent failed.
+    pub class: Class,
+    /// Actions, constraints, and bytes of the paragraph: what makes one case smaller than another.
+    pub size: (usize, usize, usize),
+}
+
+/// A failure that was picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pick {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// How the agent failed.
+    pub class: Class,
+    /// Number of candidates of the same class.
+    pub alike: usize,
+}
+
+impl Candidate {
+    /// The candidate that a run is; `None` unless it failed.
+    pub fn of(case: &CaseSummary, run: &RunSummary) -> Option<Self> {
+        let class = run.score.as_ref()?.class?;
+        Some(Self {
+            ordinal: run.ordinal,
+            class,
+            size: (case.actions, case.constraints, case.paragraph_bytes),
+        })
+    }
+}
+
 /// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next smallest,
 /// until there are `most`. Small means few actions, then few constraints, then a short paragraph.
-pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize) -> Vec<Finding<'a>> {
-    let mut by_class: BTreeMap<Class, Vec<(&'a Case, &'a Outcome, &'a Verdict)>> = BTreeMap::new();
-    for outcome in outcomes {
-        if let Ok(verdict) = &outcome.verdict
-            && let Some(class) = verdict.class
-            && let Some(case) = cases.get(outcome.ordinal as usize)
-        {
-            by_class.entry(class).or_default().push((case, outcome, verdict));
-        }
+pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
+    let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        by_class.entry(candidate.class).or_default().push(candidate);
     }
     let mut groups: Vec<_> = by_class.into_iter().collect();
     for (_, group) in &mut groups {
-        group.sort_by_key(|(case, outcome, _)| {
-            (case.actions.len(), case.constraints.len(), case.paragraph.len(), outcome.ordinal)
-        });
+        group.sort_by_key(|candidate| (candidate.size, candidate.ordinal));
     }
     groups.sort_by_key(|(class, group)| (std::cmp::Reverse(group.len()), *class));
     let deepest = groups.iter().map(|(_, group)| group.len()).max().unwrap_or(0);
     (0..deepest)
-        .flat_map(|rank| {
-            groups.iter().filter_map(move |(class, group)| Some((*class, group, group.get(rank)?)))
-        })
+        .flat_map(|rank| groups.iter().filter_map(move |(_, group)| Some((group.get(rank)?, group.len()))))
         .take(most)
-        .map(|(class, group, (case, outcome, verdict))| Finding {
-            case,
-            ordinal: outcome.ordinal,
-            class,
-            verdict,
-            marks: violated_places(case, verdict),
-            alike: group.len(),
+        .map(|(candidate, alike)| Pick { ordinal: candidate.ordinal, class: candidate.class, alike })
+        .collect()
+}
+
+/// [`pick_smallest`] of the outcomes of a campaign, with all that findings show.
+pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize) -> Vec<Finding<'a>> {
+    let by_ordinal: BTreeMap<u32, &Outcome> =
+        outcomes.iter().map(|outcome| (outcome.ordinal, outcome)).collect();
+    let candidates = outcomes.iter().filter_map(|outcome| {
+        let case = cases.get(outcome.ordinal as usize)?;
+        let class = outcome.verdict.as_ref().ok()?.class?;
+        let size = (case.actions.len(), case.constraints.len(), case.paragraph.len());
+        Some(Candidate { ordinal: outcome.ordinal, class, size })
+    });
+    pick_smallest(candidates, most)
+        .into_iter()
+        .filter_map(|pick| {
+            Finding::new(cases.get(pick.ordinal as usize)?, by_ordinal.get(&pick.ordinal)?, pick.alike)
         })
         .collect()
+}
+
+impl<'a> Finding<'a> {
+    /// The finding that an outcome is, with the number of cases that failed in the same class; `None` unless it failed.
+    pub fn new(case: &'a Case, outcome: &'a Outcome, alike: usize) -> Option<Self> {
+        let verdict = outcome.verdict.as_ref().ok()?;
+        let marks = violated_places(case, verdict);
+        Some(Self { case, ordinal: outcome.ordinal, class: verdict.class?, verdict, marks, alike })
+    }
 }
 
 /// Where the paragraph states what was violated, merged where places overlap, in the order of the text.

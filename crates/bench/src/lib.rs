@@ -9,9 +9,11 @@ mod findings;
 mod metrics;
 mod report;
 mod sim;
+mod summary;
 
 pub use campaign::{AgentUnderTest, Campaign, CampaignError, Outcome, SolverMeter, mock_tools};
-pub use findings::{Finding, pick_findings, violated_places};
+pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use metrics::{Interval, wilson};
-pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, Tokens};
+pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sim::{SimKind, SimModel};
+pub use summary::{CaseSummary, RunSummary, Score};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planproof_synth::{Case, Class, Flag, judge};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
-use crate::{Interval, Outcome, SolverMeter, wilson};
+use crate::{CaseSummary, Interval, Outcome, RunSummary, SolverMeter, wilson};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -25,6 +24,29 @@ pub struct ReportInput<'a> {
     pub cases: &'a [Case],
     /// What came of them.
     pub outcomes: &'a [Outcome],
+    /// What the solver did during synthesis.
+    pub solver: SolverMeter,
+    /// How long synthesis took, the solver included.
+    pub synthesis: Duration,
+    /// What the runs cost in US dollars; `None` where no price is known.
+    pub cost: Option<f64>,
+    /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
+    pub ended_by: Option<&'a str>,
+}
+
+/// The same as [`ReportInput`], of summaries.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryInput<'a> {
+    /// The agent, as on the command line.
+    pub agent: &'a str,
+    /// The model, where it is known.
+    pub model: Option<&'a str>,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+    /// All cases of the campaign.
+    pub cases: &'a [CaseSummary],
+    /// Their runs that came to an end.
+    pub runs: &'a [RunSummary],
     /// What the solver did during synthesis.
     pub solver: SolverMeter,
     /// How long synthesis took, the solver included.
@@ -116,16 +138,33 @@ pub struct Tokens {
 impl Report {
     /// Sums up a campaign.
     pub fn new(input: ReportInput<'_>) -> Self {
+        let cases: Vec<CaseSummary> = input.cases.iter().map(CaseSummary::of).collect();
+        let runs: Vec<RunSummary> = input.outcomes.iter().map(RunSummary::of).collect();
+        Self::of_summaries(SummaryInput {
+            agent: input.agent,
+            model: input.model,
+            simulated: input.simulated,
+            cases: &cases,
+            runs: &runs,
+            solver: input.solver,
+            synthesis: input.synthesis,
+            cost: input.cost,
+            ended_by: input.ended_by,
+        })
+    }
+
+    /// Sums up a campaign of which only summaries were read.
+    pub fn of_summaries(input: SummaryInput<'_>) -> Self {
         let mut report = Self {
             schema: REPORT_SCHEMA,
             agent: input.agent.to_owned(),
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
-            cases: input.outcomes.len() as u64,
+            cases: input.runs.len() as u64,
             passed: 0,
             failed: 0,
             unscored: 0,
-            not_run: (input.cases.len() as u64).saturating_sub(input.outcomes.len() as u64),
+            not_run: (input.cases.len() as u64).saturating_sub(input.runs.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
             classes: Class::ALL.into_iter().map(|class| (class.as_str(), 0)).collect(),
             flags: Flag::ALL.into_iter().map(|flag| (flag.as_str(), 0)).collect(),
@@ -137,26 +176,26 @@ impl Report {
             cost: input.cost,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
-        for outcome in input.outcomes {
-            report.agent_seconds += outcome.wall.as_secs_f64();
-            report.tokens.input += outcome.usage.input_tokens;
-            report.tokens.output += outcome.usage.output_tokens;
-            let Ok(verdict) = &outcome.verdict else {
+        for run in input.runs {
+            report.agent_seconds += run.wall.as_secs_f64();
+            report.tokens.input += run.usage.input_tokens;
+            report.tokens.output += run.usage.output_tokens;
+            let Some(score) = &run.score else {
                 report.unscored += 1;
                 continue;
             };
-            for flag in &verdict.flags {
+            for flag in &score.flags {
                 *report.flags.entry(flag.as_str()).or_default() += 1;
             }
-            match verdict.class {
+            match score.class {
                 None => report.passed += 1,
                 Some(class) => {
                     report.failed += 1;
                     *report.classes.entry(class.as_str()).or_default() += 1;
                 }
             }
-            if let Some(case) = input.cases.get(outcome.ordinal as usize) {
-                groups.entry(case.actions.len()).or_default().add(case, verdict.passed);
+            if let Some(case) = input.cases.get(run.ordinal as usize) {
+                groups.entry(case.actions).or_default().add(case, score.class.is_none());
             }
         }
         report.by_actions = groups.into_iter().map(|(actions, group)| group.sum_up(actions)).collect();
@@ -202,17 +241,17 @@ struct Group {
 }
 
 impl Group {
-    fn add(&mut self, case: &Case, passed: bool) {
+    fn add(&mut self, case: &CaseSummary, passed: bool) {
         self.cases += 1;
         self.passed += u64::from(passed);
-        match case.difficulty.correct_plans {
+        match case.correct_plans {
             Some(correct) => {
-                let all: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
+                let all: f64 = (1..=case.actions).map(|n| n as f64).product();
                 *self.chance.get_or_insert(0.0) += correct as f64 / all;
             }
             None => self.is_chance_unknown = true,
         }
-        self.in_order += u64::from(passes_in_order(case));
+        self.in_order += u64::from(case.passes_in_order);
     }
 
     fn sum_up(self, actions: usize) -> ByActions {
@@ -229,18 +268,4 @@ impl Group {
             in_order: self.in_order as f64 / cases,
         }
     }
-}
-
-/// Whether calling the tools in the order of mention is right, by the same oracle that judges agents.
-fn passes_in_order(case: &Case) -> bool {
-    let mut events = Vec::new();
-    for place in case.order_of_mention() {
-        let id = CallId::new(format!("{place}"));
-        let call =
-            ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments: Arguments::none() };
-        events.push(Event { at: 0, kind: EventKind::Call(call) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
-    }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
-    judge(case, &events, Default::default()).is_ok_and(|verdict| verdict.passed)
 }

@@ -360,6 +360,9 @@ pub(crate) enum RunsCommand {
         /// Most findings shown.
         #[arg(long, default_value_t = 3, value_name = "N")]
         findings: usize,
+        /// Judge all runs again from their traces, instead of adding up what is stored of them.
+        #[arg(long, conflicts_with = "case")]
+        judge_again: bool,
     },
     /// Write a campaign's data to stdout.
     Export {

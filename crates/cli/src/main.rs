@@ -10,6 +10,7 @@ mod progress;
 mod render;
 mod select;
 mod signals;
+mod stored;
 
 use std::process;
 

@@ -1,5 +1,7 @@
 //! What all reports are made from.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use planproof_bench::{Outcome, Report};
 use planproof_synth::Case;
 use planproof_trace::Trace;
@@ -36,4 +38,25 @@ pub struct ReportedCampaign<'a> {
     pub report: &'a Report,
     /// The traces of its runs.
     pub traces: &'a dyn TraceSource,
+}
+
+impl<'a> ReportedCampaign<'a> {
+    /// Each case with what came of it; `None` if it was not run.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a Case, Option<&'a Outcome>)> + use<'a> {
+        let mut by_ordinal: Vec<Option<&'a Outcome>> = vec![None; self.cases.len()];
+        for outcome in self.outcomes {
+            if let Some(place) = by_ordinal.get_mut(outcome.ordinal as usize) {
+                *place = Some(outcome);
+            }
+        }
+        self.cases.iter().zip(by_ordinal)
+    }
+
+    /// When it began, as `2026-11-20T12:33:20Z`.
+    pub(crate) fn created(&self) -> String {
+        // The year 9999 is the last one that can be written so.
+        const LAST_MS: u64 = 253_402_300_799_000;
+        let since = Duration::from_millis(self.created_ms.min(LAST_MS));
+        humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
+    }
 }

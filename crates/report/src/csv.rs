@@ -1,1 +1,131 @@
-//! To come.
+//! A row for each run, for spreadsheets and data frames: CSV by RFC 4180, in UTF-8.
+//!
+//! | Column | Holds |
+//! |---|---|
+//! | `case`, `topic` | id of the case, and the job it is about |
+//! | `actions`, `constraints` | numbers of tasks and of distinct stated pairs |
+//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions |
+//! | `passed` | `true` or `false`; empty if the run is unscored |
+//! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
+//! | `calls` | the tasks done, in order, separated by `; ` |
+//! | `violated` | the words that state what was violated, separated by `; ` |
+//! | `first_wrong_call` | place in `calls`, from 0, after which no correct plan was possible; empty if there is none |
+//! | `repair` | the nearest correct plan, separated by `; `; empty where `calls` is one |
+//! | `wall_ms` | how long the agent took, in milliseconds |
+//! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
+//! | `unscored` | why the run says nothing of the agent; empty if it is scored |
+//! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
+//!
+//! A case that was not run has no row. All texts are quoted. A text that a spreadsheet would take for a formula,
+//! because it begins with `=`, `+`, `-`, `@`, a tabulator or a line break, has an apostrophe put in front of it, and so
+//! stays a text.
+
+use std::io;
+
+use csv::{QuoteStyle, Terminator, WriterBuilder};
+use planproof_bench::Outcome;
+use planproof_synth::{Case, Class, Flag, Verdict};
+
+use crate::ReportedCampaign;
+use crate::explanation::plan;
+
+/// The columns, in order.
+pub const COLUMNS: [&str; 21] = [
+    "case",
+    "topic",
+    "actions",
+    "constraints",
+    "correct_plans",
+    "bits",
+    "passed",
+    "class",
+    "flags",
+    "calls",
+    "violated",
+    "first_wrong_call",
+    "repair",
+    "wall_ms",
+    "input_tokens",
+    "output_tokens",
+    "unscored",
+    "agent",
+    "model",
+    "simulated",
+    "campaign",
+];
+
+/// What separates the members of a list in a cell.
+const SEPARATOR: &str = "; ";
+
+/// Writes the campaign. Memory beside it is bounded; the same campaign gives the same bytes.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
+    let mut writer = WriterBuilder::new()
+        // A bare `;` would begin a new cell where that is the separator of the place, and with it a formula.
+        .quote_style(QuoteStyle::NonNumeric)
+        .terminator(Terminator::CRLF)
+        .from_writer(out);
+    writer.write_record(COLUMNS)?;
+    for (case, outcome) in campaign.runs() {
+        if let Some(outcome) = outcome {
+            writer.write_record(row(campaign, case, outcome))?;
+        }
+    }
+    writer.flush()
+}
+
+fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [String; COLUMNS.len()] {
+    let report = campaign.report;
+    let difficulty = &case.difficulty;
+    let verdict = outcome.verdict.as_ref();
+    let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
+    [
+        text(&case.id),
+        text(&case.topic),
+        difficulty.actions.to_string(),
+        difficulty.constraints.to_string(),
+        number(difficulty.correct_plans),
+        number(difficulty.bits),
+        number(outcome.passed()),
+        told(&|verdict| verdict.class.map(Class::as_str).unwrap_or_default().to_owned()),
+        told(&|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect::<Vec<_>>().join(" ")),
+        told(&|verdict| text(&plan(case, &verdict.calls, SEPARATOR))),
+        told(&|verdict| text(&violated_words(verdict).join(SEPARATOR))),
+        told(&|verdict| number(verdict.first_wrong_call)),
+        told(&|verdict| text(&plan(case, &verdict.repair, SEPARATOR))),
+        outcome.wall.as_millis().to_string(),
+        outcome.usage.input_tokens.to_string(),
+        outcome.usage.output_tokens.to_string(),
+        verdict.err().map_or(String::new(), |unscored| text(&unscored.to_string())),
+        text(&report.agent),
+        text(report.model.as_deref().unwrap_or_default()),
+        report.simulated.to_string(),
+        text(campaign.id),
+    ]
+}
+
+/// Each once: several constraints can be stated by the same words.
+fn violated_words(verdict: &Verdict) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    for violated in &verdict.violated {
+        if !words.contains(&violated.words.as_str()) {
+            words.push(&violated.words);
+        }
+    }
+    words
+}
+
+fn number(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// The text, so that no spreadsheet takes it for a formula.
+fn text(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
+}

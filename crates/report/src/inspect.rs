@@ -1,1 +1,288 @@
-//! To come.
+//! A log of Inspect (the UK AI Security Institute's `inspect_ai`): its JSON form, version 2, for `inspect view` and
+//! Inspect's data frames.
+//!
+//! A case is a sample, its query the input, the correct plan nearest to the order of mention the target, the trace the
+//! messages, and the verdict the score `planproof`: `C` or `I`. An unscored run is a sample with an error and without a
+//! score. A case that was not run is no sample, but counted in the results. What Inspect calls events would say the
+//! same as the messages, so there are none.
+
+mod format;
+mod messages;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use planproof_bench::{Outcome, wilson};
+use planproof_constraint::Variable;
+use planproof_synth::{Case, Class, Flag, Source, StatedConstraint, Verdict};
+use planproof_trace::Usage;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::ReportedCampaign;
+use crate::explanation::{full_text, plan};
+use format::{
+    Config, Dataset, EvalError, EvalSpec, Headline, Metric, ModelUsage, Plan, PlanStep, Results, Sample,
+    SampleMetadata, Score, ScoreMetadata, ScoreSummary, Scorer, ScorerMetric, StatedPair, Stats, Viewer,
+};
+use messages::Conversation;
+
+/// Version of Inspect's log format.
+pub const LOG_VERSION: u32 = 2;
+
+/// Name of the task, of the scorer and of the score.
+const NAME: &str = "planproof";
+
+/// What Inspect calls the model of an evaluation without one.
+const NO_MODEL: &str = "none/none";
+
+/// What separates the actions of a plan.
+const SEPARATOR: &str = ", ";
+
+/// Why a log could not be written.
+#[derive(Debug, Error)]
+pub enum InspectError {
+    /// `out` cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// The trace of a run cannot be had.
+    #[error("the trace of case {case}: {what}")]
+    Trace {
+        /// Id of the case.
+        case: String,
+        /// What is wrong, as the source of the traces says.
+        what: String,
+    },
+}
+
+/// Writes the campaign. One trace is held at a time; the same campaign gives the same bytes.
+///
+/// # Errors
+/// See [`InspectError`]; what was written by then is no whole log.
+pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Result<(), InspectError> {
+    let report = campaign.report;
+    // Inspect reads the head of a log by stopping at the samples, so they come last.
+    write!(out, "{{\"version\":{LOG_VERSION}")?;
+    field(out, "status", if report.not_run > 0 { "cancelled" } else { "success" })?;
+    field(out, "eval", &eval_spec(campaign))?;
+    field(out, "plan", &solver(campaign))?;
+    field(out, "results", &results(campaign))?;
+    field(out, "stats", &stats(campaign))?;
+    out.write_all(b",\n\"samples\":[")?;
+    let mut separator: &[u8] = b"\n";
+    for (case, outcome) in campaign.runs() {
+        let Some(outcome) = outcome else { continue };
+        let trace = campaign
+            .traces
+            .trace(outcome.ordinal)
+            .map_err(|what| InspectError::Trace { case: case.id.clone(), what })?;
+        let conversation = Conversation::of(case, model(campaign), trace.as_ref());
+        out.write_all(separator)?;
+        serialize(out, &sample(campaign, case, outcome, &conversation))?;
+        separator = b",\n";
+    }
+    out.write_all(b"\n]}\n")?;
+    Ok(())
+}
+
+fn field(out: &mut impl io::Write, name: &str, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":")?;
+    serialize(out, value)
+}
+
+fn serialize(out: &mut impl io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    serde_json::to_writer(out, value).map_err(io::Error::from)
+}
+
+/// The model's name, as Inspect wants one.
+fn model<'a>(campaign: &ReportedCampaign<'a>) -> &'a str {
+    campaign.report.model.as_deref().unwrap_or(NO_MODEL)
+}
+
+fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
+    let simulated = campaign.report.simulated;
+    EvalSpec {
+        eval_id: campaign.id,
+        run_id: campaign.id,
+        created: campaign.created(),
+        task: NAME,
+        task_id: NAME,
+        task_version: 0,
+        task_args: BTreeMap::from([("seed", campaign.seed.to_string())]),
+        solver: &campaign.report.agent,
+        tags: if simulated { vec!["simulation"] } else { Vec::new() },
+        dataset: Dataset {
+            name: NAME,
+            samples: campaign.cases.len(),
+            sample_ids: campaign.cases.iter().map(|case| case.id.as_str()).collect(),
+            shuffled: false,
+        },
+        model: model(campaign),
+        config: Config { epochs: 1, fail_on_error: false },
+        packages: BTreeMap::from([(NAME, env!("CARGO_PKG_VERSION"))]),
+        metadata: format::EvalMetadata {
+            agent: &campaign.report.agent,
+            simulated,
+            command_line: campaign.command_line,
+            ended_by: campaign.report.ended_by.as_deref(),
+        },
+        // Cases, agents and servers write what they like.
+        viewer: Viewer { trust_content: false },
+        scorers: [Scorer {
+            name: NAME,
+            metrics: ["inspect_ai/accuracy", "inspect_ai/stderr", "inspect_ai/ci_wilson"]
+                .map(|name| ScorerMetric { name }),
+        }],
+    }
+}
+
+fn solver<'a>(campaign: &ReportedCampaign<'a>) -> Plan<'a> {
+    Plan { name: "plan", steps: [PlanStep { solver: &campaign.report.agent }] }
+}
+
+fn results(campaign: &ReportedCampaign<'_>) -> Results {
+    let report = campaign.report;
+    let scored = report.scored();
+    let mut metrics = BTreeMap::new();
+    if scored > 0 {
+        let interval = wilson(report.passed, scored);
+        for (name, group, value) in [
+            ("accuracy", None, report.passed as f64 / scored as f64),
+            ("stderr", None, standard_error(report.passed, scored)),
+            ("lower", Some("ci_wilson"), interval.low),
+            ("upper", Some("ci_wilson"), interval.high),
+        ] {
+            metrics.insert(name, Metric { name, group, value });
+        }
+    }
+    Results {
+        total_samples: campaign.cases.len(),
+        completed_samples: scored,
+        logged_samples: (report.not_run > 0).then_some(report.cases),
+        scores: [ScoreSummary {
+            name: NAME,
+            scorer: NAME,
+            scored_samples: scored,
+            unscored_samples: report.unscored,
+            metrics,
+        }],
+        headline: (scored > 0).then_some(Headline { scorer: NAME, score: NAME, metric: "accuracy" }),
+    }
+}
+
+/// The standard error of the mean of `trials` zeros and ones, from the sample's variance, as Inspect computes it; 0
+/// where one trial says nothing of it.
+fn standard_error(ones: u64, trials: u64) -> f64 {
+    if trials < 2 {
+        return 0.0;
+    }
+    let mean = ones as f64 / trials as f64;
+    (mean * (1.0 - mean) / (trials - 1) as f64).sqrt()
+}
+
+fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
+    let report = campaign.report;
+    let usage = Usage { input_tokens: report.tokens.input, output_tokens: report.tokens.output };
+    Stats {
+        started_at: campaign.created(),
+        // When it ended is not kept. Inspect reads an empty text as not known.
+        completed_at: "",
+        model_usage: model_usage(model(campaign), usage, report.cost),
+    }
+}
+
+fn model_usage(model: &str, usage: Usage, cost: Option<f64>) -> BTreeMap<&str, ModelUsage> {
+    let Usage { input_tokens, output_tokens } = usage;
+    let total_tokens = input_tokens.saturating_add(output_tokens);
+    if total_tokens == 0 && cost.is_none() {
+        return BTreeMap::new();
+    }
+    BTreeMap::from([(model, ModelUsage { input_tokens, output_tokens, total_tokens, total_cost: cost })])
+}
+
+fn sample<'a>(
+    campaign: &ReportedCampaign<'a>,
+    case: &'a Case,
+    outcome: &'a Outcome,
+    conversation: &'a Conversation<'a>,
+) -> Sample<'a> {
+    let verdict = outcome.verdict.as_ref();
+    let seconds = outcome.wall.as_secs_f64();
+    Sample {
+        id: &case.id,
+        epoch: 1,
+        input: &case.query,
+        target: target(case),
+        messages: &conversation.messages,
+        output: conversation.output(),
+        scores: verdict.iter().map(|verdict| (NAME, score(case, verdict))).collect(),
+        metadata: sample_metadata(case, verdict.ok()),
+        model_usage: model_usage(model(campaign), outcome.usage, None),
+        total_time: seconds,
+        working_time: seconds,
+        uuid: format!("{}-{}", campaign.id, outcome.ordinal),
+        error: verdict.err().map(|unscored| EvalError::new(unscored.to_string())),
+        limit: conversation.limit.clone(),
+        turn_count: conversation.turns,
+    }
+}
+
+/// The correct plan nearest to the order of mention. It depends on nothing but the case, so that every agent's log has
+/// the same.
+fn target(case: &Case) -> String {
+    let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
+    // A case's constraints can all hold; that is checked when it is made or read.
+    let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
+    let texts: Vec<&str> = plan.iter().map(|action| case.actions[action.index()].text.as_str()).collect();
+    texts.join(SEPARATOR)
+}
+
+fn score<'a>(case: &'a Case, verdict: &'a Verdict) -> Score<'a> {
+    let violated = verdict.violated.iter().filter_map(|violated| {
+        let stated = case.constraints.iter().find(|stated| stated.id == violated.id)?;
+        Some(stated_pair(case, stated))
+    });
+    Score {
+        value: if verdict.passed { "C" } else { "I" },
+        answer: plan(case, &verdict.calls, SEPARATOR),
+        explanation: full_text(case, verdict),
+        metadata: ScoreMetadata {
+            violated: violated.collect(),
+            first_wrong_call: verdict.first_wrong_call,
+            repair: plan(case, &verdict.repair, SEPARATOR),
+        },
+    }
+}
+
+fn sample_metadata<'a>(case: &'a Case, verdict: Option<&Verdict>) -> SampleMetadata<'a> {
+    SampleMetadata {
+        class: verdict.and_then(|verdict| verdict.class).map(Class::as_str),
+        flags: verdict.map(|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect()),
+        topic: &case.topic,
+        actions: case.actions.iter().map(|action| action.text.as_str()).collect(),
+        constraints: case.constraints.iter().map(|stated| stated_pair(case, stated)).collect(),
+        correct_plans: case.difficulty.correct_plans.map(|count| count.to_string()),
+        bits: case.difficulty.bits,
+    }
+}
+
+fn stated_pair<'a>(case: &'a Case, stated: &'a StatedConstraint) -> StatedPair<'a> {
+    let words = |source: &Source| case.words_at(source);
+    StatedPair {
+        before: &case.actions[stated.first].text,
+        after: &case.actions[stated.second].text,
+        words: stated.sources.first().map(words).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_errors_are_of_the_sample() {
+        // Of 1, 1, 0 the variance of the sample is 1/3, so that the error of the mean is 1/3.
+        assert!((standard_error(2, 3) - 1.0 / 3.0).abs() < 1e-15);
+        assert_eq!((standard_error(1, 1), standard_error(0, 9), standard_error(9, 9)), (0.0, 0.0, 0.0));
+    }
+}

@@ -1,1 +1,229 @@
-//! To come.
+//! JUnit XML, as continuous integration reads it: one test suite for the campaign, one test case for each of its cases.
+//!
+//! There is no standard; this is what Jenkins, GitLab and the reporters for GitHub have in common, and `ci/junit.xsd`
+//! states it. A failed run is a `failure` with its class as type, an unscored one an `error`, and a case that was not
+//! run is `skipped`.
+
+use std::fmt::Write as _;
+use std::io;
+use std::time::Duration;
+
+use planproof_bench::Outcome;
+use planproof_synth::{Case, Unscored, Verdict};
+
+use crate::ReportedCampaign;
+use crate::explanation::{self, command_to_resume, command_to_see, full_text, labelled, one_line, short};
+
+/// Most characters of the `message` of a failure, an error or a skipped case. It is shown in lists.
+pub const MESSAGE_CHARACTERS_MAX: usize = 300;
+
+/// Most characters of the body of a failure or an error. GitLab reads no report above 30 MB as a whole.
+pub const BODY_CHARACTERS_MAX: usize = 20_000;
+
+/// Most characters of the output of one test case.
+pub const OUTPUT_CHARACTERS_MAX: usize = 1000;
+
+/// Writes the campaign. Memory beside it is bounded; the same campaign gives the same bytes.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
+    let counts = Counts::of(campaign);
+    out.write_all(head(campaign, &counts).as_bytes())?;
+    for (case, outcome) in campaign.runs() {
+        out.write_all(test_case(campaign, case, outcome).as_bytes())?;
+    }
+    out.write_all(tail(campaign).as_bytes())
+}
+
+/// What the attributes of suites say. It is counted here, so that it always agrees with the test cases.
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+    wall: Duration,
+}
+
+impl Counts {
+    fn of(campaign: &ReportedCampaign<'_>) -> Self {
+        let mut counts = Self::default();
+        for (_, outcome) in campaign.runs() {
+            counts.tests += 1;
+            match outcome {
+                None => counts.skipped += 1,
+                Some(outcome) => {
+                    counts.wall += outcome.wall;
+                    match outcome.passed() {
+                        None => counts.errors += 1,
+                        Some(false) => counts.failures += 1,
+                        Some(true) => {}
+                    }
+                }
+            }
+        }
+        counts
+    }
+
+    fn attributes(&self) -> String {
+        let Self { tests, failures, errors, skipped, wall } = self;
+        format!(
+            "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{}\"",
+            seconds(*wall)
+        )
+    }
+}
+
+fn head(campaign: &ReportedCampaign<'_>, counts: &Counts) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let agent = attribute(&campaign.report.agent);
+    let attributes = counts.attributes();
+    // The schema of Jenkins takes a time without its zone, which is UTC.
+    let timestamp = campaign.created();
+    let timestamp = timestamp.trim_end_matches('Z');
+    let _ = writeln!(out, "<testsuites name=\"planproof\" {attributes}>");
+    let _ = writeln!(out, "  <testsuite name=\"{agent}\" timestamp=\"{timestamp}\" {attributes}>");
+    let _ = writeln!(out, "    <properties>");
+    let mut property = |name: &str, value: &str| {
+        let _ = writeln!(out, "      <property name=\"{name}\" value=\"{}\"/>", attribute(value));
+    };
+    property("planproof.version", env!("CARGO_PKG_VERSION"));
+    property("planproof.campaign", campaign.id);
+    property("planproof.seed", &campaign.seed.to_string());
+    if let Some(model) = &campaign.report.model {
+        property("planproof.model", model);
+    }
+    property("planproof.simulated", if campaign.report.simulated { "true" } else { "false" });
+    let _ = writeln!(out, "    </properties>");
+    out
+}
+
+fn tail(campaign: &ReportedCampaign<'_>) -> String {
+    let mut out = String::new();
+    if campaign.report.simulated {
+        out += "    <system-out>SIMULATION: a simulated model planned; this says nothing of any real model.</system-out>\n";
+    }
+    out + "  </testsuite>\n</testsuites>\n"
+}
+
+fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, outcome: Option<&Outcome>) -> String {
+    let mut out = String::new();
+    let name = attribute(&format!("{} {}", case.id, case.topic));
+    let agent = attribute(&campaign.report.agent);
+    let time = seconds(outcome.map_or(Duration::ZERO, |outcome| outcome.wall));
+    let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{agent}\" time=\"{time}\">");
+    match outcome.map(|outcome| (&outcome.verdict, outcome)) {
+        None => {
+            let why = match &campaign.report.ended_by {
+                Some(budget) => format!("not run: the campaign was ended by its budget of {budget}"),
+                None => "not run".to_owned(),
+            };
+            let _ = writeln!(out, "      <skipped message=\"{}\"/>", message(&why));
+        }
+        Some((Err(unscored), _)) => out += &error(campaign, unscored),
+        Some((Ok(verdict), outcome)) => {
+            if !verdict.passed {
+                out += &failure(campaign, case, verdict);
+            }
+            out += &system_out(case, verdict, outcome);
+        }
+    }
+    out + "    </testcase>\n"
+}
+
+fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
+    let reason = unscored.to_string();
+    let again = format!("\ntry again: {}\n", command_to_resume(campaign));
+    let body = format!("This run says nothing of the agent.\n{reason}");
+    format!(
+        "      <error type=\"unscored\" message=\"{}\">{}</error>\n",
+        message(&reason),
+        escaped(&body_of(&body, &again))
+    )
+}
+
+fn failure(campaign: &ReportedCampaign<'_>, case: &Case, verdict: &Verdict) -> String {
+    let class = verdict.class.map_or("failed", planproof_synth::Class::as_str);
+    let again = labelled("see it", &command_to_see(campaign, case));
+    format!(
+        "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
+        message(&explanation::summary(case, verdict)),
+        escaped(&body_of(&full_text(case, verdict), &again))
+    )
+}
+
+/// The text in its bounds, with its last line whole.
+fn body_of(text: &str, last: &str) -> String {
+    let room = BODY_CHARACTERS_MAX.saturating_sub(last.chars().count());
+    let cut = short(text, room.saturating_sub(1));
+    let end = if cut.ends_with('\n') || last.starts_with('\n') { "" } else { "\n" };
+    format!("{cut}{end}{last}")
+}
+
+fn system_out(case: &Case, verdict: &Verdict, outcome: &Outcome) -> String {
+    let called = explanation::plan(case, &verdict.calls, ", ");
+    let called = if called.is_empty() { "nothing" } else { &called };
+    let mut text = format!("called: {called}");
+    let tokens = outcome.usage;
+    if tokens.input_tokens + tokens.output_tokens > 0 {
+        let figures = format!("; tokens: {} in, {} out", tokens.input_tokens, tokens.output_tokens);
+        text = short(&text, OUTPUT_CHARACTERS_MAX.saturating_sub(figures.len())) + &figures;
+    }
+    format!("      <system-out>{}</system-out>\n", escaped(&short(&one_line(&text), OUTPUT_CHARACTERS_MAX)))
+}
+
+fn message(text: &str) -> String {
+    attribute(&short(&one_line(text), MESSAGE_CHARACTERS_MAX))
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64())
+}
+
+/// The text as the value of an attribute in double quotes; readers would make a blank of a bare line feed there.
+fn attribute(text: &str) -> String {
+    escaped(text).replace('\n', "&#10;")
+}
+
+/// The text as content of an element. What XML 1.0 forbids is replaced by what shows it: control characters by their
+/// pictures, the rest by U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for character in text.chars() {
+        match character {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            // Only `]]>` is forbidden, but nobody misses a bare `>`.
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            // A reader would make a line feed of a bare carriage return, and blanks of both in an attribute.
+            '\t' => out += "&#9;",
+            '\r' => out += "&#13;",
+            '\n' => out.push('\n'),
+            '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(character))),
+            '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_forbids_is_shown() {
+        assert_eq!(escaped("a\u{1b}[1m\0\u{fffe}"), "a␛[1m␀\u{fffd}");
+        assert_eq!(escaped("<a b=\"c\">]]>&\t\r\n"), "&lt;a b=&quot;c&quot;&gt;]]&gt;&amp;&#9;&#13;\n");
+    }
+
+    #[test]
+    fn long_bodies_keep_their_last_line() {
+        let body = body_of(&"x".repeat(BODY_CHARACTERS_MAX), "last\n");
+        assert_eq!(body.chars().count(), BODY_CHARACTERS_MAX);
+        assert!(body.ends_with("x…\nlast\n"));
+        assert_eq!(body_of("a", "\nlast\n"), "a\nlast\n");
+    }
+}

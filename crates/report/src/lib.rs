@@ -4,6 +4,7 @@
 mod campaign;
 pub mod compare;
 pub mod csv;
+mod explanation;
 pub mod html;
 pub mod inspect;
 pub mod junit;

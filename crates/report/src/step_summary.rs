@@ -1,1 +1,300 @@
-//! To come.
+//! The page that GitHub shows of a step: Markdown for the file that `$GITHUB_STEP_SUMMARY` names.
+//!
+//! Texts of cases, agents and servers are escaped so that they show as they are: they cannot make a link, a picture, a
+//! mention, markup or a row of a table.
+
+use std::fmt::Write as _;
+use std::io;
+
+use planproof_bench::{Finding, Report, pick_findings, wilson};
+
+use crate::ReportedCampaign;
+use crate::explanation::{command_to_resume, command_to_see, lines, one_line, pieces, short};
+
+/// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
+pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
+
+/// Most findings shown.
+pub const FINDINGS_MAX: usize = 5;
+
+/// Most characters of a text that stands alone, as the agent's name or a reason.
+const TEXT_CHARACTERS_MAX: usize = 500;
+
+/// Writes the summary of the campaign. The same campaign gives the same bytes. Findings that would not leave it within
+/// [`SUMMARY_BYTES_MAX`] are left out, with a note.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
+    let mut summary = headline(campaign);
+    summary += &key_figures(campaign.report);
+    summary += &by_actions(campaign.report);
+    summary += &classes(campaign.report);
+    summary += &unscored(campaign);
+    let end = end(campaign);
+    add_findings(&mut summary, campaign, SUMMARY_BYTES_MAX.saturating_sub(end.len()));
+    out.write_all(summary.as_bytes())?;
+    out.write_all(end.as_bytes())
+}
+
+fn headline(campaign: &ReportedCampaign<'_>) -> String {
+    let report = campaign.report;
+    let mut out = format!("## planproof: {}", escaped(&report.agent));
+    match &report.model {
+        Some(model) if !report.agent.contains(model.as_str()) => {
+            let _ = write!(out, " with {}", escaped(model));
+        }
+        _ => {}
+    }
+    out += "\n\n";
+    if report.simulated {
+        out +=
+            "> **SIMULATION**: a simulated model planned; these figures say nothing of any real model.\n\n";
+    }
+    let _ = match rate_with_interval(report.passed, report.scored()) {
+        Some(rate) => writeln!(
+            out,
+            "**{} of {} passed**: {rate} per cent, with the 95 % interval in brackets.\n",
+            report.passed,
+            counted(report.scored(), "scored run")
+        ),
+        None => writeln!(out, "**No run was scored.**\n"),
+    };
+    if let Some(budget) = &report.ended_by {
+        let _ = writeln!(
+            out,
+            "The campaign was ended by its budget of {}. Not run: {}.\n",
+            escaped(budget),
+            counted(report.not_run, "case")
+        );
+    } else if report.not_run > 0 {
+        let _ = writeln!(out, "Not run: {}.\n", counted(report.not_run, "case"));
+    }
+    out
+}
+
+fn key_figures(report: &Report) -> String {
+    let mut out =
+        String::from("| Runs | Passed | Failed | Unscored | Agent time | Tokens in | Tokens out | Cost |\n");
+    out += "|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    let _ = writeln!(
+        out,
+        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        report.cases,
+        report.passed,
+        report.failed,
+        report.unscored,
+        seconds(report.agent_seconds),
+        report.tokens.input,
+        report.tokens.output,
+        report.cost.map_or("-".to_owned(), |dollars| format!("{dollars:.4} USD")),
+    );
+    out
+}
+
+fn by_actions(report: &Report) -> String {
+    if report.by_actions.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("### Success by number of actions\n\n");
+    out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % |\n|---:|---:|---:|---:|---:|---:|\n";
+    let mut row = |name: &str, runs: u64, passed: u64, chance: Option<f64>, in_order: Option<f64>| {
+        let _ = writeln!(
+            out,
+            "| {name} | {runs} | {passed} | {} | {} | {} |",
+            rate_with_interval(passed, runs).unwrap_or_else(|| "-".to_owned()),
+            chance.map_or("-".to_owned(), percent),
+            in_order.map_or("-".to_owned(), percent),
+        );
+    };
+    for group in &report.by_actions {
+        row(&group.actions.to_string(), group.cases, group.passed, group.chance, Some(group.in_order));
+    }
+    if report.by_actions.len() > 1 {
+        row("all", report.scored(), report.passed, report.chance(), report.in_order());
+    }
+    out + "\nBy chance: every tool once, in a random order. In order: in the order of mention.\n\n"
+}
+
+fn classes(report: &Report) -> String {
+    if report.failed == 0 {
+        return String::new();
+    }
+    let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
+    classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
+    let mut out = String::from("### Failures by class\n\n| Class | Runs |\n|---|---:|\n");
+    for (class, count) in classes {
+        let _ = writeln!(out, "| `{class}` | {count} |");
+    }
+    out + "\n"
+}
+
+/// Why runs are unscored, for example.
+fn unscored(campaign: &ReportedCampaign<'_>) -> String {
+    let reason = campaign.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
+    let Some(reason) = reason else { return String::new() };
+    format!(
+        "Unscored, because something other than the agent failed: {}, for example because of this: {}\n\n\
+         Try again: {}\n\n",
+        counted(campaign.report.unscored, "run"),
+        escaped(&reason.to_string()),
+        code(&command_to_resume(campaign)),
+    )
+}
+
+/// Adds the findings that fit.
+fn add_findings(summary: &mut String, campaign: &ReportedCampaign<'_>, bytes_max: usize) {
+    let findings = pick_findings(campaign.cases, campaign.outcomes, FINDINGS_MAX);
+    if findings.is_empty() {
+        return;
+    }
+    *summary += "### Findings\n\nThe smallest failures; the words that state what was violated are bold.\n\n";
+    let mut left_out = 0;
+    for (place, finding) in findings.iter().enumerate() {
+        let text = describe(campaign, place + 1, finding);
+        if summary.len() + text.len() + NOTE_BYTES_MAX <= bytes_max {
+            *summary += &text;
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        let _ = writeln!(summary, "*Findings that are too long for this page: {left_out}.*\n");
+    }
+}
+
+/// Room kept for the note on what was left out.
+const NOTE_BYTES_MAX: usize = 100;
+
+fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_>) -> String {
+    let Finding { case, class, verdict, alike, .. } = finding;
+    let mut out = format!(
+        "#### {number}. `{}`: case {} with {} actions\n\n> ",
+        class.as_str(),
+        escaped(&case.id),
+        case.actions.len()
+    );
+    let paragraph: String = pieces(case, verdict)
+        .into_iter()
+        .map(|(words, is_marked)| if is_marked { bold(words) } else { escape(words) })
+        .collect();
+    // Four blanks at the beginning would make code of it.
+    out += paragraph.trim_start();
+    out += "\n\n";
+    for (label, text) in lines(case, verdict) {
+        let _ = writeln!(out, "- {label}: {}", escape(&text));
+    }
+    let _ = writeln!(out, "- see it: {}", code(&command_to_see(campaign, case)));
+    if *alike > 1 {
+        let _ = writeln!(out, "- runs that failed in this class: {alike}");
+    }
+    out + "\n"
+}
+
+fn end(campaign: &ReportedCampaign<'_>) -> String {
+    format!(
+        "Seed {}, campaign {}, planproof {}.\n",
+        campaign.seed,
+        escaped(campaign.id),
+        escape(env!("CARGO_PKG_VERSION"))
+    )
+}
+
+/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]". `None` without trials.
+fn rate_with_interval(successes: u64, trials: u64) -> Option<String> {
+    let interval = wilson(successes, trials);
+    let rate = successes as f64 / trials as f64;
+    (trials > 0).then(|| format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)))
+}
+
+/// "1 run", "2 runs".
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn percent(rate: f64) -> String {
+    format!("{:.1}", rate * 100.0)
+}
+
+fn seconds(seconds: f64) -> String {
+    if seconds < 60.0 { format!("{seconds:.1} s") } else { format!("{:.1} min", seconds / 60.0) }
+}
+
+/// Escaped and of bounded length.
+fn escaped(text: &str) -> String {
+    escape(&short(&one_line(text), TEXT_CHARACTERS_MAX))
+}
+
+/// Words in bold, by an element, because Markdown's own marks depend on what stands beside them.
+fn bold(words: &str) -> String {
+    if words.trim().is_empty() { escape(words) } else { format!("<strong>{}</strong>", escape(words)) }
+}
+
+/// A command in a code span, which begins and ends with one backtick more than it has in a row.
+fn code(command: &str) -> String {
+    let command: String = short(&one_line(command), TEXT_CHARACTERS_MAX).chars().map(visible).collect();
+    let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let blank = if longest > 0 { " " } else { "" };
+    format!("{fence}{blank}{command}{blank}{fence}")
+}
+
+/// What stands for a character where it would break the line, or turn the direction of writing and so let a text show
+/// as something else.
+fn visible(character: char) -> char {
+    match character {
+        '\u{2028}' | '\u{2029}' => ' ',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
+        character if character.is_control() => ' ',
+        character => character,
+    }
+}
+
+/// The text as GitHub shows it literally, in a paragraph, a heading, a list or a cell of a table: in one line, all
+/// punctuation escaped.
+///
+/// GitHub makes links, mentions and emoji of texts after Markdown has been read (`www.x`, `https://x`, `@x`, `#1`,
+/// `:x:`), where no escape is left; an invisible word joiner keeps these apart.
+fn escape(text: &str) -> String {
+    const WORD_JOINER: char = '\u{2060}';
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    let mut last_three = ['\0'; 3];
+    for character in text.chars().map(visible) {
+        if character == '.' && last_three.iter().all(|c| c.eq_ignore_ascii_case(&'w')) {
+            out.push(WORD_JOINER);
+        }
+        if character.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(character);
+        if matches!(character, '@' | '#' | ':') {
+            out.push(WORD_JOINER);
+        }
+        last_three = [last_three[1], last_three[2], character];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_show_as_they_are() {
+        assert_eq!(escape("a|b <i>*c*</i>\n# d"), r"a\|b \<i\>\*c\*\<\/i\> \#".to_owned() + "\u{2060} d");
+        assert_eq!(escape("@x WWW.y"), "\\@\u{2060}x WWW\u{2060}\\.y");
+        assert_eq!(escape("a\u{202e}b"), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn code_spans_hold_backticks() {
+        assert_eq!(code("a b"), "`a b`");
+        assert_eq!(code("a `` b"), "``` a `` b ```");
+    }
+
+    #[test]
+    fn words_in_bold_are_escaped() {
+        assert_eq!(bold("a*</strong>"), r"<strong>a\*\<\/strong\></strong>");
+        assert_eq!(bold("  "), "  ");
+    }
+}

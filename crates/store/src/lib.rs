@@ -15,8 +15,9 @@
 //! takes. A file may be read while it is written, by other threads (each with its own [`Store`]) and other programs.
 //! Two programs may write different campaigns into one file; let only one at a time run a given campaign.
 //!
-//! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases and options as texts
-//! this crate does not look into.
+//! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases, options and summaries as
+//! texts this crate does not look into. A summary is what figures need of a case or of a run; summaries lie together, so
+//! that those of a hundred thousand runs are read in a fraction of a second.
 
 mod error;
 mod read;
@@ -26,7 +27,7 @@ mod store;
 mod writer;
 
 pub use error::StoreError;
-pub use read::{Campaign, CaseRow, RunRow, RunState, Unit};
+pub use read::{Campaign, CaseRow, CaseSummaryRow, RunRow, RunState, RunSummaryRow, Unit};
 pub use receipt::Receipt;
-pub use store::{NewCampaign, Store, StoreLimits};
+pub use store::{NewCampaign, NewCase, Store, StoreLimits};
 pub use writer::{Finish, RunId, RunSink, Start, Writer};

@@ -10,6 +10,9 @@ use crate::{RunId, Store, StoreError};
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
 
+/// The same for summaries, which take some ten bytes.
+const SUMMARIES_PER_PAGE: u32 = 4096;
+
 /// Ids named when a prefix fits several campaigns.
 const MATCHES_MAX: u32 = 5;
 
@@ -104,6 +107,32 @@ pub struct RunRow {
     pub verdict: Option<String>,
 }
 
+/// What figures need of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseSummaryRow {
+    /// Its place in the campaign, from 0.
+    pub ordinal: u32,
+    /// Its id.
+    pub id: String,
+    /// Its summary, as JSON; `None` where it was created without one.
+    pub summary: Option<String>,
+}
+
+/// What figures need of a finished run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummaryRow {
+    /// What it is a run of.
+    pub unit: Unit,
+    /// Whether the agent passed; `None` if the run could not be scored.
+    pub passed: Option<bool>,
+    /// The class of its failure.
+    pub class: Option<String>,
+    /// How long it took, in milliseconds.
+    pub wall_ms: u64,
+    /// Its summary, as JSON; `None` where it was finished without one.
+    pub summary: Option<String>,
+}
+
 const CAMPAIGN: &str = "
     SELECT id, created_ms, command_line, agent, model, simulated, options, cases, repeats,
            (SELECT count(*) FROM run WHERE campaign = key),
@@ -176,6 +205,74 @@ impl Store {
             "SELECT ordinal, case_id, json FROM campaign_case WHERE campaign = ?1 AND ordinal = ?2",
             params![key, ordinal],
             |row| Ok(CaseRow { ordinal: row.get(0)?, id: row.get(1)?, json: row.get(2)? }),
+        )?;
+        Ok(found.pop())
+    }
+
+    /// The summaries of a campaign's cases (its id in full), in order. Reads an index only.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    pub fn case_summaries(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<CaseSummaryRow, StoreError>> + '_, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut next: i64 = 0;
+        Ok(pages(move || {
+            let page = self.select(
+                "SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary
+                 WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3",
+                &[&key, &next, &SUMMARIES_PER_PAGE],
+                |row| Ok(CaseSummaryRow { ordinal: row.get(0)?, id: row.get(1)?, summary: row.get(2)? }),
+            )?;
+            next = page.last().map_or(next, |case| i64::from(case.ordinal) + 1);
+            Ok(page)
+        }))
+    }
+
+    /// The summaries of a campaign's finished runs (its id in full), by case and repeat. Reads an index only.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    pub fn run_summaries(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<RunSummaryRow, StoreError>> + '_, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut last: (i64, i64) = (-1, -1);
+        Ok(pages(move || {
+            let page = self.select(
+                "SELECT ordinal, repeat, passed, class, wall_ms, summary FROM run INDEXED BY run_summary
+                 WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
+                 ORDER BY ordinal, repeat LIMIT ?4",
+                &[&key, &last.0, &last.1, &SUMMARIES_PER_PAGE],
+                |row| {
+                    Ok(RunSummaryRow {
+                        unit: Unit { ordinal: row.get(0)?, repeat: row.get(1)? },
+                        passed: row.get(2)?,
+                        class: row.get(3)?,
+                        wall_ms: unsigned(row, 4)?,
+                        summary: row.get(5)?,
+                    })
+                },
+            )?;
+            last = page.last().map_or(last, |row| (row.unit.ordinal.into(), row.unit.repeat.into()));
+            Ok(page)
+        }))
+    }
+
+    /// The latest run of one unit of a campaign (its id in full); `None` where none was begun.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<RunRow>, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let mut found = self.select(
+            "SELECT id, ordinal, repeat, state, passed, class, wall_ms, verdict FROM run
+             WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
+            params![key, unit.ordinal, unit.repeat],
+            run_row,
         )?;
         Ok(found.pop())
     }

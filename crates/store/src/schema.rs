@@ -22,7 +22,7 @@ const CACHE_KIB: i64 = 8 * 1024;
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
 /// Published steps never change; new ones are added at the end.
-const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql"))];
+const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")), M::up(include_str!("schema/2.sql"))];
 
 fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
@@ -45,13 +45,18 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-/// Opens a store for reading.
+/// Opens a store for reading. One of an older version is brought up to date first, which takes writing.
 pub(crate) fn open_read_only(place: &Place) -> Result<Connection, StoreError> {
-    let connection = connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connect = || connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    let connection = connect()?;
     match version(&connection, place)? {
         Some(version) if version == version_supported() => Ok(connection),
-        // There is only one version so far, hence no older one to refuse; this is an empty file.
-        _ => Err(StoreError::NotAStore { path: place.path.clone() }),
+        Some(_) => {
+            drop(connection);
+            open(place)?;
+            connect()
+        }
+        None => Err(StoreError::NotAStore { path: place.path.clone() }),
     }
 }
 

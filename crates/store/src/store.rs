@@ -51,6 +51,24 @@ pub struct NewCampaign<'a> {
     pub repeats: u32,
 }
 
+/// A case of a campaign to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCase {
+    /// Its id.
+    pub id: String,
+    /// The case, as JSON; kept as it is.
+    pub json: String,
+    /// What figures need of it, as JSON; kept as it is. See [`Store::case_summaries`].
+    pub summary: Option<String>,
+}
+
+/// Id and JSON, without a summary.
+impl<I: Into<String>, J: Into<String>> From<(I, J)> for NewCase {
+    fn from((id, json): (I, J)) -> Self {
+        Self { id: id.into(), json: json.into(), summary: None }
+    }
+}
+
 /// A run store that is open: creates campaigns and reads. One thread at a time can use it; open the file once more for
 /// another thread.
 pub struct Store {
@@ -78,7 +96,8 @@ impl Store {
     /// to create or change the files that end in `-wal` and `-shm` beside it.
     ///
     /// # Errors
-    /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
+    /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`]. A file of an older version is brought up to
+    /// date, which takes the right to write.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::new(path, StoreLimits::default());
         let connection = schema::open_read_only(&place)?;
@@ -90,7 +109,7 @@ impl Store {
         &self.place.path
     }
 
-    /// Creates a campaign of these cases (id and JSON), in this order, in one transaction. Other writers wait
+    /// Creates a campaign of these cases, in this order, in one transaction. Other writers wait
     /// meanwhile, so `cases` should not take long to produce.
     ///
     /// # Errors
@@ -98,7 +117,7 @@ impl Store {
     pub fn create_campaign(
         &self,
         campaign: &NewCampaign<'_>,
-        cases: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+        cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> Result<(), StoreError> {
         if !self.is_writable {
             return Err(StoreError::ReadOnly { path: self.place.path.clone() });
@@ -110,7 +129,7 @@ impl Store {
     fn insert_campaign(
         &self,
         campaign: &NewCampaign<'_>,
-        cases: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+        cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> rusqlite::Result<bool> {
         let transaction =
             rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
@@ -135,10 +154,11 @@ impl Store {
         let mut count: u32 = 0;
         {
             let mut insert = transaction.prepare(
-                "INSERT INTO campaign_case (campaign, ordinal, case_id, json) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO campaign_case (campaign, ordinal, case_id, json, summary) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?;
-            for (id, json) in cases {
-                insert.execute(params![key, count, id.as_ref(), json.as_ref()])?;
+            for case in cases {
+                let NewCase { id, json, summary } = case.into();
+                insert.execute(params![key, count, id, json, summary])?;
                 count += 1;
             }
         }

@@ -52,6 +52,10 @@ pub struct Finish<'a> {
     pub verdict: &'a str,
     /// How long the run took, in milliseconds.
     pub wall_ms: u64,
+    /// What figures need of it beside that, as JSON; kept as it is. See [`Store::run_summaries`].
+    ///
+    /// [`Store::run_summaries`]: crate::Store::run_summaries
+    pub summary: Option<&'a str>,
 }
 
 /// Hands runs and events to the writing thread. Cheap to clone; all clones share one thread, which ends, having
@@ -158,6 +162,7 @@ struct FinishOperation {
     class: Option<String>,
     verdict: String,
     wall_ms: u64,
+    summary: Option<String>,
     completion: Completion<()>,
 }
 
@@ -323,7 +328,7 @@ impl Writer {
     /// [`StoreError::RunReplaced`], or the writer's own failure. The unit stays unfinished then.
     pub fn finish_run(&self, run: RunId, finish: &Finish<'_>) -> Receipt<()> {
         let shared = &self.0.shared;
-        let bytes = finish.verdict.len() + size_of::<FinishOperation>();
+        let bytes = finish.verdict.len() + finish.summary.map_or(0, str::len) + size_of::<FinishOperation>();
         let mut queue = match shared.lock_with_room(bytes) {
             Ok(queue) => queue,
             Err(error) => return Receipt::failed(error),
@@ -340,6 +345,7 @@ impl Writer {
             class: finish.class.map(str::to_owned),
             verdict: finish.verdict.to_owned(),
             wall_ms: finish.wall_ms,
+            summary: finish.summary.map(str::to_owned),
             completion,
         };
         shared.push(&mut queue, Operation::Finish(Box::new(operation)), bytes);

@@ -2,8 +2,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{Report, ReportInput, SimKind, SimModel, SolverMeter, pick_findings, violated_places};
-use planproof_synth::{Class, Options};
+use planproof_bench::{
+    Candidate, CaseSummary, Report, ReportInput, RunSummary, SimKind, SimModel, SolverMeter, SummaryInput,
+    pick_findings, pick_smallest, violated_places,
+};
+use planproof_synth::{Class, JudgeOptions, Options, Unscored, judge};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 
 use crate::{campaign, cases, run};
 
@@ -51,4 +55,107 @@ async fn findings_are_small_and_mark_the_violated_words() {
             assert!(covered, "\"{}\" is not marked", violated.words);
         }
     }
+}
+
+#[tokio::test]
+async fn summaries_give_the_same_report_and_the_same_findings() {
+    let options = Options { actions_min: 3, actions_max: 22, ..Options::default() };
+    let mut campaign = campaign(Arc::new(SimModel::new(SimKind::Clumsy)), cases(options, 60));
+    campaign.limits.iterations = 20;
+    let mut outcomes = run(&campaign, None, &HashSet::new()).await;
+    outcomes[5].verdict = Err(Unscored::CutOff);
+    outcomes.remove(7);
+    let input = ReportInput {
+        agent: "tools@sim/clumsy",
+        model: None,
+        simulated: true,
+        cases: &campaign.cases,
+        outcomes: &outcomes,
+        solver: SolverMeter::default(),
+        synthesis: Duration::ZERO,
+        cost: Some(0.5),
+        ended_by: None,
+    };
+    let report = Report::new(input);
+    assert!(
+        report.unscored == 1 && report.not_run == 1 && report.passed > 0 && report.classes["timeout"] > 0
+    );
+
+    // As the run store has it: two texts and a few columns.
+    let summaries: Vec<CaseSummary> = campaign
+        .cases
+        .iter()
+        .map(|case| CaseSummary::from_json(&CaseSummary::of(case).to_json()).expect("reads back"))
+        .collect();
+    let runs: Vec<RunSummary> = outcomes
+        .iter()
+        .map(|outcome| {
+            let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(Class::as_str);
+            let text = RunSummary::of(outcome).to_json();
+            RunSummary::from_json(outcome.ordinal, outcome.passed(), class, outcome.wall, &text)
+                .expect("reads back")
+        })
+        .collect();
+    let again = Report::of_summaries(SummaryInput {
+        agent: input.agent,
+        model: input.model,
+        simulated: input.simulated,
+        cases: &summaries,
+        runs: &runs,
+        solver: input.solver,
+        synthesis: input.synthesis,
+        cost: input.cost,
+        ended_by: input.ended_by,
+    });
+    assert_eq!(serde_json::to_string(&again).expect("JSON"), serde_json::to_string(&report).expect("JSON"));
+
+    let candidates = runs.iter().filter_map(|run| Candidate::of(&summaries[run.ordinal as usize], run));
+    let picked: Vec<(u32, usize)> =
+        pick_smallest(candidates, 9).iter().map(|pick| (pick.ordinal, pick.alike)).collect();
+    let findings = pick_findings(&campaign.cases, &outcomes, 9);
+    assert!(findings.len() == 9);
+    assert_eq!(picked, findings.iter().map(|finding| (finding.ordinal, finding.alike)).collect::<Vec<_>>());
+}
+
+#[test]
+fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
+    let case = CaseSummary::of(&cases(Options::default(), 1)[0]);
+    let text = case.to_json();
+    assert_eq!(CaseSummary::from_json(&text), Some(case));
+    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    for wrong in
+        [text.replace(&version, "\"version\":\"0.0.0\""), text.replace("in_order", "x"), String::new()]
+    {
+        assert_ne!(wrong, text);
+        assert_eq!(CaseSummary::from_json(&wrong), None, "{wrong}");
+    }
+    let text = format!("{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2}}");
+    let read = |passed, class, text: &str| RunSummary::from_json(0, passed, class, Duration::ZERO, text);
+    assert!(read(Some(false), Some("order_error"), &text).is_some());
+    assert_eq!(read(Some(false), Some("tired"), &text), None);
+    assert_eq!(read(Some(true), Some("order_error"), &text), None);
+    assert_eq!(read(Some(false), None, &text), None);
+    assert_eq!(read(Some(false), Some("order_error"), &text.replace("order_error", "tired")), None);
+}
+
+#[test]
+fn in_order_is_what_the_oracle_says_of_that_order() {
+    let options = Options { actions_min: 2, actions_max: 9, ..Options::default() };
+    let mut passed = 0;
+    let cases = cases(options, 400);
+    for case in &*cases {
+        let mut events = Vec::new();
+        for place in case.order_of_mention() {
+            let id = CallId::new(place.to_string());
+            let name = case.actions[place].tool.clone();
+            let call = ToolCall { id: id.clone(), name, arguments: Arguments::none() };
+            events.push(Event { at: 0, kind: EventKind::Call(call) });
+            events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+        }
+        events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+        let verdict = judge(case, &events, JudgeOptions::default()).expect("it came to an end");
+        assert_eq!(CaseSummary::of(case).passes_in_order, verdict.passed, "{}", case.id);
+        passed += usize::from(verdict.passed);
+    }
+    assert!((40..360).contains(&passed), "{passed} of {}", cases.len());
 }

@@ -5,19 +5,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::{Outcome, Report, ReportInput, violated_places};
-use planproof_store::{Campaign, RunRow, RunState, Store};
-use planproof_synth::Case;
-use planproof_synth::file::read_case;
-use planproof_trace::wire::v1::read_trace;
-use planproof_trace::{Trace, notation};
+use planproof_bench::{Finding, pick_findings, violated_places};
+use planproof_store::{Campaign, Store};
+use planproof_synth::file::write_verdict;
+use planproof_trace::notation;
 use serde_json::json;
 
 use super::print_json;
-use super::test::{StoredOptions, print_report};
+use super::test::print_report;
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
+use crate::stored::{self, Figures, Stored};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
@@ -27,7 +26,9 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
         RunsCommand::Show { run, case: Some(case), .. } => show_case(&store, run, case, global)?,
-        RunsCommand::Show { run, case: None, findings } => show(&store, run, *findings, global)?,
+        RunsCommand::Show { run, case: None, findings, judge_again } => {
+            show(&store, run, *findings, *judge_again, global)?;
+        }
         RunsCommand::Export { run, format } => export(&store, run, *format)?,
     }
     Ok(ExitCode::Passed)
@@ -39,53 +40,6 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!("there is no run store {}; `planproof test` makes one", path.display())))
-}
-
-/// A campaign read back from the store.
-pub(crate) struct Stored {
-    pub(crate) campaign: Campaign,
-    pub(crate) cases: Vec<Case>,
-    pub(crate) options: StoredOptions,
-    /// The finished runs, judged again from their traces.
-    pub(crate) outcomes: Vec<Outcome>,
-}
-
-impl Stored {
-    pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
-        let campaign = store.campaign(name)?;
-        let damaged = |what: String| {
-            Failure::usage(format!("campaign {} in the run store is damaged: {what}", campaign.id))
-        };
-        let options: StoredOptions = serde_json::from_str(&campaign.options)
-            .map_err(|error| damaged(format!("its options: {error}")))?;
-        let mut cases = Vec::new();
-        for row in store.cases(&campaign.id)? {
-            cases.push(read_case(&row?.json).map_err(|error| damaged(error.to_string()))?);
-        }
-        let mut outcomes = Vec::new();
-        for row in store.runs(&campaign.id)? {
-            let row = row?;
-            if row.state != RunState::Finished {
-                continue;
-            }
-            let case = cases.get(row.unit.ordinal as usize).ok_or_else(|| {
-                damaged(format!("it has a run of case {}, which is not there", row.unit.ordinal))
-            })?;
-            let trace = load_trace(store, &row).map_err(damaged)?;
-            let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-            outcomes.push(Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall));
-        }
-        Ok(Self { campaign, cases, options, outcomes })
-    }
-}
-
-fn load_trace(store: &Store, row: &RunRow) -> Result<Trace, String> {
-    let mut text = String::new();
-    for line in store.trace_lines(row.run) {
-        text += &line.map_err(|error| error.to_string())?;
-        text.push('\n');
-    }
-    read_trace(&text).map_err(|error| format!("the trace of case {}: {error}", row.unit.ordinal))
 }
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
@@ -141,19 +95,52 @@ fn date(milliseconds: u64) -> String {
     text.replace('T', " ").chars().take(16).collect()
 }
 
-fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(), Failure> {
-    let Stored { campaign, cases, options, outcomes } = Stored::load(store, name)?;
-    let report = Report::new(ReportInput {
-        agent: &campaign.agent,
-        model: campaign.model.as_deref(),
-        simulated: campaign.simulated,
-        cases: &cases,
-        outcomes: &outcomes,
-        solver: options.solver(),
-        synthesis: options.synthesis(),
-        cost: None,
-        ended_by: None,
-    });
+fn show(
+    store: &Store,
+    name: &str,
+    findings_max: usize,
+    judges_again: bool,
+    global: &Global,
+) -> Result<(), Failure> {
+    let campaign = store.campaign(name)?;
+    let options = stored::options(&campaign)?;
+    say_what_is_missing(&campaign);
+    let figures = match judges_again {
+        true => None,
+        false => Figures::read(store, &campaign, &options, findings_max)?,
+    };
+    let Some(Figures { report, picks, unscored }) = figures else {
+        return show_in_full(store, &campaign, findings_max, global);
+    };
+    let mut shown = Vec::new();
+    for pick in &picks {
+        let (case, run) = stored::load_one(store, &campaign, &options, pick.ordinal)?;
+        shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
+    }
+    let findings: Vec<Finding<'_>> =
+        shown.iter().filter_map(|(case, outcome, alike)| Finding::new(case, outcome, *alike)).collect();
+    let unscored = match unscored {
+        Some(ordinal) => stored::load_one(store, &campaign, &options, ordinal)?.1,
+        None => None,
+    };
+    let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
+    print_report(&report, &findings, why, &campaign.id, global)
+}
+
+/// The same with every run judged again from its trace.
+fn show_in_full(
+    store: &Store,
+    campaign: &Campaign,
+    findings_max: usize,
+    global: &Global,
+) -> Result<(), Failure> {
+    let stored = Stored::load(store, &campaign.id)?;
+    let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
+    print_report(&stored.report(), &findings, stored.unscored(), &campaign.id, global)
+}
+
+/// A campaign that is going on, or was interrupted, is shown as far as it is.
+pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     let missing = campaign.total() - campaign.finished();
     if missing > 0 {
         eprintln!(
@@ -162,31 +149,30 @@ fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(
             campaign.id
         );
     }
-    print_report(&report, &cases, &outcomes, &campaign.id, findings, global)
 }
 
 fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(), Failure> {
-    let Stored { campaign, cases, outcomes, .. } = Stored::load(store, name)?;
-    let place = cases.iter().position(|case| case.id == id);
-    let Some((place, case)) = place.map(|place| (place, &cases[place])) else {
-        return Err(Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id)));
-    };
-    let mut row = None;
-    for candidate in store.runs(&campaign.id)? {
-        let candidate = candidate?;
-        if candidate.unit.ordinal as usize == place && candidate.state == RunState::Finished {
-            row = Some(candidate);
+    let campaign = store.campaign(name)?;
+    let options = stored::options(&campaign)?;
+    let mut found = None;
+    for row in store.case_summaries(&campaign.id)? {
+        let row = row?;
+        if row.id == id {
+            found = Some(row.ordinal);
+            break;
         }
     }
-    let outcome = outcomes.iter().find(|outcome| outcome.ordinal as usize == place);
-    let (Some(row), Some(outcome)) = (row, outcome) else {
+    let Some(ordinal) = found else {
+        return Err(Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id)));
+    };
+    let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, ordinal)? else {
         return Err(Failure::usage(format!("case \"{id}\" has not been run yet")));
     };
-    let trace = load_trace(store, &row).map_err(Failure::usage)?;
     if global.json {
-        let verdict: serde_json::Value =
-            row.verdict.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        return print_json(&verdict);
+        return print_json(&match &outcome.verdict {
+            Ok(verdict) => serde_json::from_str(&write_verdict(id, verdict)).unwrap_or_default(),
+            Err(reason) => json!({ "case": id, "unscored": reason.to_string() }),
+        });
     }
     let mut out = std::io::stdout().lock();
     writeln!(
@@ -199,7 +185,7 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.query)?,
         Ok(verdict) => {
-            let marks = violated_places(case, verdict);
+            let marks = violated_places(&case, verdict);
             let marked = render::marked(&case.paragraph, &marks, Marking::for_stdout());
             writeln!(
                 out,
@@ -207,7 +193,7 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
                 verdict.class.map_or("passed", planproof_synth::Class::as_str),
                 case.query.replace(&case.paragraph, &marked)
             )?;
-            writeln!(out, "{}", render::explanation(case, verdict))?;
+            writeln!(out, "{}", render::explanation(&case, verdict))?;
         }
     }
     writeln!(out, "trace:")?;

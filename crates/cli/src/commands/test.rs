@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use planproof_agents::{Agent, RunLimits};
 use planproof_bench::{
-    AgentUnderTest, Campaign, CampaignError, Outcome, Report, ReportInput, SolverMeter, pick_findings,
+    AgentUnderTest, Campaign, CampaignError, CaseSummary, Finding, Outcome, Report, ReportInput, SolverMeter,
+    pick_findings,
 };
 use planproof_model::server::{ServerConfig, serve};
-use planproof_store::{NewCampaign, Store, StoreLimits};
+use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
 use planproof_synth::file::write_case;
-use planproof_synth::{Case, JudgeOptions, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{Case, JudgeOptions, SynthesisCounts, Synthesizer, TopicBank, Unscored, Wordings};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,7 @@ use super::{print_json, runtime};
 use crate::arguments::{Global, ModelArguments, StoreArguments, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
+use crate::stored::Stored;
 use crate::{open_files, progress, select, signals};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
@@ -102,14 +104,9 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         cost: None,
         ended_by: None,
     });
-    let printed = print_report(
-        &report,
-        &prepared.campaign.cases,
-        &outcomes,
-        &prepared.campaign.id,
-        arguments.findings,
-        global,
-    );
+    let findings = pick_findings(&prepared.campaign.cases, &outcomes, arguments.findings);
+    let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
+    let printed = print_report(&report, &findings, unscored, &prepared.campaign.id, global);
     match printed {
         // Whoever reads no further wants to know all the same how it went.
         Ok(()) | Err(Failure::OutputClosed) => Ok(exit_code(&report)),
@@ -126,17 +123,16 @@ pub(crate) fn exit_code(report: &Report) -> ExitCode {
     }
 }
 
-/// The report to stdout: one JSON document, or the tables and the worst findings.
+/// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score, if
+/// there is one without.
 pub(crate) fn print_report(
     report: &Report,
-    cases: &[Case],
-    outcomes: &[Outcome],
+    findings: &[Finding<'_>],
+    unscored: Option<&Unscored>,
     campaign: &str,
-    findings_max: usize,
     global: &Global,
 ) -> Result<(), Failure> {
     use std::io::Write as _;
-    let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let why = unscored.map(|unscored| {
         format!("Why, for example: {unscored}\nTry them again: planproof test --resume {campaign}")
     });
@@ -149,7 +145,7 @@ pub(crate) fn print_report(
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", render::report(report))?;
-    for (place, finding) in pick_findings(cases, outcomes, findings_max).iter().enumerate() {
+    for (place, finding) in findings.iter().enumerate() {
         let again = format!("planproof runs show {campaign} --case {}", finding.case.id);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
@@ -261,7 +257,12 @@ fn create(
         options: &text,
         repeats: 1,
     };
-    store.create_campaign(&campaign, cases.iter().map(|case| (case.id.as_str(), write_case(case))))?;
+    let rows = cases.iter().map(|case| NewCase {
+        id: case.id.clone(),
+        json: write_case(case),
+        summary: Some(CaseSummary::of(case).to_json()),
+    });
+    store.create_campaign(&campaign, rows)?;
     prepare(id, agent, cases, options, Vec::new())
 }
 
@@ -287,9 +288,9 @@ fn synthesise(
 /// Takes up a campaign from the store: its cases, its options, and the runs that are finished, judged again from their
 /// traces.
 fn resume_campaign(store: &Store, name: &str, asking: &ModelArguments) -> Result<Prepared, Failure> {
-    let stored = super::runs::Stored::load(store, name)?;
+    let stored = Stored::load(store, name)?;
     let mut agent = agent(&stored.campaign.agent, stored.options.serve_model.as_deref(), asking)?;
-    let super::runs::Stored { campaign, cases, options, mut outcomes } = stored;
+    let Stored { campaign, cases, options, mut outcomes } = stored;
     // The environment may name another model by now; the campaign keeps the one it was begun with.
     agent.simulated |= campaign.simulated;
     agent.model = campaign.model.clone();

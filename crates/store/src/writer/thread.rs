@@ -274,8 +274,8 @@ impl<'c> Statements<'c> {
                 "INSERT INTO run (campaign, ordinal, repeat, state, header) VALUES (?1, ?2, ?3, 'started', ?4)",
             )?,
             finish_run: connection.prepare(
-                "UPDATE run SET state = 'finished', passed = ?2, class = ?3, verdict = ?4, wall_ms = ?5
-                 WHERE id = ?1 AND state = 'started'",
+                "UPDATE run SET state = 'finished', passed = ?2, class = ?3, verdict = ?4, wall_ms = ?5,
+                        summary = ?6 WHERE id = ?1 AND state = 'started'",
             )?,
         })
     }
@@ -327,10 +327,10 @@ impl<'c> Statements<'c> {
     }
 
     fn finish(&mut self, finish: &FinishOperation) -> rusqlite::Result<Result<(), StoreError>> {
+        let FinishOperation { run, passed, class, verdict, summary, .. } = finish;
         let wall_ms = i64::try_from(finish.wall_ms).unwrap_or(i64::MAX);
-        let run = finish.run;
-        let changed =
-            self.finish_run.execute(params![run.0, finish.passed, finish.class, finish.verdict, wall_ms])?;
+        let run = *run;
+        let changed = self.finish_run.execute(params![run.0, passed, class, verdict, wall_ms, summary])?;
         Ok(if changed == 1 { Ok(()) } else { Err(StoreError::RunReplaced { run }) })
     }
 }

@@ -85,7 +85,7 @@ fn a_newer_store_is_refused() {
     Connection::open(&path).expect("opens").execute_batch("PRAGMA user_version = 99").expect("writes");
     for result in [open(&path), Store::open_read_only(&path)] {
         let error = result.expect_err("is newer");
-        assert_eq!(error, StoreError::Newer { path: path.clone(), found: 99, supported: 1 });
+        assert_eq!(error, StoreError::Newer { path: path.clone(), found: 99, supported: 2 });
     }
 }
 
@@ -149,5 +149,34 @@ fn many_may_open_a_new_file_at_once() {
             }
         });
         assert_eq!(directory.store().campaigns().expect("reads").len(), 6);
+    }
+}
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_date() {
+    for is_read_only in [false, true] {
+        let directory = Directory::new();
+        let path = directory.file("store.db");
+        let first = concat!(
+            include_str!("../../src/schema/1.sql"),
+            "PRAGMA user_version = 1;
+             INSERT INTO campaign VALUES (1, 'a', 1, '', 'agent', NULL, 0, '{}', 2, 1);
+             INSERT INTO campaign_case VALUES (1, 0, 'case-0', '{}'), (1, 1, 'case-1', '{}');
+             INSERT INTO run VALUES (1, 1, 1, 0, 'finished', 1, NULL, 5, 'header', '{}');"
+        );
+        Connection::open(&path).expect("opens").execute_batch(first).expect("is the first version");
+        let store = if is_read_only { Store::open_read_only(&path) } else { open(&path) }.expect("opens");
+        assert_eq!(store.campaign("a").expect("reads").passed, 1);
+        let cases: Vec<_> =
+            store.case_summaries("a").expect("reads").map(|row| row.expect("reads")).collect();
+        assert_eq!((cases.len(), cases[1].id.as_str(), &cases[1].summary), (2, "case-1", &None));
+        let runs: Vec<_> = store.run_summaries("a").expect("reads").map(|row| row.expect("reads")).collect();
+        assert_eq!(
+            (runs.len(), runs[0].passed, runs[0].wall_ms, &runs[0].summary),
+            (1, Some(true), 5, &None)
+        );
+        drop(store);
+        check_integrity(&path);
+        run(&directory.store().writer().expect("starts"), "a", 0, 0, 2).expect("goes on");
     }
 }

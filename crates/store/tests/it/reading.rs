@@ -3,8 +3,11 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use planproof_store::{CaseRow, Store, StoreError};
+use planproof_store::{
+    CaseRow, CaseSummaryRow, Finish, NewCase, RunState, RunSummaryRow, Store, StoreError, Unit,
+};
 use planproof_trace::wire::v1::read_traces;
+use rusqlite::Connection;
 
 use crate::support::{Directory, campaign, create, event, events, header, lines, run, start, stored_lines};
 
@@ -214,4 +217,87 @@ fn campaigns_do_not_mix() {
         assert_eq!(stored_lines(&store, run), lines(ordinal, 0, &events(ordinal, ordinal.into())));
     }
     assert!(store.campaigns().expect("reads").iter().all(|campaign| campaign.passed == 20));
+}
+
+#[test]
+fn summaries_come_in_order_and_from_an_index_alone() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "other", 3, 1);
+    let cases = (0..5000).map(|n| NewCase {
+        id: format!("case-{n}"),
+        json: "{}".to_owned(),
+        summary: (n % 2 == 0).then(|| format!("{{\"n\":{n}}}")),
+    });
+    store.create_campaign(&campaign("a", 2, 2), cases).expect("is created");
+    let writer = store.writer().expect("starts");
+    for (ordinal, repeat) in [(4999, 1), (3, 0), (4999, 0), (7, 0)] {
+        let id = start(&writer, "a", ordinal, repeat).expect("starts");
+        let summary = format!("[{ordinal},{repeat}]");
+        let finish = Finish {
+            passed: (ordinal != 3).then_some(false),
+            class: (ordinal != 3).then_some("order_error"),
+            verdict: "{}",
+            wall_ms: u64::from(ordinal),
+            summary: (repeat == 0).then_some(&summary),
+        };
+        if ordinal != 7 {
+            writer.finish_run(id, &finish).wait().expect("commits");
+        }
+    }
+    run(&writer, "other", 1, 0, 1).expect("runs");
+
+    let found: Vec<CaseSummaryRow> =
+        store.case_summaries("a").expect("reads").collect::<Result<_, _>>().expect("reads");
+    assert_eq!(found.len(), 5000);
+    for (n, row) in found.iter().enumerate() {
+        let summary = (n % 2 == 0).then(|| format!("{{\"n\":{n}}}"));
+        assert_eq!((row.ordinal as usize, &row.id, &row.summary), (n, &format!("case-{n}"), &summary));
+    }
+    let found: Vec<RunSummaryRow> =
+        store.run_summaries("a").expect("reads").collect::<Result<_, _>>().expect("reads");
+    let row = |ordinal: u32, repeat: u32, class: Option<&str>, summary: Option<&str>| RunSummaryRow {
+        unit: Unit { ordinal, repeat },
+        passed: class.map(|_| false),
+        class: class.map(str::to_owned),
+        wall_ms: u64::from(ordinal),
+        summary: summary.map(str::to_owned),
+    };
+    let class = Some("order_error");
+    let expected =
+        [row(3, 0, None, Some("[3,0]")), row(4999, 0, class, Some("[4999,0]")), row(4999, 1, class, None)];
+    assert_eq!(found, expected);
+
+    // What the statements read is what makes them cheap.
+    let connection = Connection::open(directory.file("store.db")).expect("opens");
+    for sql in [
+        "SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary
+         WHERE campaign = 1 AND ordinal >= 1 ORDER BY ordinal LIMIT 1",
+        "SELECT ordinal, repeat, passed, class, wall_ms, summary FROM run INDEXED BY run_summary
+         WHERE campaign = 1 AND (ordinal, repeat) > (1, 0) AND state = 'finished' ORDER BY ordinal, repeat LIMIT 1",
+    ] {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("is SQL");
+        let steps: Vec<String> =
+            statement.query_map([], |row| row.get(3)).expect("runs").collect::<Result<_, _>>().expect("reads");
+        assert!(steps.len() == 1 && steps[0].contains("USING COVERING INDEX"), "{steps:?}");
+    }
+}
+
+#[test]
+fn one_run_can_be_read_alone() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 3, 2);
+    let writer = store.writer().expect("starts");
+    let finished = run(&writer, "a", 1, 1, 1).expect("runs");
+    let begun = start(&writer, "a", 2, 0).expect("starts");
+    writer.flush().wait().expect("commits");
+    let read = |ordinal, repeat| store.run("a", Unit { ordinal, repeat }).expect("reads");
+    assert_eq!(read(1, 1).map(|row| (row.run, row.state)), Some((finished, RunState::Finished)));
+    assert_eq!(read(2, 0).map(|row| (row.run, row.state)), Some((begun, RunState::Started)));
+    assert_eq!((read(1, 0), read(9, 0)), (None, None));
+    assert!(matches!(
+        store.run("b", Unit { ordinal: 0, repeat: 0 }),
+        Err(StoreError::UnknownCampaign { .. })
+    ));
 }

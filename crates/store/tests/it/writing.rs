@@ -25,8 +25,13 @@ fn what_is_written_is_read() {
         writer.append(first, &event(0, n)).expect("appends");
         writer.append(second, &event(2, n)).expect("appends");
     }
-    let failed =
-        Finish { passed: Some(false), class: Some("order_error"), verdict: "{\"x\":\"é\"}", wall_ms: 7 };
+    let failed = Finish {
+        passed: Some(false),
+        class: Some("order_error"),
+        verdict: "{\"x\":\"é\"}",
+        wall_ms: 7,
+        summary: None,
+    };
     writer.finish_run(second, &failed).wait().expect("commits");
     writer.finish_run(first, &Finish { passed: None, ..PASSED }).wait().expect("commits");
     let third = start(&writer, "a", 1, 0).expect("starts");

@@ -1,0 +1,176 @@
+//! What figures need of a case and of a run, kept beside them so that a report of many runs reads nothing else.
+//!
+//! Everything here follows from case and trace, as the verdict does. It is stored so that the figures of a hundred
+//! thousand runs need neither their cases nor their traces; whoever wants to be sure judges again.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use planproof_synth::{Case, Class, Flag};
+use planproof_trace::Usage;
+use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
+
+/// Who judged: another version may judge otherwise.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What figures need of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaseSummary {
+    /// Number of actions.
+    pub actions: usize,
+    /// Number of stated constraints.
+    pub constraints: usize,
+    /// Bytes of the paragraph.
+    pub paragraph_bytes: usize,
+    /// Number of correct plans, where it is known.
+    pub correct_plans: Option<u128>,
+    /// Calling the tools in the order of mention is a correct plan.
+    pub passes_in_order: bool,
+}
+
+/// What figures need of a run that came to an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// How it was judged; `None` where it is unscored.
+    pub score: Option<Score>,
+    /// How long the agent took, on the clock on the wall.
+    pub wall: Duration,
+    /// Tokens it took.
+    pub usage: Usage,
+}
+
+/// What a verdict comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Score {
+    /// The class of the failure; `None` when passed.
+    pub class: Option<Class>,
+    /// All that applies.
+    pub flags: BTreeSet<Flag>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CaseText {
+    version: String,
+    actions: usize,
+    constraints: usize,
+    paragraph_bytes: usize,
+    /// Decimal text, as in the case file.
+    correct_plans: Option<String>,
+    in_order: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunText {
+    version: String,
+    flags: Vec<String>,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl CaseSummary {
+    /// Sums up a case.
+    pub fn of(case: &Case) -> Self {
+        Self {
+            actions: case.actions.len(),
+            constraints: case.constraints.len(),
+            paragraph_bytes: case.paragraph.len(),
+            correct_plans: case.difficulty.correct_plans,
+            passes_in_order: passes_in_order(case),
+        }
+    }
+
+    /// The summary as JSON, for the run store.
+    pub fn to_json(&self) -> String {
+        json(&CaseText {
+            version: VERSION.to_owned(),
+            actions: self.actions,
+            constraints: self.constraints,
+            paragraph_bytes: self.paragraph_bytes,
+            correct_plans: self.correct_plans.map(|count| count.to_string()),
+            in_order: self.passes_in_order,
+        })
+    }
+
+    /// Reads [`to_json`](Self::to_json) back; `None` if it is anything else, or of another version of planproof.
+    pub fn from_json(text: &str) -> Option<Self> {
+        let text: CaseText =
+            serde_json::from_str(text).ok().filter(|text: &CaseText| text.version == VERSION)?;
+        let correct_plans = match text.correct_plans {
+            Some(count) => Some(count.parse().ok()?),
+            None => None,
+        };
+        Some(Self {
+            actions: text.actions,
+            constraints: text.constraints,
+            paragraph_bytes: text.paragraph_bytes,
+            correct_plans,
+            passes_in_order: text.in_order,
+        })
+    }
+}
+
+impl RunSummary {
+    /// Sums up what came of a run.
+    pub fn of(outcome: &Outcome) -> Self {
+        let score = outcome.verdict.as_ref().ok();
+        Self {
+            ordinal: outcome.ordinal,
+            score: score.map(|verdict| Score { class: verdict.class, flags: verdict.flags.clone() }),
+            wall: outcome.wall,
+            usage: outcome.usage,
+        }
+    }
+
+    /// What of the summary the run store has no column for, as JSON.
+    pub fn to_json(&self) -> String {
+        let flags = self.score.iter().flat_map(|score| &score.flags);
+        json(&RunText {
+            version: VERSION.to_owned(),
+            flags: flags.map(|flag| flag.as_str().to_owned()).collect(),
+            input_tokens: self.usage.input_tokens,
+            output_tokens: self.usage.output_tokens,
+        })
+    }
+
+    /// Reads [`to_json`](Self::to_json) back, with what the columns say; `None` if it is anything else, or of another
+    /// version of planproof.
+    pub fn from_json(
+        ordinal: u32,
+        passed: Option<bool>,
+        class: Option<&str>,
+        wall: Duration,
+        text: &str,
+    ) -> Option<Self> {
+        let text: RunText =
+            serde_json::from_str(text).ok().filter(|text: &RunText| text.version == VERSION)?;
+        let find_flag = |name: &String| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
+        let flags = text.flags.iter().map(find_flag).collect::<Option<BTreeSet<Flag>>>()?;
+        let find_class = |name: &str| Class::ALL.into_iter().find(|class| class.as_str() == name);
+        let score = match (passed, class) {
+            (None, None) => None,
+            (Some(true), None) => Some(Score { class: None, flags }),
+            (Some(false), Some(class)) => Some(Score { class: Some(find_class(class)?), flags }),
+            _ => return None,
+        };
+        let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
+        Some(Self { ordinal, score, wall, usage })
+    }
+}
+
+fn json(text: &impl Serialize) -> String {
+    serde_json::to_string(text).expect("these types hold nothing that JSON cannot say")
+}
+
+/// Whether calling each tool once in the order of mention is a correct plan: nothing is lost or repeated then, so the
+/// constraints decide.
+fn passes_in_order(case: &Case) -> bool {
+    let mut place = vec![0; case.actions.len()];
+    for (rank, action) in case.order_of_mention().into_iter().enumerate() {
+        place[action] = rank;
+    }
+    case.constraints.iter().all(|stated| place[stated.first] < place[stated.second])
+}

@@ -1,0 +1,189 @@
+//! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
+
+use std::time::Duration;
+
+use planproof_bench::{
+    Candidate, CaseSummary, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, pick_smallest,
+};
+use planproof_report::TraceSource;
+use planproof_store::{Campaign, RunRow, RunState, Store, Unit};
+use planproof_synth::file::read_case;
+use planproof_synth::{Case, Unscored};
+use planproof_trace::Trace;
+use planproof_trace::wire::v1::read_trace;
+
+use crate::commands::test::StoredOptions;
+use crate::failure::Failure;
+
+/// A campaign read back in full.
+pub(crate) struct Stored {
+    pub(crate) campaign: Campaign,
+    pub(crate) cases: Vec<Case>,
+    pub(crate) options: StoredOptions,
+    /// The finished runs, judged again from their traces.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// The figures of a campaign, of which neither cases nor traces were read.
+pub(crate) struct Figures {
+    pub(crate) report: Report,
+    /// The failures to be shown.
+    pub(crate) picks: Vec<Pick>,
+    /// A run without a score, if there is one.
+    pub(crate) unscored: Option<u32>,
+}
+
+/// The traces of a campaign in the run store, read when they are asked for.
+pub(crate) struct StoredTraces<'a> {
+    pub(crate) store: &'a Store,
+    /// Its id, in full.
+    pub(crate) campaign: &'a str,
+}
+
+impl Stored {
+    pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
+        let campaign = store.campaign(name)?;
+        let options = options(&campaign)?;
+        let mut cases = Vec::new();
+        for row in store.cases(&campaign.id)? {
+            cases.push(read_case(&row?.json).map_err(|error| damaged(&campaign, &error.to_string()))?);
+        }
+        let mut outcomes = Vec::new();
+        for row in store.runs(&campaign.id)? {
+            let row = row?;
+            if row.state != RunState::Finished {
+                continue;
+            }
+            let ordinal = row.unit.ordinal;
+            let case = cases.get(ordinal as usize).ok_or_else(|| {
+                damaged(&campaign, &format!("it has a run of case {ordinal}, which is not there"))
+            })?;
+            outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
+        }
+        Ok(Self { campaign, cases, options, outcomes })
+    }
+
+    /// The campaign summed up.
+    pub(crate) fn report(&self) -> Report {
+        Report::new(ReportInput {
+            agent: &self.campaign.agent,
+            model: self.campaign.model.as_deref(),
+            simulated: self.campaign.simulated,
+            cases: &self.cases,
+            outcomes: &self.outcomes,
+            solver: self.options.solver(),
+            synthesis: self.options.synthesis(),
+            cost: None,
+            ended_by: None,
+        })
+    }
+
+    /// Why a run has no score, if there is one without.
+    pub(crate) fn unscored(&self) -> Option<&Unscored> {
+        self.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err())
+    }
+}
+
+impl Figures {
+    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
+    /// stores of an older planproof.
+    pub(crate) fn read(
+        store: &Store,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        findings_max: usize,
+    ) -> Result<Option<Self>, Failure> {
+        let mut cases = Vec::new();
+        for row in store.case_summaries(&campaign.id)? {
+            let Some(summary) = row?.summary.as_deref().and_then(CaseSummary::from_json) else {
+                return Ok(None);
+            };
+            cases.push(summary);
+        }
+        let mut runs = Vec::new();
+        for row in store.run_summaries(&campaign.id)? {
+            let row = row?;
+            let wall = Duration::from_millis(row.wall_ms);
+            let read = |text: &str| {
+                RunSummary::from_json(row.unit.ordinal, row.passed, row.class.as_deref(), wall, text)
+            };
+            let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
+            runs.push(summary);
+        }
+        let report = Report::of_summaries(SummaryInput {
+            agent: &campaign.agent,
+            model: campaign.model.as_deref(),
+            simulated: campaign.simulated,
+            cases: &cases,
+            runs: &runs,
+            solver: options.solver(),
+            synthesis: options.synthesis(),
+            cost: None,
+            ended_by: None,
+        });
+        let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
+        let picks = pick_smallest(candidates, findings_max);
+        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| run.ordinal);
+        Ok(Some(Self { report, picks, unscored }))
+    }
+}
+
+/// The options of a campaign.
+pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
+    serde_json::from_str(&campaign.options)
+        .map_err(|error| damaged(campaign, &format!("its options: {error}")))
+}
+
+/// One case of a campaign with its run, judged again from the trace; nothing for the run where it is not finished.
+pub(crate) fn load_one(
+    store: &Store,
+    campaign: &Campaign,
+    options: &StoredOptions,
+    ordinal: u32,
+) -> Result<(Case, Option<(Outcome, Trace)>), Failure> {
+    let Some(row) = store.case(&campaign.id, ordinal)? else {
+        return Err(damaged(campaign, &format!("case {ordinal} is not there")));
+    };
+    let case = read_case(&row.json).map_err(|error| damaged(campaign, &error.to_string()))?;
+    let run = match store.run(&campaign.id, Unit { ordinal, repeat: 0 })? {
+        Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
+        _ => None,
+    };
+    Ok((case, run))
+}
+
+fn judge(
+    store: &Store,
+    campaign: &Campaign,
+    options: &StoredOptions,
+    case: &Case,
+    row: &RunRow,
+) -> Result<(Outcome, Trace), Failure> {
+    let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
+    let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
+    let outcome = Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall);
+    Ok((outcome, trace))
+}
+
+fn load_trace(store: &Store, row: &RunRow) -> Result<Trace, String> {
+    let mut text = String::new();
+    for line in store.trace_lines(row.run) {
+        text += &line.map_err(|error| error.to_string())?;
+        text.push('\n');
+    }
+    read_trace(&text).map_err(|error| format!("the trace of case {}: {error}", row.unit.ordinal))
+}
+
+fn damaged(campaign: &Campaign, what: &str) -> Failure {
+    Failure::usage(format!("campaign {} in the run store is damaged: {what}", campaign.id))
+}
+
+impl TraceSource for StoredTraces<'_> {
+    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
+        let unit = Unit { ordinal, repeat: 0 };
+        match self.store.run(self.campaign, unit).map_err(|error| error.to_string())? {
+            Some(row) if row.state == RunState::Finished => load_trace(self.store, &row).map(Some),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What all lists of cases share: how much may be written, and choosing among what is there.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::text::count;
+use super::{HtmlLimits, Page};
+
+/// What may still be written of cases.
+pub(super) struct Budget {
+    cases: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(super) fn new(limits: &HtmlLimits) -> Self {
+        Self { cases: limits.cases_max, bytes: limits.bytes_max }
+    }
+
+    /// Takes one more case of so many bytes, if there is room for it. Once there is not, nothing more is taken, however
+    /// short: what is shown is a beginning without gaps.
+    fn take(&mut self, bytes: usize) -> bool {
+        match (self.cases.checked_sub(1), self.bytes.checked_sub(bytes)) {
+            (Some(cases), Some(bytes)) => {
+                (self.cases, self.bytes) = (cases, bytes);
+                true
+            }
+            _ => {
+                self.cases = 0;
+                false
+            }
+        }
+    }
+}
+
+/// Writes a list of cases as far as the budget goes, and gives the rest. Nothing is made that cannot be shown, but for
+/// one case that turns out too large. The script divides a list that `is_paged` into pages.
+pub(super) fn write_list<'a, T>(
+    cases: &'a [T],
+    is_paged: bool,
+    show: impl Fn(&T) -> Markup,
+    budget: &mut Budget,
+    page: &mut Page<'_>,
+) -> io::Result<&'a [T]> {
+    let mut rest = cases;
+    page.write(PreEscaped(
+        if is_paged { "<div class=\"cases\" data-paged>" } else { "<div class=\"cases\">" }.to_owned(),
+    ))?;
+    while let Some((first, others)) = rest.split_first().filter(|_| budget.cases > 0) {
+        let shown = show(first);
+        if !budget.take(shown.0.len()) {
+            break;
+        }
+        page.write(shown)?;
+        rest = others;
+    }
+    page.write(PreEscaped("</div>".to_owned()))?;
+    Ok(rest)
+}
+
+/// Choosing among cases by kind (the `data-class` of each), number of actions and text. There only where the script
+/// runs.
+pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usize)>) -> Markup {
+    let mut by_kind: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut by_actions: BTreeMap<usize, u64> = BTreeMap::new();
+    for (kind, actions) in cases {
+        *by_kind.entry(kind).or_default() += 1;
+        *by_actions.entry(actions).or_default() += 1;
+    }
+    html! {
+        form #filter role="search" aria-label="Cases" hidden {
+            label {
+                (label) " "
+                select name="class" {
+                    option value="" { "all" }
+                    @for (kind, cases) in by_kind { option value=(kind) { (kind) " (" (count(cases)) ")" } }
+                }
+            }
+            label {
+                "Actions "
+                select name="actions" {
+                    option value="" { "all" }
+                    @for (actions, cases) in by_actions { option value=(actions) { (actions) " (" (count(cases)) ")" } }
+                }
+            }
+            label.words { "Text " input type="search" name="text" placeholder="words of a query, a tool, an answer"; }
+            output name="found" {}
+        }
+    }
+}

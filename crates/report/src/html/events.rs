@@ -1,0 +1,296 @@
+//! The trace of a run as a list.
+
+use std::collections::HashSet;
+
+use maud::{Markup, html};
+use planproof_synth::{Case, Verdict};
+use planproof_trace::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, ToolCall, ToolResult, Trace,
+};
+
+use super::NAME_CHARACTERS_MAX;
+use super::run::any_of;
+use super::text::{Foreign, count, counted, seconds};
+
+/// Most rows of one trace that are shown, beside its end.
+const ROWS_MAX: usize = 200;
+/// Most characters shown of what a model wrote, a tool answered, or an agent gave as arguments or as its answer.
+const EVENT_CHARACTERS_MAX: usize = 1500;
+
+/// The list, or what is said in its place.
+pub(super) fn trace(case: &Case, verdict: &Verdict, trace: &Result<Option<Trace>, String>) -> Markup {
+    match trace {
+        Err(error) => html! {
+            p.note { "The trace cannot be shown: " (Foreign::short(error, EVENT_CHARACTERS_MAX)) }
+        },
+        Ok(None) => html! { p.note { "The run has no trace." } },
+        Ok(Some(trace)) => list(case, verdict, trace),
+    }
+}
+
+fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
+    let executed = executed_calls(case, &trace.events);
+    let is_judged = is_judged(case, verdict, &trace.events, &executed);
+    let wrong = verdict.first_wrong_call.filter(|_| is_judged).and_then(|wrong| executed.get(wrong)).copied();
+    let rows = rows(case, &trace.events, &executed, wrong);
+    let is_dated = trace.header.clock == "milliseconds";
+    html! {
+        @if !is_judged { p.note { "This is not the trace that was judged: its calls are others." } }
+        ol.trace {
+            @for row in rows.iter().take(ROWS_MAX) { (show(row, case, verdict, is_dated)) }
+            @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
+                li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
+            }
+            @if let Some(Event { at, kind: EventKind::End(reason) }) = trace.events.last() {
+                li.end { (end(reason)) @if is_dated { (time(*at)) } }
+            }
+        }
+        @if trace.end().is_none() { p.note { "The trace was cut off before the run ended." } }
+        @if trace.header.version != env!("CARGO_PKG_VERSION") {
+            p.note {
+                "Recorded by planproof " (Foreign::short(&trace.header.version, NAME_CHARACTERS_MAX)) "."
+            }
+        }
+    }
+}
+
+/// Places of the calls that were executed as actions, in the order of their starts. Calls and results are paired as the
+/// oracle pairs them: a result answers the latest call with its id, if that has no answer yet.
+fn executed_calls(case: &Case, events: &[Event]) -> Vec<usize> {
+    let mut calls: Vec<(usize, &ToolCall, Option<&ToolResult>)> = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        match &event.kind {
+            EventKind::Call(call) => calls.push((place, call, None)),
+            EventKind::Result(result) => {
+                let latest = calls.iter_mut().rev().find(|(_, call, _)| call.id == result.id);
+                if let Some((.., answer @ None)) = latest {
+                    *answer = Some(result);
+                }
+            }
+            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+        }
+    }
+    calls
+        .iter()
+        .filter(|(_, call, answer)| {
+            answer.is_some_and(|answer| !answer.is_error) && case.action_of_tool(&call.name).is_some()
+        })
+        .map(|(place, ..)| *place)
+        .collect()
+}
+
+/// Whether the calls are those of the verdict. A trace that was changed since must not lend its calls to it.
+fn is_judged(case: &Case, verdict: &Verdict, events: &[Event], executed: &[usize]) -> bool {
+    let ids = executed.iter().map(|&place| match &events[place].kind {
+        EventKind::Call(call) => case.action_of_tool(&call.name).map(|action| &case.actions[action].id),
+        _ => None,
+    });
+    ids.eq(verdict.calls.iter().map(Some))
+}
+
+/// A line of the list: an event, or several that belong together.
+enum Row<'a> {
+    /// The agent was given something else than the case's query.
+    Query(&'a str),
+    /// A turn of a model that says more than its one call does.
+    Turn { at: u64, number: usize, text: &'a str, calls: u32, finish: FinishReason },
+    /// A call with its answer, where that came next; and how often the same came right behind it.
+    Call(CallRow<'a>),
+    /// An answer that came later than right behind its call.
+    Result(&'a ToolResult),
+}
+
+struct CallRow<'a> {
+    at: u64,
+    call: &'a ToolCall,
+    answer: Option<&'a ToolResult>,
+    /// Its number among the executed calls, from 1.
+    number: Option<usize>,
+    /// What is odd about it, if it was done and should not have been.
+    remark: Option<&'static str>,
+    is_wrong: bool,
+    times: usize,
+}
+
+impl CallRow<'_> {
+    /// Whether the same call with the same answer is repeated here.
+    fn is_repeated_by(&self, next: &CallRow<'_>) -> bool {
+        let answers = |row: &CallRow<'_>| row.answer.map(|answer| (answer.text.clone(), answer.is_error));
+        !next.is_wrong
+            && self.answer.is_some()
+            && self.remark == next.remark
+            && self.call.name == next.call.name
+            && self.call.arguments == next.call.arguments
+            && answers(self) == answers(next)
+    }
+}
+
+fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<usize>) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    let mut turns = 0;
+    let mut done: HashSet<&str> = HashSet::new();
+    let mut events = events.iter().enumerate().peekable();
+    while let Some((place, event)) = events.next() {
+        match &event.kind {
+            EventKind::Query { text } if *text == case.query => {}
+            EventKind::Query { text } => rows.push(Row::Query(text)),
+            EventKind::Turn { text, calls, finish, .. } => {
+                turns += 1;
+                // What a model said last is mostly the agent's answer, which comes next.
+                let said = events.peek().map(|(_, next)| *next).filter(|next| is_answer(next, text));
+                let text = if said.is_some() { "" } else { text };
+                let is_cut = matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
+                if !text.is_empty() || *calls > 1 || is_cut {
+                    rows.push(Row::Turn {
+                        at: event.at,
+                        number: turns,
+                        text,
+                        calls: *calls,
+                        finish: *finish,
+                    });
+                }
+            }
+            EventKind::Call(call) => {
+                let answer = events
+                    .next_if(
+                        |(_, next)| matches!(&next.kind, EventKind::Result(answer) if answer.id == call.id),
+                    )
+                    .and_then(|(_, next)| match &next.kind {
+                        EventKind::Result(answer) => Some(answer),
+                        _ => None,
+                    });
+                let number = executed.binary_search(&place).ok().map(|index| index + 1);
+                let remark = match number {
+                    None if answer.is_some_and(|answer| !answer.is_error) => Some("belongs to no action"),
+                    Some(_) if !done.insert(&call.name) => Some("was done before"),
+                    _ => None,
+                };
+                let row = CallRow {
+                    at: event.at,
+                    call,
+                    answer,
+                    number,
+                    remark,
+                    is_wrong: wrong == Some(place),
+                    times: 1,
+                };
+                match rows.last_mut() {
+                    Some(Row::Call(last)) if last.is_repeated_by(&row) => last.times += 1,
+                    _ => rows.push(Row::Call(row)),
+                }
+            }
+            EventKind::Result(result) => rows.push(Row::Result(result)),
+            // The end is shown whether or not there is room for all rows.
+            EventKind::End(_) => {}
+        }
+    }
+    rows
+}
+
+fn is_answer(event: &Event, said: &str) -> bool {
+    matches!(&event.kind, EventKind::End(EndReason::Answered { text }) if text == said)
+}
+
+fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup {
+    html! {
+        @match row {
+            Row::Query(text) => li { span.what { "query" } " " (said(text)) },
+            Row::Turn { at, number, text, calls, finish } => li {
+                @if is_dated { (time(*at)) }
+                span.what { "turn " (number) } " "
+                @if !text.is_empty() { (said(text)) " " }
+                @if *calls > 1 { span.quiet { "asks for " (calls) " calls at once" } " " }
+                @match finish {
+                    FinishReason::Length => span.quiet { "was cut off at its token limit" },
+                    FinishReason::ContentFilter => span.quiet { "was cut off by the provider for its content" },
+                    FinishReason::Stop | FinishReason::ToolCalls => {},
+                }
+            },
+            Row::Call(row) => li.call.wrong[row.is_wrong] {
+                @if is_dated { (time(row.at)) }
+                (call(row))
+                @if row.is_wrong { (first_wrong(case, verdict)) }
+            },
+            Row::Result(result) => li { (answer(result, true)) },
+        }
+    }
+}
+
+fn said(text: &str) -> Markup {
+    html! { span.said { (Foreign::short(text, EVENT_CHARACTERS_MAX)) } }
+}
+
+/// When it happened, where a clock says so and not a count of events.
+fn time(milliseconds: u64) -> Markup {
+    html! { span.time { (seconds(milliseconds as f64 / 1000.0)) } }
+}
+
+fn call(row: &CallRow<'_>) -> Markup {
+    let arguments = match &row.call.arguments {
+        Arguments::Object(object) if object.is_empty() => None,
+        arguments => Some(arguments.to_text()),
+    };
+    html! {
+        span.what { "call" @if let Some(number) = row.number { " " (number) } } " "
+        // With calls that overlap, ids tell which answer is whose.
+        @if row.answer.is_none() { (call_id(&row.call.id)) " " }
+        code { (Foreign::short(&row.call.name, NAME_CHARACTERS_MAX)) }
+        @if let Some(arguments) = &arguments {
+            " " code.arguments { (Foreign::short(arguments, EVENT_CHARACTERS_MAX)) }
+        }
+        @if let Some(remark) = row.remark { " " span.remark { (remark) } }
+        @if matches!(row.call.arguments, Arguments::Malformed(_)) { " " span.quiet { "(no JSON object)" } }
+        @if let Some(result) = row.answer { (answer(result, false)) }
+        @if row.times > 1 {
+            div.result { "The same call and answer " (counted(row.times as u64 - 1, "more time", "more times")) "." }
+        }
+    }
+}
+
+fn answer(result: &ToolResult, shows_id: bool) -> Markup {
+    html! {
+        " "
+        div.result.error[result.is_error] {
+            span.what { @if result.is_error { "refused" } @else { "answer" } } " "
+            @if shows_id { (call_id(&result.id)) " " }
+            (said(&result.text))
+        }
+    }
+}
+
+fn call_id(id: &CallId) -> Markup {
+    html! { code.id { "#" (Foreign::short(id.as_str(), NAME_CHARACTERS_MAX)) } }
+}
+
+fn first_wrong(case: &Case, verdict: &Verdict) -> Markup {
+    let right = verdict.first_wrong_call.and_then(|wrong| verdict.correct_next.get(wrong));
+    html! {
+        div.hint {
+            strong { "First wrong call." }
+            @if let Some(right) = right.filter(|right| !right.is_empty()) {
+                " Right there: " (any_of(case, right)) "."
+            }
+        }
+    }
+}
+
+fn end(reason: &EndReason) -> Markup {
+    html! {
+        @match reason {
+            EndReason::Answered { text } => { span.what { "final answer" } " " (said(text)) },
+            EndReason::LimitReached { limit, value } => {
+                span.what { "limit reached" } " " (limit_words(*limit, *value))
+            },
+            EndReason::AgentFailed { reason } => { span.what { "agent broke" } " " (said(reason)) },
+            EndReason::Unscored { reason } => { span.what { "unscored" } " " (said(reason)) },
+        }
+    }
+}
+
+fn limit_words(limit: LimitKind, value: u64) -> String {
+    match limit {
+        LimitKind::WallMilliseconds => seconds(value as f64 / 1000.0),
+        LimitKind::Iterations => counted(value, "iteration", "iterations"),
+        LimitKind::OutputBytes => format!("{} bytes of output", count(value)),
+    }
+}

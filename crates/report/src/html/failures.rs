@@ -1,0 +1,209 @@
+//! The failing cases, the smallest of each class first, and the runs without a score.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+
+use maud::{Markup, PreEscaped, html};
+use planproof_bench::{Outcome, pick_findings};
+use planproof_synth::{Case, Class, Verdict};
+
+use super::cases::{Budget, filter, write_list};
+use super::text::{Foreign, count, counted};
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run, see_it};
+use crate::ReportedCampaign;
+
+/// Most different reasons for unscored runs that are listed, the most frequent first.
+const REASONS_MAX: usize = 20;
+/// Most characters shown of such a reason.
+const REASON_CHARACTERS_MAX: usize = 500;
+/// Most cases named for one reason.
+const CASES_NAMED_MAX: usize = 50;
+
+/// A case that failed.
+struct Failure<'a> {
+    case: &'a Case,
+    outcome: &'a Outcome,
+    verdict: &'a Verdict,
+    class: Class,
+    /// The smallest of its class: the number of the finding, and how many failures the class has.
+    finding: Option<(usize, usize)>,
+}
+
+/// All failing cases: those that are findings by number, then the others in the order of the campaign; and how many
+/// are findings.
+fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
+    let cases = campaign.cases;
+    let failure = |outcome: &'a Outcome| {
+        let case = cases.get(outcome.ordinal as usize)?;
+        let verdict = outcome.verdict.as_ref().ok()?;
+        Some(Failure { case, outcome, verdict, class: verdict.class?, finding: None })
+    };
+    let mut failures: Vec<_> = campaign.outcomes.iter().filter_map(failure).collect();
+    let classes: HashSet<Class> = failures.iter().map(|failure| failure.class).collect();
+    let findings: HashMap<u32, (usize, usize)> = (1..)
+        .zip(pick_findings(cases, campaign.outcomes, classes.len()))
+        .map(|(number, finding)| (finding.ordinal, (number, finding.alike)))
+        .collect();
+    for failure in &mut failures {
+        failure.finding = findings.get(&failure.outcome.ordinal).copied();
+    }
+    failures.sort_by_key(|failure| {
+        (failure.finding.map_or(usize::MAX, |(number, _)| number), failure.outcome.ordinal)
+    });
+    (failures, findings.len())
+}
+
+/// Writes the findings and all further failures, as far as the limits allow; then what was left out.
+pub(super) fn write(
+    campaign: &ReportedCampaign<'_>,
+    limits: &HtmlLimits,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
+    let (failures, findings) = failures(campaign);
+    if failures.is_empty() {
+        return page.write(nothing_failed(campaign));
+    }
+    let (findings, further) = failures.split_at(findings);
+    let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.actions.len()));
+    page.write(html! {
+        (PreEscaped("<section aria-labelledby=\"failures\">"))
+        h2 #failures { "Failing cases" }
+        p.intro {
+            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use the \
+             command below it. To run the agent on it again, write the cases to a file with "
+            code.command { (command("runs export", &format!("{} --format cases", campaign.id), campaign.store_option)) }
+            " and give the agent the line of that case with " code { "planproof test AGENT --from FILE" } "."
+        }
+        (filter("Class", kinds))
+        h3 { "Findings: the smallest case of each class" }
+    })?;
+    let mut budget = Budget::new(limits);
+    let show = |failure: &Failure<'_>| show(failure, campaign);
+    let mut left_out = Vec::new();
+    left_out.extend(write_list(findings, false, show, &mut budget, page)?);
+    if !further.is_empty() {
+        page.write(html! { h3 { "All further failures" span.quiet { " " (count(further.len() as u64)) } } })?;
+        left_out.extend(write_list(further, true, show, &mut budget, page)?);
+    }
+    page.write(html! {
+        (summed_up(campaign, &left_out))
+        (PreEscaped("</section>"))
+    })
+}
+
+fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
+    let what = match (campaign.report.scored(), campaign.report.not_run) {
+        (0, _) => "No run has a score yet, so there is nothing to show.",
+        (_, 0) => "No case failed.",
+        _ => "No case has failed so far.",
+    };
+    html! {
+        section aria-labelledby="failures" {
+            h2 #failures { "Failing cases" }
+            p { (what) }
+        }
+    }
+}
+
+/// One failing case.
+fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
+    let Failure { case, outcome, verdict, class, finding } = failure;
+    let trace = campaign.traces.trace(outcome.ordinal);
+    html! {
+        details.case #(format!("case-{}", outcome.ordinal)) open[finding.is_some()]
+            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX)) data-class=(class.as_str()) data-actions=(case.actions.len()) {
+            summary {
+                h4 {
+                    @if let Some((number, _)) = finding { span.finding { "Finding " (number) } " " }
+                    span.class { (class.as_str()) } " "
+                    "case " (Foreign::short(&case.id, NAME_CHARACTERS_MAX)) ", "
+                    (counted(case.actions.len() as u64, "action", "actions"))
+                } " "
+                span.gist { (run::gist(case, verdict)) } " "
+                @if let Some((_, alike)) = finding {
+                    span.alike { (counted(*alike as u64, "case", "cases")) " of this class" }
+                }
+            }
+            (run::paragraph(case, verdict))
+            (run::findings(case, verdict))
+            div.columns {
+                div { h5 { "Constraints" } (run::constraints(case, verdict)) }
+                div { h5 { "Trace" } (events::trace(case, verdict, &trace)) }
+            }
+            p.foot {
+                (run::took(outcome)) ". "
+                code.command { (see_it(campaign, case)) }
+            }
+        }
+    }
+}
+
+/// What the limits left no room for.
+fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Markup {
+    let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
+    for failure in left_out {
+        *by_class.entry(failure.class).or_default() += 1;
+    }
+    html! {
+        @if !left_out.is_empty() {
+            h3 #left-out { "Not shown" }
+            p {
+                "This page has no room for " (counted(left_out.len() as u64, "further failure", "further failures")) "."
+            }
+            ul {
+                @for (class, cases) in by_class { li { (class.as_str()) ": " (count(cases)) } }
+            }
+            p {
+                "To see them all: "
+                code.command {
+                    (command("runs show", &format!("{} --findings {}", campaign.id, campaign.report.failed), campaign.store_option))
+                }
+            }
+        }
+    }
+}
+
+/// The runs without a score, by reason.
+pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for outcome in campaign.outcomes {
+        if let (Err(reason), Some(case)) = (&outcome.verdict, campaign.cases.get(outcome.ordinal as usize)) {
+            by_reason.entry(reason.to_string()).or_default().push(&case.id);
+        }
+    }
+    let mut reasons: Vec<_> = by_reason.into_iter().collect();
+    reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+    html! {
+        @if !reasons.is_empty() {
+            section aria-labelledby="unscored" {
+                h2 #unscored { "Unscored runs" }
+                p.intro {
+                    "They say nothing of the agent, because something else failed, and are in no rate. Try them again: "
+                    code.command { (command("test", &format!("--resume {}", campaign.id), campaign.store_option)) }
+                }
+                ul.reasons {
+                    @for (reason, cases) in reasons.iter().take(REASONS_MAX) {
+                        li {
+                            b { (counted(cases.len() as u64, "run", "runs")) } ": "
+                            (Foreign::short(reason, REASON_CHARACTERS_MAX))
+                            p.quiet { "cases " (named(cases)) }
+                        }
+                    }
+                }
+                @if let Some(more @ 1..) = reasons.len().checked_sub(REASONS_MAX) {
+                    p.note { (counted(more as u64, "rarer reason is", "rarer reasons are")) " left out here." }
+                }
+            }
+        }
+    }
+}
+
+fn named(cases: &[&str]) -> Markup {
+    html! {
+        @for (place, id) in cases.iter().enumerate().take(CASES_NAMED_MAX) {
+            @if place > 0 { ", " }
+            (Foreign::short(id, NAME_CHARACTERS_MAX))
+        }
+        @if let Some(more @ 1..) = cases.len().checked_sub(CASES_NAMED_MAX) { " and " (count(more as u64)) " more" }
+    }
+}

@@ -1,0 +1,135 @@
+//! The frame of every page: one file that asks for nothing else.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::text::Foreign;
+
+/// The style of all pages.
+pub(super) const STYLE: &str = include_str!("../../assets/report.css");
+/// Filter, pages and theme. All there is to read can be read without it.
+pub(super) const SCRIPT: &str = include_str!("../../assets/report.js");
+
+/// SHA-256 of [`STYLE`] and of [`SCRIPT`] in base64: nothing else may style the page or run in it, whatever a task or
+/// an answer might hold. A test says what to write here.
+const STYLE_HASH: &str = "cxyIUuQExkFtdz5lc883lVAovWMp9d2cTPtqs+YtF9Y=";
+const SCRIPT_HASH: &str = "fVgF0YVfo6clJpMMaJPpkgrH3nlxbNmHOoyztGL4LGo=";
+
+/// All of a page up to its main part. The policy comes before anything it applies to.
+pub(super) fn begin(title: &str) -> Markup {
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; \
+         form-action 'none'"
+    );
+    html! {
+        (DOCTYPE)
+        // The elements are closed by `end`: what lies between is written piece by piece.
+        (PreEscaped("<html lang=\"en\">"))
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content=(concat!("planproof ", env!("CARGO_PKG_VERSION")));
+            title { (Foreign::short(title, super::NAME_CHARACTERS_MAX)) }
+            style { (PreEscaped(STYLE)) }
+        }
+        (PreEscaped("<body>"))
+    }
+}
+
+/// The line above the first heading: what kind of page it is, and the button for light and dark, which is there only
+/// where the script runs.
+pub(super) fn top(kind: &str) -> Markup {
+    html! {
+        div.top {
+            p.brand { "planproof " (env!("CARGO_PKG_VERSION")) span.quiet { " " (kind) } }
+            button #theme type="button" hidden { "Dark theme" }
+        }
+    }
+}
+
+/// Says that it was a simulation.
+pub(super) fn banner(what: &str) -> Markup {
+    html! {
+        p.banner role="note" {
+            strong { "SIMULATION:" } " " (what) "; these figures say nothing of any real model."
+        }
+    }
+}
+
+/// What [`begin`] leaves open.
+pub(super) fn end() -> Markup {
+    html! {
+        footer {
+            p { "Written by planproof " (env!("CARGO_PKG_VERSION")) ". The file needs nothing but itself." }
+        }
+        script { (PreEscaped(SCRIPT)) }
+        (PreEscaped("</body></html>\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
+    use super::*;
+
+    /// The colours of a custom property, light and dark.
+    fn colours(name: &str) -> [&'static str; 2] {
+        let (_, rest) =
+            STYLE.split_once(&format!("--{name}: light-dark(")).expect("the style has the colour");
+        let (pair, _) = rest.split_once(')').expect("the pair is closed");
+        let (light, dark) = pair.split_once(", ").expect("it is a pair");
+        [light, dark]
+    }
+
+    /// Relative luminance as the Web Content Accessibility Guidelines 2.2 define it.
+    fn luminance(colour: &str) -> f64 {
+        let part = |at: usize| {
+            let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("a colour has six digits");
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    #[test]
+    fn all_text_has_the_contrast_that_people_need() {
+        let on_all = ["text", "quiet", "accent", "right", "wrong", "open"];
+        let grounds = ["page", "card", "inset"].map(|ground| (ground, on_all.as_slice()));
+        let soft = [
+            ("wrong-soft", ["text", "quiet", "wrong"].as_slice()),
+            ("open-soft", ["text"].as_slice()),
+            // Letters of campaigns, and words that light up.
+            ("accent", ["card"].as_slice()),
+            ("wrong", ["card"].as_slice()),
+        ];
+        for (ground, texts) in grounds.into_iter().chain(soft) {
+            for text in texts {
+                for (text_colour, ground_colour) in colours(text).into_iter().zip(colours(ground)) {
+                    let [low, high] = {
+                        let mut both = [text_colour, ground_colour].map(luminance);
+                        both.sort_by(f64::total_cmp);
+                        both
+                    };
+                    let contrast = (high + 0.05) / (low + 0.05);
+                    assert!(
+                        contrast >= 4.5,
+                        "{text} {text_colour} on {ground} {ground_colour}: {contrast:.2}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_policy_allows_this_style_and_this_script() {
+        for (name, text, stated) in [("STYLE_HASH", STYLE, STYLE_HASH), ("SCRIPT_HASH", SCRIPT, SCRIPT_HASH)]
+        {
+            let hash = BASE64_STANDARD.encode(ring::digest::digest(&ring::digest::SHA256, text.as_bytes()));
+            assert_eq!(stated, hash, "{name} in page.rs must be \"{hash}\"");
+            assert!(!text.contains("</"), "it would end its element");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The campaign summed up: who was tested, key figures, success by number of actions, classes and flags.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use planproof_bench::{ByActions, Report, wilson};
+use planproof_synth::{Class, Flag};
+
+use super::chart::{Look, Point, Series, success_by_actions};
+use super::page::{banner, top};
+use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
+use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
+use crate::ReportedCampaign;
+
+/// Who was tested with what and when, and a banner if it was a simulation.
+pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
+    let report = campaign.report;
+    html! {
+        header.page {
+            (top("campaign report"))
+            h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
+            (who(report.model.as_deref()))
+            (origin(campaign))
+        }
+        @if report.simulated { (banner("a simulated model planned")) }
+    }
+}
+
+/// With which model the agent was tested.
+pub(super) fn who(model: Option<&str>) -> Markup {
+    html! {
+        p.who {
+            @match model {
+                Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
+                None => "with a model of its own",
+            }
+        }
+    }
+}
+
+/// Where the figures come from.
+pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
+    html! {
+        dl.origin {
+            div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
+            div { dt { "Began" } dd { (date(campaign.created_ms)) } }
+            div { dt { "Seed" } dd { (campaign.seed) } }
+            div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
+            div.wide {
+                dt { "Command" }
+                dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
+            }
+        }
+    }
+}
+
+/// Key figures, and what keeps the campaign from being whole.
+pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
+    let report = campaign.report;
+    let interval = wilson(report.passed, report.scored());
+    html! {
+        section aria-labelledby="figures" {
+            h2 #figures.unseen { "Key figures" }
+            @if let Some(budget) = &report.ended_by {
+                p.banner role="note" {
+                    strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX)) " was used up. "
+                    (not_run(campaign))
+                }
+            } @else if report.not_run > 0 {
+                p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
+            }
+            div.figures {
+                div.figure.lead {
+                    p.name { "Passed" }
+                    @if report.scored() > 0 {
+                        p.value { (percent(report.passed as f64 / report.scored() as f64)) }
+                        p { (count(report.passed)) " of " (counted(report.scored(), "scored case", "scored cases")) }
+                        p.quiet { "95 % interval " (percent_range(interval.low, interval.high)) }
+                    } @else {
+                        p.value { "–" }
+                        p { "no case has a score" }
+                    }
+                    (proportions(report))
+                }
+                (figure("Failed", &count(report.failed), html! { "cases with a wrong plan" }))
+                (figure("Unscored", &count(report.unscored), html! { "runs that say nothing of the agent" }))
+                (figure("Not run", &count(report.not_run), html! { "cases without a finished run" }))
+                (figure("Chance", &or_dash(report.chance()), html! { "a random order would pass" }))
+                (figure("Order of mention", &or_dash(report.in_order()), html! { "calling from left to right would pass" }))
+                (figure("Tokens", &count(report.tokens.input + report.tokens.output), html! {
+                    (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
+                }))
+                @if let Some(cost) = report.cost {
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), html! { "at the prices known" }))
+                }
+                (figure("Agent time", &seconds(report.agent_seconds), html! { "summed over runs; synthesis took " (seconds(report.synthesis_seconds)) }))
+            }
+        }
+    }
+}
+
+fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
+    html! {
+        (counted(campaign.report.not_run, "case has", "cases have")) " no finished run. Go on with "
+        code.command { (super::command("test", &format!("--resume {}", campaign.id), campaign.store_option)) }
+    }
+}
+
+pub(super) fn or_dash(rate: Option<f64>) -> String {
+    rate.map_or("–".to_owned(), percent)
+}
+
+pub(super) fn figure(name: &str, value: &str, note: Markup) -> Markup {
+    html! { div.figure { p.name { (name) } p.value { (value) } p.quiet { (note) } } }
+}
+
+/// All cases as one bar.
+fn proportions(report: &Report) -> Markup {
+    let parts = [
+        ("passed", report.passed),
+        ("failed", report.failed),
+        ("unscored", report.unscored),
+        ("not run", report.not_run),
+    ];
+    let all: u64 = parts.iter().map(|(_, cases)| cases).sum();
+    if all == 0 {
+        return Markup::default();
+    }
+    let words: Vec<String> = parts
+        .iter()
+        .filter(|(_, cases)| *cases > 0)
+        .map(|(name, cases)| format!("{} {name}", count(*cases)))
+        .collect();
+    let mut before = 0;
+    html! {
+        svg.proportions viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
+            @for (name, cases) in parts.into_iter().filter(|(_, cases)| *cases > 0) {
+                @let width = cases as f64 / all as f64 * 1000.0;
+                rect.(name.replace(' ', "-")) x=(format!("{:.2}", before as f64 / all as f64 * 1000.0)) y="0" width=(format!("{width:.2}")) height="10" {
+                    title { (count(cases)) " " (name) }
+                }
+                @let () = before += cases;
+            }
+        }
+        p.quiet { (words.join(", ")) }
+    }
+}
+
+/// Success by number of actions: the drawing and the same as a table.
+pub(super) fn by_actions(report: &Report) -> Markup {
+    if report.by_actions.is_empty() {
+        return Markup::default();
+    }
+    let groups = &report.by_actions;
+    let actions: Vec<usize> = groups.iter().map(|group| group.actions).collect();
+    let measured = |group: &ByActions| Point {
+        rate: group.passed as f64 / group.cases.max(1) as f64,
+        interval: Some((group.low, group.high)),
+    };
+    let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
+    let series = [
+        Series {
+            name: "passed, with 95 % interval",
+            look: Look::Measured,
+            points: groups.iter().map(|group| Some(measured(group))).collect(),
+        },
+        Series {
+            name: "chance: a random order",
+            look: Look::Chance,
+            points: groups.iter().map(|group| baseline(group.chance)).collect(),
+        },
+        Series {
+            name: "order of mention",
+            look: Look::InOrder,
+            points: groups.iter().map(|group| baseline(Some(group.in_order))).collect(),
+        },
+    ];
+    html! {
+        section aria-labelledby="by-actions" {
+            h2 #by-actions { "Success by number of actions" }
+            p.intro {
+                "A rate means something by its distance from both baselines: calling every tool once in a random order, and \
+                 calling the tools in the order in which the text mentions their actions."
+            }
+            div.beside {
+                (success_by_actions(&actions, &series))
+                (actions_table(report))
+            }
+        }
+    }
+}
+
+fn actions_table(report: &Report) -> Markup {
+    let row = |name: Markup,
+               cases: u64,
+               passed: u64,
+               low: f64,
+               high: f64,
+               chance: Option<f64>,
+               in_order: Option<f64>| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td { (count(cases)) }
+                td { (count(passed)) }
+                td {
+                    (or_dash((cases > 0).then(|| passed as f64 / cases as f64)))
+                    @if cases > 0 { " " span.interval { (percent_range(low, high)) } }
+                }
+                td { (or_dash(chance)) }
+                td { (or_dash(in_order)) }
+            }
+        }
+    };
+    let all = wilson(report.passed, report.scored());
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Actions" }
+                        th scope="col" { "Cases" }
+                        th scope="col" { "Passed" }
+                        th scope="col" { "Rate " span.interval { "95 % interval" } }
+                        th scope="col" { "Chance" }
+                        th scope="col" { "Order of mention" }
+                    }
+                }
+                tbody {
+                    @for group in &report.by_actions {
+                        (row(html! { (group.actions) }, group.cases, group.passed, group.low, group.high, group.chance, Some(group.in_order)))
+                    }
+                }
+                @if report.by_actions.len() > 1 {
+                    tfoot {
+                        (row(html! { "all" }, report.scored(), report.passed, all.low, all.high, report.chance(), report.in_order()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The classes and the flags that occurred, each with its meaning and its share.
+pub(super) fn classes_and_flags(report: &Report) -> Markup {
+    let classes = Class::ALL.map(|class| Bar::new(class.as_str(), class_meaning(class), &report.classes));
+    let flags = Flag::ALL.map(|flag| Bar::new(flag.as_str(), flag_meaning(flag), &report.flags));
+    html! {
+        div.beside {
+            @if report.failed > 0 {
+                section aria-labelledby="classes" {
+                    h2 #classes { "Failures by class" }
+                    p.intro { "Each failure has one class, the first that applies. Shares are of all failures." }
+                    (bars(classes, report.failed))
+                }
+            }
+            @if flags.iter().any(|flag| flag.runs > 0) {
+                section aria-labelledby="flags" {
+                    h2 #flags { "Flags" }
+                    p.intro { "All that applied to scored runs, passed or not. Shares are of all scored runs." }
+                    (bars(flags, report.scored()))
+                }
+            }
+        }
+    }
+}
+
+fn class_meaning(class: Class) -> &'static str {
+    match class {
+        Class::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
+        Class::ActError => {
+            "A refused call (no such tool, or arguments that do not fit) explains a missing action, or the agent broke."
+        }
+        Class::ActionLost => "An action was never done.",
+        Class::ParameterError => "A start time cannot be.",
+        Class::OrderError => "Actions were done in an order that the paragraph rules out.",
+        Class::Repeated => "An action was done again after it was done.",
+        Class::Distractor => "A tool was called that belongs to no action.",
+    }
+}
+
+fn flag_meaning(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Class(Class::ActError) => "A call was refused, or the agent broke.",
+        Flag::Class(class) => class_meaning(class),
+        Flag::Concurrent => "Calls overlapped in time.",
+        Flag::AgentFailed => "The agent broke instead of finishing.",
+    }
+}
+
+/// How often something occurred.
+pub(super) struct Bar {
+    name: &'static str,
+    meaning: &'static str,
+    runs: u64,
+}
+
+impl Bar {
+    pub(super) fn new(
+        name: &'static str,
+        meaning: &'static str,
+        counts: &BTreeMap<&'static str, u64>,
+    ) -> Self {
+        Self { name, meaning, runs: counts.get(name).copied().unwrap_or(0) }
+    }
+}
+
+/// A line for each that occurred: the name, a bar, the count, what it means.
+pub(super) fn bars<const N: usize>(bars: [Bar; N], all: u64) -> Markup {
+    let (met, absent): (Vec<Bar>, Vec<Bar>) = bars.into_iter().partition(|bar| bar.runs > 0);
+    html! {
+        dl.bars {
+            @for bar in met {
+                @let share = bar.runs as f64 / all.max(1) as f64;
+                div {
+                    dt { (bar.name) }
+                    dd.number { (count(bar.runs)) }
+                    dd.number.quiet { (percent(share)) }
+                    dd.bar aria-hidden="true" {
+                        svg viewBox="0 0 100 4" preserveAspectRatio="none" {
+                            rect width=(format!("{:.2}", share * 100.0)) height="4" {}
+                        }
+                    }
+                    dd.meaning { (bar.meaning) }
+                }
+            }
+        }
+        @if !absent.is_empty() {
+            p.quiet {
+                "Did not occur: " (absent.iter().map(|bar| bar.name).collect::<Vec<_>>().join(", ")) "."
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The messages of a run, from its trace.
+//!
+//! A model's turn is an assistant's message that has the turn's calls. The trace of an external agent has no turns, only
+//! the calls that arrived: calls without a result between them become one message, and what the agent finally says
+//! another.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use planproof_synth::Case;
+use planproof_trace::{Arguments, EndReason, EventKind, FinishReason, LimitKind, Trace};
+use serde_json::{Map, Value};
+
+use super::format::{Choice, Limit, Message, Output, Role, ToolCall, ToolCallError};
+
+/// What was said in a run, and how it ended.
+pub(super) struct Conversation<'a> {
+    model: &'a str,
+    pub(super) messages: Vec<Message<'a>>,
+    /// Why the last message of the assistant is the last.
+    stop_reason: &'static str,
+    /// The limit that ended the run.
+    pub(super) limit: Option<Limit>,
+    /// Turns of the model; `None` where they are not seen.
+    pub(super) turns: Option<u32>,
+}
+
+impl<'a> Conversation<'a> {
+    /// The conversation of a run. Without a trace it is the query alone.
+    pub(super) fn of(case: &'a Case, model: &'a str, trace: Option<&'a Trace>) -> Self {
+        let mut writer = Writer {
+            case,
+            model,
+            messages: Vec::new(),
+            names: HashMap::new(),
+            open: None,
+            stop_reason: "unknown",
+            limit: None,
+            turns: 0,
+        };
+        writer.add(&case.query, Role::User { source: "input" });
+        for event in trace.map_or(&[][..], |trace| &trace.events) {
+            writer.take(&event.kind);
+        }
+        Self {
+            model,
+            messages: writer.messages,
+            stop_reason: writer.stop_reason,
+            limit: writer.limit,
+            turns: (writer.turns > 0).then_some(writer.turns),
+        }
+    }
+
+    /// The last that the assistant said.
+    pub(super) fn output(&'a self) -> Output<'a> {
+        let last = self.messages.iter().rfind(|message| matches!(message.role, Role::Assistant { .. }));
+        Output {
+            model: self.model,
+            choices: last
+                .map(|message| Choice { message, stop_reason: self.stop_reason })
+                .into_iter()
+                .collect(),
+            completion: last.map_or("", |message| message.content),
+        }
+    }
+}
+
+/// The assistant's message that takes the next call.
+struct Open {
+    place: usize,
+    /// Calls still to come; `None` for an external agent, which does not say.
+    calls: Option<u32>,
+}
+
+struct Writer<'a> {
+    case: &'a Case,
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    /// Names of the tools by the ids of their calls.
+    names: HashMap<&'a str, &'a str>,
+    open: Option<Open>,
+    stop_reason: &'static str,
+    limit: Option<Limit>,
+    turns: u32,
+}
+
+impl<'a> Writer<'a> {
+    fn add(&mut self, content: &'a str, role: Role<'a>) {
+        let id = format!("{}/{}", self.case.id, self.messages.len() + 1);
+        self.messages.push(Message { id, content, role });
+    }
+
+    /// Adds a message of the assistant, which takes calls.
+    fn add_turn(&mut self, content: &'a str, calls: Option<u32>) {
+        self.open = Some(Open { place: self.messages.len(), calls });
+        self.add(content, Role::Assistant { source: "generate", tool_calls: Vec::new(), model: self.model });
+    }
+
+    fn take(&mut self, event: &'a EventKind) {
+        match event {
+            // It is the case's query, which stands there already.
+            EventKind::Query { .. } => {}
+            EventKind::Turn { text, calls, finish, .. } => {
+                self.turns += 1;
+                self.stop_reason = stop_reason(*finish);
+                self.add_turn(text, Some(*calls));
+            }
+            EventKind::Call(call) => {
+                let open = self.open.as_mut().filter(|open| open.calls != Some(0));
+                let place = match open {
+                    Some(open) => {
+                        open.calls = open.calls.map(|calls| calls - 1);
+                        open.place
+                    }
+                    None => {
+                        self.stop_reason = "tool_calls";
+                        self.add_turn("", None);
+                        self.messages.len() - 1
+                    }
+                };
+                self.names.insert(call.id.as_str(), &call.name);
+                if let Role::Assistant { tool_calls, .. } = &mut self.messages[place].role {
+                    tool_calls.push(tool_call(call));
+                }
+            }
+            EventKind::Result(result) => {
+                // An external agent that has seen a result has taken a new turn before it calls again.
+                self.open.take_if(|open| open.calls.is_none());
+                let id = result.id.as_str();
+                let error =
+                    result.is_error.then_some(ToolCallError { kind: "unknown", message: &result.text });
+                let role = Role::Tool { tool_call_id: id, function: self.names.get(id).copied(), error };
+                self.add(&result.text, role);
+            }
+            EventKind::End(reason) => self.end(reason),
+        }
+    }
+
+    fn end(&mut self, reason: &'a EndReason) {
+        match reason {
+            EndReason::Answered { text } => {
+                let last = self.messages.last();
+                let is_said = last.is_some_and(|last| {
+                    last.content == text
+                        && matches!(&last.role, Role::Assistant { tool_calls, .. } if tool_calls.is_empty())
+                });
+                if !is_said {
+                    self.stop_reason = "stop";
+                    self.add_turn(text, Some(0));
+                }
+            }
+            EndReason::LimitReached { limit, value } => {
+                let (kind, units) = match limit {
+                    LimitKind::WallMilliseconds => ("time", *value as f64 / 1000.0),
+                    LimitKind::Iterations if self.turns > 0 => ("turn", *value as f64),
+                    LimitKind::Iterations | LimitKind::OutputBytes => ("custom", *value as f64),
+                };
+                let reason = format!("limit reached: {limit} {value}");
+                self.limit = Some(Limit { kind, limit: units, reason });
+            }
+            // The score or the sample's error says why.
+            EndReason::AgentFailed { .. } | EndReason::Unscored { .. } => {}
+        }
+    }
+}
+
+fn tool_call(call: &planproof_trace::ToolCall) -> ToolCall<'_> {
+    static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    let (arguments, parse_error) = match &call.arguments {
+        Arguments::Object(object) => (object, None),
+        Arguments::Malformed(text) => (&*NONE, Some(format!("the arguments are no JSON object: {text}"))),
+    };
+    ToolCall { id: call.id.as_str(), function: &call.name, arguments, parse_error, kind: "function" }
+}
+
+fn stop_reason(finish: FinishReason) -> &'static str {
+    match finish {
+        FinishReason::Stop => "stop",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ContentFilter => "content_filter",
+    }
+}

@@ -1,0 +1,70 @@
+use csv::{ReaderBuilder, StringRecord};
+use planproof_bench::SimKind;
+use planproof_report::csv::{COLUMNS, write};
+use planproof_synth::Options;
+use proptest::prelude::*;
+
+use crate::campaigns::TestCampaign;
+use crate::mixed::{hostile, mixed};
+
+fn table(campaign: &TestCampaign) -> String {
+    let mut out = Vec::new();
+    write(&campaign.reported(), &mut out).expect("memory can be written");
+    String::from_utf8(out).expect("CSV is text")
+}
+
+/// The rows, the header being checked.
+fn rows(text: &str) -> Vec<StringRecord> {
+    let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
+    assert_eq!(reader.headers().expect("there is a header"), COLUMNS.as_slice());
+    reader.records().map(|row| row.expect("all rows are as long as the header")).collect()
+}
+
+fn cell<'a>(row: &'a StringRecord, column: &str) -> &'a str {
+    let place = COLUMNS.iter().position(|name| *name == column).expect("there is such a column");
+    &row[place]
+}
+
+#[test]
+fn a_run_of_every_kind() {
+    insta::assert_snapshot!(table(&mixed("tools@sim/test", Some("sim/test"))));
+}
+
+#[test]
+fn rows_agree_with_the_report() {
+    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 200);
+    let rows = rows(&table(&campaign));
+    let count = |column, value| rows.iter().filter(|row| cell(row, column) == value).count() as u64;
+    assert_eq!(rows.len(), 200);
+    assert_eq!(count("passed", "true"), campaign.report.passed);
+    for (class, failed) in &campaign.report.classes {
+        assert_eq!(count("class", class), *failed);
+    }
+    let tokens: u64 =
+        rows.iter().map(|row| cell(row, "input_tokens").parse::<u64>().expect("a number")).sum();
+    assert_eq!(tokens, campaign.report.tokens.input);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_text_comes_back_and_is_no_formula(
+        text in prop_oneof![any::<String>(), "[=+@\\-\\t\\r\\n\",;']{1,6}[a-z]{0,3}"]
+    ) {
+        let written = table(&hostile(&text));
+        let rows = rows(&written);
+        prop_assert_eq!(rows.len(), 2);
+        for row in &rows {
+            prop_assert_eq!(row.len(), COLUMNS.len());
+            for column in ["case", "topic", "agent", "model", "campaign"] {
+                let cell = cell(row, column);
+                prop_assert!(cell == text || cell.strip_prefix('\'') == Some(&text), "{:?}", cell);
+            }
+            for cell in row {
+                prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']), "{:?}", cell);
+            }
+        }
+        prop_assert_eq!(cell(&rows[1], "passed"), "");
+    }
+}

@@ -1,0 +1,482 @@
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use planproof_bench::SimKind;
+use planproof_report::html::{self, HtmlLimits};
+use planproof_report::{ReportedCampaign, TraceSource};
+use planproof_synth::{Case, Class, Options, Verdict};
+use planproof_trace::{
+    Arguments, CallId, EndReason, EventKind, FinishReason, ToolCall, ToolResult, Trace, Usage,
+};
+use proptest::prelude::*;
+
+use crate::campaigns::{TestCampaign, cases, dated, right_plan, run};
+use crate::markup::{Element, parse};
+
+fn page_within(campaign: &ReportedCampaign<'_>, limits: &HtmlLimits) -> String {
+    let mut out = Vec::new();
+    html::write(campaign, limits, &mut out).expect("a vector takes everything");
+    String::from_utf8(out).expect("a page is text")
+}
+
+fn page(campaign: &TestCampaign) -> String {
+    page_within(&campaign.reported(), &HtmlLimits::default())
+}
+
+fn parsed(campaign: &TestCampaign) -> Element {
+    parse(&page(campaign)).expect("the page is all ours")
+}
+
+/// Headings with their levels, and notes in boxes.
+fn outline(page: &Element) -> String {
+    let is_line = |element: &Element| {
+        ["h1", "h2", "h3", "h5"].contains(&element.name.as_str())
+            || element.has_class("banner")
+            || element.name == "summary"
+    };
+    let lines = page.find(&is_line).into_iter().map(|line| format!("{}: {}", line.name, line.lines()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_parts_come_in_order() {
+    let options = Options { actions_max: 3, ..Options::default() };
+    let campaign = TestCampaign::simulated(SimKind::InOrder, options, 4);
+    let page = parsed(&campaign);
+    insta::assert_snapshot!(outline(&page), @r"
+    h1: tools@sim/in-order
+    p: SIMULATION: a simulated model planned; these figures say nothing of any real model.
+    h2: Key figures
+    h2: Success by number of actions
+    h2: Failures by class
+    h2: Flags
+    h2: Failing cases
+    h3: Findings: the smallest case of each class
+    summary: Finding 1 order_error case 7-3, 3 actions call 1, traffic camera search, came too early 3 cases of this class
+    h5: Constraints
+    h5: Trace
+    h3: All further failures 2
+    summary: order_error case 7-1, 3 actions call 1, simulation code profiling, came too early
+    h5: Constraints
+    h5: Trace
+    summary: order_error case 7-2, 3 actions call 1, leather auction, came too early
+    h5: Constraints
+    h5: Trace
+    ");
+    let top: Vec<&str> = page.only("body", "").children.iter().filter_map(name).collect();
+    assert_eq!(top, ["header", "p", "main", "footer", "script"]);
+    insta::assert_snapshot!(page.only("header", "").lines().replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r"
+    planproof VERSION campaign report
+    Dark theme
+    tools@sim/in-order
+    with the model sim/in-order
+    Campaign
+    20261120-1233-abcd
+    Began
+    2026-11-20 12:33 UTC
+    Seed
+    7
+    Cases
+    4
+    Command
+    planproof test 'tools@sim/in-order' --cases 4
+    ");
+    insta::assert_snapshot!(page.all("details", "")[0].lines(), @r#"
+    Finding 1 order_error case 7-3, 3 actions call 1, traffic camera search, came too early 3 cases of this class
+    Earlier than traffic camera search, police dog training and bank transfer tracing happen; following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place.
+    Called
+    traffic camera search (first wrong call)
+    police dog training
+    bank transfer tracing
+    Right would be
+    police dog training
+    bank transfer tracing
+    traffic camera search
+    Constraints
+    ✗ violated police dog training before traffic camera search c1
+    bank transfer tracing before traffic camera search c2
+    Earlier than traffic camera search, police dog training and bank transfer tracing happen following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place
+    Trace
+    call 1 traffic_camera_search answer The task "traffic camera search" is done.
+    First wrong call. Right there: police dog training or bank transfer tracing.
+    call 2 police_dog_training answer The task "police dog training" is done.
+    call 3 bank_transfer_tracing answer The task "bank transfer tracing" is done.
+    final answer All tasks are done.
+    648 tokens read and 22 written by the model, 1.5 s. planproof runs show 20261120-1233-abcd --case 7-3
+    "#);
+}
+
+fn name(node: &crate::markup::Node) -> Option<&str> {
+    match node {
+        crate::markup::Node::Element(element) => Some(&element.name),
+        crate::markup::Node::Text(_) => None,
+    }
+}
+
+#[test]
+fn headings_skip_no_level() {
+    let page = parsed(&TestCampaign::of_everything(39));
+    let is_heading =
+        |element: &Element| element.name.len() == 2 && element.name.starts_with('h') && element.name != "hr";
+    let levels: Vec<u32> =
+        page.find(&is_heading).iter().filter_map(|heading| heading.name[1..].parse().ok()).collect();
+    assert_eq!(levels[0], 1);
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+}
+
+/// The characters of the paragraph that state what was violated, by the constraints' own places.
+fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
+    let violated = verdict.violated.iter().flat_map(|violated| {
+        let stated = case.constraints.iter().find(|stated| stated.id == violated.id);
+        stated.expect("a verdict names constraints of its case").sources.iter()
+    });
+    violated.flat_map(|source| source.start as usize..source.end as usize).collect()
+}
+
+#[test]
+fn marks_cover_exactly_the_violated_words() {
+    let options = Options { actions_max: 7, ..Options::default() };
+    let campaign = TestCampaign::simulated(SimKind::Careless, options, 150);
+    let page = parsed(&campaign);
+    let shown = page.all("details", "case");
+    assert_eq!(shown.len() as u64, campaign.report.failed);
+    let mut marks_with_several = 0;
+    for details in shown {
+        let ordinal = campaign.cases.iter().position(|case| case.id == details.attribute("data-case"));
+        let ordinal = ordinal.expect("only cases of the campaign are shown");
+        let case = &campaign.cases[ordinal];
+        let verdict = campaign.outcomes[ordinal].verdict.as_ref().expect("it is scored");
+        let paragraph = details.only("p", "paragraph");
+        assert_eq!(paragraph.text(), case.paragraph);
+
+        let mut marked = BTreeSet::new();
+        let mut at = 0;
+        for child in &paragraph.children {
+            let (text, mark) = match child {
+                crate::markup::Node::Text(text) => (text.clone(), None),
+                crate::markup::Node::Element(mark) => (mark.text(), Some(mark)),
+            };
+            let end = at + text.chars().count();
+            if let Some(mark) = mark {
+                marked.extend(at..end);
+                let ids: Vec<&str> = mark.attribute("data-constraint").split(' ').collect();
+                for violated in &verdict.violated {
+                    let first =
+                        &case.constraints.iter().find(|stated| stated.id == violated.id).unwrap().sources[0];
+                    let is_here = (at..end).contains(&(first.start as usize));
+                    assert!(
+                        !is_here || ids.contains(&violated.id.as_str()),
+                        "{ids:?} without {}",
+                        violated.id
+                    );
+                    assert!(!is_here || text.contains(&violated.words), "{text:?}");
+                }
+                assert!(mark.attribute("title").starts_with("Violated: "));
+                marks_with_several += usize::from(ids.len() > 1);
+            }
+            at = end;
+        }
+        assert_eq!(marked, violated_characters(case, verdict), "{}", case.id);
+        let violated: BTreeSet<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
+        let listed = |class: &str| -> Vec<&str> {
+            let items = details.only("ul", "constraints").all("li", class);
+            items.iter().flat_map(|item| item.attribute("data-constraint").split(' ')).collect()
+        };
+        assert_eq!(listed("violated").into_iter().collect::<BTreeSet<_>>(), violated);
+        assert_eq!(listed("").len(), case.constraints.len());
+    }
+    assert!(marks_with_several > 0, "the cases are too simple to show anything");
+}
+
+#[test]
+fn the_first_wrong_call_is_marked_in_the_trace() {
+    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 60);
+    for details in parsed(&campaign).all("details", "case") {
+        let ordinal = campaign.cases.iter().position(|case| case.id == details.attribute("data-case"));
+        let case = &campaign.cases[ordinal.unwrap()];
+        let verdict = campaign.outcomes[ordinal.unwrap()].verdict.as_ref().unwrap();
+        let wrong =
+            verdict.first_wrong_call.expect("an order error of calls in sequence has a first wrong call");
+        let action = case.actions.iter().find(|action| action.id == verdict.calls[wrong]).unwrap();
+        let row = details.only("ol", "trace").only("li", "wrong");
+        assert_eq!(row.all("code", "")[0].text(), action.tool);
+        assert!(row.text().starts_with(&format!("call {} ", wrong + 1)), "{}", row.text());
+        let right = row.only("div", "hint").text();
+        for id in &verdict.correct_next[wrong] {
+            let action = case.actions.iter().find(|action| action.id == *id).unwrap();
+            assert!(right.contains(&action.text), "{right}");
+        }
+    }
+}
+
+#[test]
+fn every_class_has_a_finding_and_all_failures_are_shown() {
+    let campaign = TestCampaign::of_everything(130);
+    let page = parsed(&campaign);
+    let findings =
+        page.all("details", "").into_iter().filter(|details| !details.all("span", "finding").is_empty());
+    let classes: BTreeSet<&str> = findings.map(|details| details.attribute("data-class")).collect();
+    let met = campaign.report.classes.iter().filter(|(_, cases)| **cases > 0).map(|(name, _)| *name);
+    assert_eq!(classes, met.collect());
+    let shown: BTreeSet<&str> =
+        page.all("details", "case").iter().map(|details| details.attribute("data-case")).collect();
+    let failed = campaign.outcomes.iter().filter(|outcome| outcome.passed() == Some(false));
+    assert_eq!(shown, failed.map(|outcome| campaign.cases[outcome.ordinal as usize].id.as_str()).collect());
+
+    let reasons: Vec<String> = page.only("ul", "reasons").children.iter().map(|_| String::new()).collect();
+    assert_eq!(reasons.len(), 2);
+    let unscored = page.only("ul", "reasons").text();
+    assert!(unscored.contains("4 runs: the model is down") && unscored.contains("7-12"), "{unscored}");
+    assert!(unscored.contains("3 runs: the trace was cut off"), "{unscored}");
+    let banner = page.only("p", "banner").text();
+    assert!(banner.starts_with("Not finished: 3 cases have no finished run."), "{banner}");
+}
+
+#[test]
+fn a_simulation_says_so_and_a_real_model_is_no_simulation() {
+    let cases = cases(Options::default(), 3);
+    let runs = |cases: &[Case]| {
+        let answer = || EndReason::Answered { text: "Done.".into() };
+        cases.iter().map(|case| Some(run(case, &right_plan(case), answer()))).collect()
+    };
+    for (model, is_simulated) in [("sim/perfect", true), ("openai/gpt", false)] {
+        let campaign = TestCampaign::of_runs("tools@x", Some(model), cases.clone(), runs(&cases));
+        let banners =
+            parsed(&campaign).all("p", "banner").iter().map(|banner| banner.text()).collect::<Vec<_>>();
+        let expected =
+            "SIMULATION: a simulated model planned; these figures say nothing of any real model.".to_owned();
+        assert_eq!(banners, if is_simulated { vec![expected] } else { vec![] });
+    }
+}
+
+#[test]
+fn campaigns_without_failures_have_pages_too() {
+    let text = |campaign: &TestCampaign| parsed(campaign).only("main", "").text();
+    let perfect = TestCampaign::simulated(SimKind::Perfect, Options::default(), 5);
+    assert!(text(&perfect).ends_with("Failing casesNo case failed."));
+
+    let none = TestCampaign::of_runs("tools@x", None, Vec::new(), Vec::new());
+    assert!(text(&none).contains("no case has a score"));
+    assert!(text(&none).ends_with("No run has a score yet, so there is nothing to show."));
+
+    let cases = cases(Options::default(), 3);
+    let waiting = TestCampaign::of_runs("tools@x", None, cases.clone(), vec![None, None, None]);
+    assert!(text(&waiting).contains("3 cases have no finished run."));
+
+    let done = run(&cases[0], &right_plan(&cases[0]), EndReason::Answered { text: String::new() });
+    let mut begun = TestCampaign::of_runs("tools@x", None, cases, vec![Some(done), None, None]);
+    assert!(text(&begun).ends_with("No case has failed so far."));
+    begun.report.ended_by = Some("0.50 USD".into());
+    assert!(text(&begun).contains("the budget of 0.50 USD was used up. 2 cases have no finished run."));
+}
+
+/// Notes which traces were asked for.
+struct Counting<'a> {
+    campaign: &'a TestCampaign,
+    asked: RefCell<Vec<u32>>,
+}
+
+impl TraceSource for Counting<'_> {
+    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
+        self.asked.borrow_mut().push(ordinal);
+        self.campaign.trace(ordinal)
+    }
+}
+
+#[test]
+fn what_has_no_room_is_summed_up_and_its_traces_are_not_fetched() {
+    let campaign = TestCampaign::of_everything(130);
+    let counting = Counting { campaign: &campaign, asked: RefCell::default() };
+    let reported = ReportedCampaign { traces: &counting, ..campaign.reported() };
+    let limits = HtmlLimits { cases_max: 10, ..HtmlLimits::default() };
+    let page = parse(&page_within(&reported, &limits)).expect("the page is all ours");
+    assert_eq!(page.all("details", "case").len(), 10);
+    assert_eq!(counting.asked.take().len(), 10);
+    let main = page.only("main", "").text();
+    let rest = campaign.report.failed - 10;
+    assert!(main.contains(&format!("no room for {rest} further failures")), "{main}");
+    assert!(
+        main.contains(&format!("planproof runs show {} --findings {}", campaign.id, campaign.report.failed))
+    );
+
+    let whole = page_within(&reported, &HtmlLimits::default()).len();
+    let bare = page_within(&reported, &HtmlLimits { cases_max: 0, ..limits }).len();
+    for bytes_max in [0, 5000, 20_000, 100_000] {
+        let limits = HtmlLimits { bytes_max, ..HtmlLimits::default() };
+        let page = page_within(&reported, &limits);
+        assert!(page.len() <= bare + bytes_max && page.len() < whole, "{bytes_max}: {}", page.len());
+        parse(&page).expect("the page is all ours");
+    }
+}
+
+#[test]
+fn a_broken_trace_is_a_note() {
+    let mut campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 60);
+    let failed: Vec<usize> = campaign
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.passed() == Some(false))
+        .map(|outcome| outcome.ordinal as usize)
+        .collect();
+    let other = campaign.traces[failed[3]].clone();
+    campaign.traces[failed[0]] = Err("line 3: <not> JSON".into());
+    campaign.traces[failed[1]] = Ok(None);
+    campaign.traces[failed[2]] = other;
+    let page = parsed(&campaign);
+    let notes = |ordinal: usize| -> Vec<String> {
+        let id = format!("case-{ordinal}");
+        let details = page.find(&|element| element.attribute("id") == id);
+        details[0].all("p", "note").iter().map(|note| note.text()).collect()
+    };
+    assert_eq!(notes(failed[0]), ["The trace cannot be shown: line 3: <not> JSON"]);
+    assert_eq!(notes(failed[1]), ["The run has no trace."]);
+    assert_eq!(notes(failed[2]), ["This is not the trace that was judged: its calls are others."]);
+    assert!(notes(failed[3]).is_empty());
+}
+
+#[test]
+fn the_same_campaign_is_the_same_bytes() {
+    let campaign = TestCampaign::of_everything(52);
+    assert_eq!(page(&campaign), page(&campaign));
+}
+
+#[test]
+fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
+    let options = Options { actions_min: 19, actions_max: 22, ..Options::default() };
+    let campaign = TestCampaign::simulated(SimKind::Careless, options, 12);
+    let page = parsed(&campaign);
+    let drawing = &page.only("figure", "chart").all("svg", "")[0];
+    let groups = campaign.report.by_actions.len();
+    assert_eq!(drawing.only("g", "measured").all("circle", "").len(), groups);
+    assert_eq!(drawing.all("path", "interval").len(), groups);
+    assert_eq!(drawing.only("g", "in-order").all("polygon", "").len(), groups);
+    // Above 20 actions chance is not known.
+    let known = campaign.report.by_actions.iter().filter(|group| group.chance.is_some()).count();
+    assert!(0 < known && known < groups);
+    assert_eq!(drawing.only("g", "chance").all("polygon", "").len(), known);
+    let body = page.only("tbody", "");
+    assert_eq!(body.all("tr", "").len(), groups);
+    assert_eq!(body.all("tr", "")[groups - 1].all("td", "")[3].text(), "–");
+}
+
+/// A campaign in which everything that can come from outside is `text`.
+pub(crate) fn hostile(text: &str) -> TestCampaign {
+    let mut cases = cases(Options { distractors: 1, ..Options::default() }, 5);
+    for case in &mut cases {
+        case.id += text;
+        case.topic = text.to_owned();
+        for action in &mut case.actions {
+            action.text += text;
+            action.tool += text;
+        }
+        for tool in &mut case.tools {
+            tool.name += text;
+            tool.description = text.to_owned();
+        }
+        // Places of constraints stay where they are: in front of what is added.
+        case.paragraph += text;
+        case.query = format!("{text}{}{text}", case.paragraph);
+    }
+    let usage = Usage { input_tokens: u64::MAX / 16, output_tokens: 1 };
+    let run_of = |place: usize, case: &Case| {
+        let mut tools = right_plan(case);
+        tools.reverse();
+        let end = match place {
+            0 => EndReason::Answered { text: text.to_owned() },
+            1 => EndReason::AgentFailed { reason: text.to_owned() },
+            2 => EndReason::Unscored { reason: text.to_owned() },
+            _ => EndReason::Answered { text: "Done.".into() },
+        };
+        let mut kinds: Vec<EventKind> = run(case, &tools, end).into_iter().map(|event| event.kind).collect();
+        let id = || CallId::new(text);
+        let arguments = match place {
+            0 => Arguments::Malformed(text.to_owned()),
+            _ => Arguments::Object([(text.to_owned(), text.into())].into_iter().collect()),
+        };
+        let call = ToolCall { id: id(), name: text.to_owned(), arguments };
+        let finish = FinishReason::Length;
+        let more = [
+            EventKind::Query { text: text.to_owned() },
+            EventKind::Turn { text: text.to_owned(), calls: 2, finish, usage },
+            EventKind::Call(call.clone()),
+            EventKind::Call(ToolCall { id: CallId::new("late"), ..call }),
+            EventKind::Result(ToolResult::error(id(), text)),
+        ];
+        kinds.splice(1..1, more);
+        Some(dated(kinds))
+    };
+    let runs = cases.iter().enumerate().map(|(place, case)| run_of(place, case)).collect();
+    let mut campaign = TestCampaign::of_runs(text, Some(text), cases, runs);
+    campaign.id += text;
+    campaign.command_line = text.to_owned();
+    campaign.store_option = text.to_owned();
+    campaign.report.ended_by = Some(text.to_owned());
+    campaign.traces[4] = Err(text.to_owned());
+    if let Ok(Some(trace)) = &mut campaign.traces[0] {
+        trace.header.version = text.to_owned();
+    }
+    campaign
+}
+
+#[test]
+fn the_hostile_campaign_shows_what_it_is_given() {
+    let text = parsed(&hostile("Zxq")).text();
+    assert!(text.matches("Zxq").count() > 100);
+}
+
+#[test]
+fn known_attacks_stay_text() {
+    for text in [
+        "<script>alert(1)</script>",
+        "</script><img src=x onerror=alert(1)>",
+        "</style></title></textarea>",
+        "\" onmouseover=\"alert(1)",
+        "' autofocus onfocus='alert(1)",
+        "]]><!-- --!> <![CDATA[",
+        "&lt;b&gt; &#60; &amp",
+        "\0\u{1}\u{1b}[31m\u{7f}\u{85}",
+        "abc\u{202e}fed\u{2066}\u{2069}\u{200f}\u{feff}",
+        "\r\n\t\u{2028}\u{2029}",
+        "`${alert(1)}` {{7*7}}",
+        "\u{fffe}\u{ffff}\u{10ffff}\u{e0041}",
+    ] {
+        let page = page(&hostile(text));
+        let parsed = parse(&page).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(parsed.all("script", "").len(), 1, "{text:?}");
+        assert_eq!(parsed.all("details", "case").len(), 4, "{text:?}");
+        assert!(!page.contains('\u{202e}') && !page.contains('\0'), "{text:?}");
+    }
+}
+
+#[test]
+fn text_of_a_megabyte_is_cut() {
+    let page = page(&hostile(&"x".repeat(1_000_000)));
+    assert!(page.len() < 400_000, "{}", page.len());
+    assert!(page.contains("more characters)"));
+    parse(&page).expect("the page is all ours");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_comes_from_outside_the_page_is_ours(text in "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}") {
+        let parsed = parse(&page(&hostile(&text)));
+        prop_assert!(parsed.is_ok(), "{:?}: {:?}", text, parsed.err());
+        let cases = parsed.map(|page| page.all("details", "case").len());
+        prop_assert_eq!(cases, Ok(4));
+    }
+}
+
+#[test]
+fn every_class_has_a_gist() {
+    let campaign = TestCampaign::of_everything(130);
+    let page = parsed(&campaign);
+    for class in Class::ALL.into_iter().filter(|class| *class != Class::ParameterError) {
+        let gists = page.find(&|element| element.attribute("data-class") == class.as_str());
+        assert!(
+            gists.iter().all(|details| !details.only("span", "gist").text().trim().is_empty()),
+            "{class:?}"
+        );
+    }
+}

@@ -1,0 +1,101 @@
+use planproof_bench::SimKind;
+use planproof_report::inspect::{InspectError, write};
+use planproof_synth::Options;
+use serde_json::{Value, json};
+
+use crate::campaigns::TestCampaign;
+use crate::mixed::{hostile, mixed};
+
+fn text(campaign: &TestCampaign) -> String {
+    let mut out = Vec::new();
+    write(&campaign.reported(), &mut out).expect("memory can be written");
+    String::from_utf8(out).expect("JSON is text")
+}
+
+fn log(campaign: &TestCampaign) -> Value {
+    serde_json::from_str(&text(campaign)).expect("it is JSON")
+}
+
+#[test]
+fn the_head_of_a_log() {
+    let mut campaign = mixed("tools@sim/test", Some("sim/test"));
+    campaign.report.cost = Some(0.25);
+    let mut log = log(&campaign);
+    log["samples"] = json!([]);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&log).expect("it was JSON"));
+}
+
+#[test]
+fn a_sample_of_every_kind() {
+    let log = log(&mixed("tools@sim/test", Some("sim/test")));
+    insta::assert_snapshot!(serde_json::to_string_pretty(&log["samples"]).expect("it was JSON"));
+}
+
+#[test]
+fn samples_come_last_because_inspect_reads_no_further() {
+    let text = text(&mixed("command:agent", None));
+    let places: Vec<usize> = [
+        "\"version\"",
+        "\n\"status\"",
+        "\n\"eval\"",
+        "\n\"plan\"",
+        "\n\"results\"",
+        "\n\"stats\"",
+        "\n\"samples\"",
+    ]
+    .iter()
+    .map(|name| text.find(name).expect("it is there"))
+    .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(text.ends_with("]}\n"));
+}
+
+#[test]
+fn figures_agree_with_the_report() {
+    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 200);
+    let log = log(&campaign);
+    let report = &campaign.report;
+    let samples = log["samples"].as_array().expect("a list");
+    let right = samples.iter().filter(|sample| sample["scores"]["planproof"]["value"] == "C").count() as u64;
+    assert_eq!((samples.len() as u64, right), (report.cases, report.passed));
+    let accuracy = log["results"]["scores"][0]["metrics"]["accuracy"]["value"].as_f64().expect("a number");
+    assert_eq!(accuracy, report.passed as f64 / report.cases as f64);
+    let tokens: u64 = samples
+        .iter()
+        .filter_map(|sample| sample["model_usage"]["sim/careless"]["input_tokens"].as_u64())
+        .sum();
+    assert_eq!(tokens, report.tokens.input);
+    assert_eq!(log["stats"]["model_usage"]["sim/careless"]["input_tokens"], tokens);
+    assert_eq!(log["status"], "success");
+}
+
+#[test]
+fn the_target_does_not_depend_on_the_agent() {
+    let logs = [SimKind::Careless, SimKind::Perfect]
+        .map(|kind| log(&TestCampaign::simulated(kind, Options::default(), 30)));
+    let targets = logs.each_ref().map(|log| {
+        let samples = log["samples"].as_array().expect("a list");
+        samples.iter().map(|sample| sample["target"].clone()).collect::<Vec<_>>()
+    });
+    assert_eq!(targets[0], targets[1]);
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_is_an_error_that_names_the_case() {
+    let mut campaign = mixed("command:agent", None);
+    campaign.traces[2] = Err("a page is damaged".into());
+    let error = write(&campaign.reported(), &mut Vec::new()).expect_err("there is no trace");
+    assert!(matches!(&error, InspectError::Trace { case, .. } if case == "7-2"));
+    assert_eq!(error.to_string(), "the trace of case 7-2: a page is damaged");
+    campaign.traces[2] = Ok(None);
+    assert_eq!(log(&campaign)["samples"][2]["messages"].as_array().map(Vec::len), Some(1), "the query alone");
+}
+
+#[test]
+fn harmful_texts_stay_texts() {
+    let harm = "<script>\u{0}\u{ffff}\"\\ ](x)";
+    let log = log(&hostile(harm));
+    assert_eq!(log["samples"][0]["id"], harm);
+    assert_eq!(log["samples"][1]["error"]["message"], harm);
+    assert_eq!(log["eval"]["viewer"]["trust_content"], false);
+}

@@ -1,0 +1,103 @@
+use planproof_bench::SimKind;
+use planproof_report::junit::{BODY_CHARACTERS_MAX, MESSAGE_CHARACTERS_MAX, write};
+use planproof_synth::{Options, Unscored};
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+use crate::campaigns::TestCampaign;
+use crate::mixed::{hostile, mixed};
+
+fn xml(campaign: &TestCampaign) -> String {
+    let mut out = Vec::new();
+    write(&campaign.reported(), &mut out).expect("memory can be written");
+    String::from_utf8(out).expect("XML is text")
+}
+
+fn elements<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> Vec<Node<'a, 'i>> {
+    document.descendants().filter(|node| node.has_tag_name(name)).collect()
+}
+
+#[test]
+fn a_run_of_every_kind() {
+    insta::assert_snapshot!(xml(&mixed("tools@sim/test", Some("sim/test"))));
+}
+
+#[test]
+fn counts_agree_with_the_report() {
+    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 200);
+    let text = xml(&campaign);
+    let document = Document::parse(&text).expect("it is XML");
+    let report = &campaign.report;
+    assert!(report.failed > 10 && report.passed > 10);
+    for name in ["testsuites", "testsuite"] {
+        let [suite] = elements(&document, name)[..] else { panic!("one {name}") };
+        for (attribute, count) in [("tests", 200), ("failures", report.failed), ("errors", 0), ("skipped", 0)]
+        {
+            assert_eq!(suite.attribute(attribute), Some(count.to_string().as_str()), "{name} {attribute}");
+        }
+        assert_eq!(suite.attribute("time"), Some("300.000"), "each run is said to have taken 1.5 s");
+    }
+    assert_eq!(elements(&document, "testcase").len(), 200);
+    assert_eq!(elements(&document, "failure").len() as u64, report.failed);
+    assert_eq!(xml(&campaign), text);
+}
+
+#[test]
+fn long_texts_are_cut() {
+    let mut campaign = mixed("tools@sim/test", Some("sim/test"));
+    campaign.cases[1].paragraph = "long ".repeat(BODY_CHARACTERS_MAX);
+    campaign.outcomes[3].verdict = Err(Unscored::Outside { reason: "why ".repeat(BODY_CHARACTERS_MAX) });
+    let text = xml(&campaign);
+    let document = Document::parse(&text).expect("it is XML");
+    let told = [elements(&document, "failure"), elements(&document, "error")].concat();
+    let body = |node: &Node<'_, '_>| node.text().unwrap_or_default().to_owned();
+    for node in &told {
+        assert!(body(node).chars().count() <= BODY_CHARACTERS_MAX);
+        assert!(node.attribute("message").is_some_and(|text| text.chars().count() <= MESSAGE_CHARACTERS_MAX));
+    }
+    assert!(body(&told[0]).ends_with("…\nsee it:   planproof runs show 20261120-1233-abcd --case 7-1\n"));
+    assert!(
+        told.iter()
+            .any(|node| body(node).ends_with("…\ntry again: planproof test --resume 20261120-1233-abcd\n"))
+    );
+}
+
+#[test]
+fn a_store_of_its_own_is_named_in_commands() {
+    let mut campaign = mixed("tools@sim/test", Some("sim/test"));
+    campaign.store_option = "--store 'my runs.db'".to_owned();
+    assert!(xml(&campaign).contains("--case 7-1 --store 'my runs.db'\n"));
+}
+
+/// The text as XML can hold it.
+fn visible(text: &str) -> String {
+    let show = |character: char| match character {
+        '\t' | '\n' | '\r' => character,
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(character)).expect("there is a picture for each")
+        }
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        _ => character,
+    };
+    text.chars().map(show).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_text_gives_xml_that_holds_it(
+        text in prop_oneof![any::<String>(), "[\\x00-\\x7f]{0,40}", "[<&\"'\\]>\\r\\n\\t]{0,12}"]
+    ) {
+        let written = xml(&hostile(&text));
+        let document = Document::parse(&written);
+        prop_assert!(document.is_ok(), "{:?} in\n{}", document, written);
+        let document = document.expect("it is XML");
+        let [suite] = elements(&document, "testsuite")[..] else { panic!("one suite") };
+        let shown = visible(&text);
+        prop_assert_eq!(suite.attribute("name"), Some(shown.as_str()));
+        prop_assert_eq!(elements(&document, "testcase").len(), 2);
+        let [error] = elements(&document, "error")[..] else { panic!("one error") };
+        prop_assert!(error.text().is_some_and(|body| body.contains(&shown)));
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the reports, through the public interface.
+
+mod campaigns;
+mod compare;
+mod csv;
+mod html;
+mod inspect;
+mod junit;
+mod markup;
+mod mixed;
+mod step_summary;
