@@ -3,6 +3,8 @@
 #   openai-agents, langgraph   the example agents
 #   ci                         the independent judge (Z3) and the MCP client of protocol 2025-11-25
 #   mcp2                       the MCP client of protocol 2026-07-28
+#   reports                    readers of JUnit files, schemas of GitHub's workflows and actions
+#   inspect                    Inspect (300 MB), which reads its logs
 # A virtual environment whose requirements have not changed since it was made is left as it is.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +18,7 @@ requirements_of() {
     case $1 in
         openai-agents | langgraph) echo "examples/$1/requirements.txt" ;;
         ci) echo ci/requirements.txt ;;
-        mcp2) echo ci/requirements-mcp2.txt ;;
+        mcp2 | reports | inspect) echo "ci/requirements-$1.txt" ;;
         *) echo "make_venvs.sh: no virtual environment is called '$1'" >&2; return 2 ;;
     esac
 }
@@ -35,7 +37,7 @@ make_venv() {
     echo "$stamp" > "$venv/.made-from"
 }
 
-if [ $# -eq 0 ]; then set -- openai-agents langgraph ci mcp2; fi
+if [ $# -eq 0 ]; then set -- openai-agents langgraph ci mcp2 reports inspect; fi
 # All at once: an installation is mostly pip working on one processor.
 pids=
 for name in "$@"; do make_venv "$name" & pids="$pids $!"; done

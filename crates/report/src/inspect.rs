@@ -39,6 +39,14 @@ const NO_MODEL: &str = "none/none";
 /// What separates the actions of a plan.
 const SEPARATOR: &str = ", ";
 
+/// A name for the log that `inspect view` and `inspect log list` find: of JSON files they list those whose name begins
+/// with a moment.
+pub fn file_name(campaign: &ReportedCampaign<'_>) -> String {
+    let moment = campaign.created().trim_end_matches('Z').replace(':', "-");
+    let id: String = campaign.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    format!("{moment}_{NAME}_{id}.json")
+}
+
 /// Why a log could not be written.
 #[derive(Debug, Error)]
 pub enum InspectError {

@@ -57,7 +57,7 @@ proptest! {
         prop_assert_eq!(rows.len(), 2);
         for row in &rows {
             prop_assert_eq!(row.len(), COLUMNS.len());
-            for column in ["case", "topic", "agent", "model", "campaign"] {
+            for column in ["topic", "agent", "model", "campaign"] {
                 let cell = cell(row, column);
                 prop_assert!(cell == text || cell.strip_prefix('\'') == Some(&text), "{:?}", cell);
             }

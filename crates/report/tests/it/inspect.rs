@@ -1,5 +1,5 @@
 use planproof_bench::SimKind;
-use planproof_report::inspect::{InspectError, write};
+use planproof_report::inspect::{InspectError, file_name, write};
 use planproof_synth::Options;
 use serde_json::{Value, json};
 
@@ -98,4 +98,12 @@ fn harmful_texts_stay_texts() {
     assert_eq!(log["samples"][0]["id"], harm);
     assert_eq!(log["samples"][1]["error"]["message"], harm);
     assert_eq!(log["eval"]["viewer"]["trust_content"], false);
+}
+
+#[test]
+fn the_name_of_a_log_begins_with_its_moment() {
+    let mut campaign = mixed("command:agent", None);
+    assert_eq!(file_name(&campaign.reported()), "2026-11-20T12-33-20_planproof_20261120-1233-abcd.json");
+    campaign.id = "../x".to_owned();
+    assert_eq!(file_name(&campaign.reported()), "2026-11-20T12-33-20_planproof_---x.json");
 }

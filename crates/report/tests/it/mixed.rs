@@ -36,11 +36,12 @@ pub(crate) fn mixed(agent: &str, model: Option<&str>) -> TestCampaign {
     campaign
 }
 
-/// One case and two runs of which every text that is not ours is `text`: one failed, one unscored.
+/// Two runs of which every text that is not ours is `text`, one failed, one unscored. The id of the second case has a
+/// `2` behind it, because ids differ.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut cases = cases(Options::default(), 2);
-    for case in &mut cases {
-        case.id = text.to_owned();
+    for (case, behind) in cases.iter_mut().zip(["", "2"]) {
+        case.id = format!("{text}{behind}");
         case.topic = text.to_owned();
         case.query = text.to_owned();
         case.paragraph = format!("{text} {} {text}", case.paragraph);
