@@ -1,8 +1,10 @@
-//! Tool implementations: mock tools in process and over the Model Context Protocol.
+//! Tool implementations: mock tools, built-in ones, a user's own, in process and over the Model Context Protocol.
 //!
 //! - [`Toolbox`] is a set of tools an agent may call; [`execute_recorded`] executes one call and puts it into the
 //!   trace of its run.
 //! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer.
+//! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
+//!   [`CombinedTools`] joins several.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
 //! - [`WallClock`] dates the events of runs that take real time.
 //!
@@ -11,16 +13,25 @@
 //! never an `Err`.
 
 mod builtin;
+mod client;
 mod clock;
+mod combined;
 mod mock;
 mod refusal;
 mod schema;
+mod tool_source;
 mod toolbox;
 
 pub mod mcp;
+pub mod process;
 
 pub use builtin::{BUILTIN_NAMES, builtin, calculator};
+pub use client::{
+    ClientLimits, CommandServer, HttpServer, MESSAGE_BYTES_MAX, McpTools, PAGES_MAX, ServerError, ServerLog,
+};
 pub use clock::WallClock;
+pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools};
 pub use schema::SchemaCache;
+pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{BoxFuture, Toolbox, execute_recorded};

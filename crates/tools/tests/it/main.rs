@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod calculator;
+mod client_http;
+mod client_stdio;
+mod combined;
 mod http;
 mod mcp_http;
 mod mcp_streams;

@@ -1,0 +1,212 @@
+//! The other side of the Model Context Protocol: the tools that a server offers, as a toolbox.
+//!
+//! A server is a program that we start and talk to over its stdin and stdout, or a URL (streamable HTTP). Both protocol
+//! eras are spoken: the server is first asked in the manner of 2026-07-28, and greeted in that of 2025-11-25 if it does
+//! not understand. A program that ends at the newer question is started once more and only greeted.
+//!
+//! The list of tools is read once, at the start. We offer the server nothing: no sampling, no files, and nobody who
+//! could answer its questions.
+//!
+//! Whatever goes wrong with a call (the tool fails, the server answers with an error, does not answer, or is gone) is a
+//! result with `is_error` for the agent. Only a server that cannot be had at the start is an error of ours.
+
+mod connection;
+mod http;
+mod lines;
+mod list;
+mod result;
+mod server;
+mod stderr;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::refusal::{no_such_tool, not_an_object};
+use crate::{BoxFuture, Toolbox};
+
+use connection::{Connection, Era, Reason};
+pub use server::{CommandServer, HttpServer, ServerError};
+pub use stderr::ServerLog;
+
+/// Most bytes of one message of a server, and of all it sends in answer to one request over HTTP. A program that
+/// writes a longer line is not listened to any more.
+pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
+/// Most pages of a list of tools.
+pub const PAGES_MAX: usize = 100;
+
+/// How long a server may take over leaving: closing its session, or its program's end after its stdin has ended.
+const LEAVING_MAX: Duration = Duration::from_secs(1);
+
+/// The limits on a tool server. Reaching one is an error that names it: of the server's start, or as the result of a
+/// call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// Longest time until the tools are listed. Starting may include a download (`npx`, `uvx`).
+    pub start: Duration,
+    /// Longest time of one call.
+    pub call: Duration,
+    /// Most tools of one server.
+    pub tools: usize,
+    /// Most bytes of the text of one result.
+    pub result_bytes: usize,
+}
+
+impl Default for ClientLimits {
+    /// 60 seconds for the start, 60 for a call, 512 tools, 1 MiB.
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(60),
+            call: Duration::from_secs(60),
+            tools: 512,
+            result_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Where a tool server is.
+#[derive(Debug, Clone)]
+pub(crate) enum Server {
+    Command(CommandServer),
+    Http(HttpServer),
+}
+
+/// The tools of one server, which is there until this is closed or dropped.
+pub struct McpTools {
+    tools: Arc<[Tool]>,
+    left_out: Vec<String>,
+    limits: ClientLimits,
+    protocol_version: String,
+    peer: Peer<RoleClient>,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl McpTools {
+    /// Starts a program and lists its tools. `log` is given what the program writes to stderr, line by line; without it
+    /// the end of that is in the error. Needs a Tokio runtime with its IO and time drivers.
+    ///
+    /// # Errors
+    /// The program cannot be started, does not speak the protocol, or reaches a limit.
+    pub async fn start(
+        server: CommandServer,
+        limits: ClientLimits,
+        log: Option<ServerLog>,
+    ) -> Result<Self, ServerError> {
+        Self::open(&Server::Command(server), limits, log.as_ref()).await
+    }
+
+    /// Connects to a server and lists its tools. Needs a Tokio runtime with its IO and time drivers.
+    ///
+    /// # Errors
+    /// The server cannot be reached, does not speak the protocol, or reaches a limit.
+    pub async fn connect(server: HttpServer, limits: ClientLimits) -> Result<Self, ServerError> {
+        Self::open(&Server::Http(server), limits, None).await
+    }
+
+    pub(crate) async fn open(
+        server: &Server,
+        limits: ClientLimits,
+        log: Option<&ServerLog>,
+    ) -> Result<Self, ServerError> {
+        match Self::open_in(Era::Any, server, limits, log).await {
+            Err(ServerError::Ended { .. }) if matches!(server, Server::Command(_)) => {
+                Self::open_in(Era::WithHandshake, server, limits, log).await
+            }
+            result => result,
+        }
+    }
+
+    async fn open_in(
+        era: Era,
+        server: &Server,
+        limits: ClientLimits,
+        log: Option<&ServerLog>,
+    ) -> Result<Self, ServerError> {
+        let (wire, program) = connection::begin(server, log)?;
+        let opening = async {
+            let service = connection::greet(wire, era).await?;
+            let list = list::read(service.peer(), limits.tools).await?;
+            Ok((service, list))
+        };
+        let opened = timeout(limits.start, opening).await;
+        match opened.unwrap_or(Err(Reason::NotInTime { limit: limits.start })) {
+            Ok((service, list)) => {
+                let peer = service.peer().clone();
+                let version = peer.peer_info().map(|info| info.protocol_version.to_string());
+                Ok(Self {
+                    tools: list.tools,
+                    left_out: list.left_out,
+                    limits,
+                    protocol_version: version.unwrap_or_default(),
+                    peer,
+                    connection: Mutex::new(Some(Connection { service, program })),
+                })
+            }
+            Err(reason) => Err(connection::failed(program, reason).await),
+        }
+    }
+
+    /// Which tools of the server are not offered, each with the reason.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The version of the protocol that was agreed on, as in `2026-07-28`.
+    pub fn protocol_version(&self) -> &str {
+        &self.protocol_version
+    }
+
+    /// Says goodbye to the server and ends its program with everything that it has started. Calls that are made later
+    /// are answered by an error result. Takes at most about two seconds.
+    pub async fn close(&self) {
+        if let Some(connection) = self.connection.lock().await.take() {
+            connection.end().await;
+        }
+    }
+
+    async fn answer(&self, call: &ToolCall) -> ToolResult {
+        let Some(tool) = self.tools.iter().find(|tool| tool.name == call.name) else {
+            return no_such_tool(call, &self.tools);
+        };
+        let arguments = match &call.arguments {
+            Arguments::Object(arguments) => arguments.clone(),
+            Arguments::Malformed(text) => return not_an_object(call, text),
+        };
+        let params = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments);
+        // Dropping the request tells the server that nobody waits for it any more.
+        let answered = timeout(self.limits.call, self.peer.call_tool_once(params)).await;
+        let failed = |text: String| ToolResult::error(call.id.clone(), text);
+        match answered {
+            Err(_) => failed(format!("`{}` did not answer within {:?}", call.name, self.limits.call)),
+            Ok(Ok(response)) => result::to_tool_result(&call.id, response, self.limits.result_bytes),
+            Ok(Err(ServiceError::McpError(error))) => {
+                let code = error.code.0;
+                failed(format!("the tool server answered with the error {code}: {}", error.message))
+            }
+            Ok(Err(error)) => failed(connection::call_failure(error)),
+        }
+    }
+}
+
+impl Toolbox for McpTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.answer(call))
+    }
+}
+
+impl fmt::Debug for McpTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpTools").field("tools", &self.tools.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! Messages over the stdin and stdout of a program, one a line.
+
+use std::io;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::service::RoleClient;
+use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::Mutex;
+
+use super::MESSAGE_BYTES_MAX;
+
+/// Bytes asked for in one read.
+const READ_BYTES: usize = 16 * 1024;
+
+/// What [`LineReader::next`] gives.
+pub(super) enum Line {
+    /// A line without its end.
+    Whole(Bytes),
+    /// As much of a line as may be read at once.
+    Piece(Bytes),
+    /// There is no more.
+    End,
+}
+
+/// Splits a stream into lines of at most so many bytes.
+pub(super) struct LineReader<R> {
+    stream: R,
+    buffer: BytesMut,
+    /// Bytes of the buffer that hold no end of a line.
+    searched: usize,
+    bytes_max: usize,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(super) fn new(stream: R, bytes_max: usize) -> Self {
+        Self { stream, buffer: BytesMut::new(), searched: 0, bytes_max }
+    }
+
+    /// The next line. May be dropped and called again without losing a byte.
+    pub(super) async fn next(&mut self) -> Line {
+        loop {
+            if let Some(found) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+                let mut line = self.buffer.split_to(self.searched + found + 1);
+                line.truncate(line.len() - 1);
+                self.searched = 0;
+                return Line::Whole(line.freeze());
+            }
+            self.searched = self.buffer.len();
+            if self.searched >= self.bytes_max {
+                self.searched = 0;
+                return Line::Piece(self.buffer.split().freeze());
+            }
+            self.buffer.reserve(READ_BYTES);
+            match self.stream.read_buf(&mut self.buffer).await {
+                Ok(count) if count > 0 => {}
+                // A pipe that cannot be read any more has nothing more to say.
+                _ if self.buffer.is_empty() => return Line::End,
+                _ => {
+                    self.searched = 0;
+                    return Line::Whole(self.buffer.split().freeze());
+                }
+            }
+        }
+    }
+}
+
+/// The first line on stdout that was no message, if there was one: what a program says that is no tool server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StrayLine(Arc<StdMutex<Option<String>>>);
+
+impl StrayLine {
+    fn note(&self, line: &[u8]) {
+        let mut stray = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stray.get_or_insert_with(|| String::from_utf8_lossy(line).trim_end().to_owned());
+    }
+
+    pub(super) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The protocol over a program's stdin and stdout.
+pub(super) struct LineTransport {
+    lines: LineReader<ChildStdout>,
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    stray: StrayLine,
+}
+
+impl LineTransport {
+    pub(super) fn new(stdout: ChildStdout, stdin: ChildStdin, stray: StrayLine) -> Self {
+        let lines = LineReader::new(stdout, MESSAGE_BYTES_MAX);
+        Self { lines, stdin: Arc::new(Mutex::new(Some(stdin))), stray }
+    }
+
+    /// The message on a line; `None` where the line is to be passed over.
+    fn message(&self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        if let Ok(message) = serde_json::from_slice(line) {
+            return Some(message);
+        }
+        self.stray.note(line);
+        // An answer that makes no sense is still an answer: whoever waits for it should not have to wait for ever.
+        let answer: Answer = serde_json::from_slice(line).ok()?;
+        let error = ErrorData::internal_error("the tool server's answer is not understood", None);
+        answer.method.is_none().then(|| ServerJsonRpcMessage::error(error, Some(answer.id)))
+    }
+}
+
+/// As much of a message as tells what it answers.
+#[derive(Deserialize)]
+struct Answer {
+    id: RequestId,
+    method: Option<IgnoredAny>,
+}
+
+impl Transport<RoleClient> for LineTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let stdin = Arc::clone(&self.stdin);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            // A program that is gone is noticed where it is read from, after the last that it had to say.
+            if let Some(stdin) = stdin.lock().await.as_mut()
+                && stdin.write_all(&line).await.is_ok()
+            {
+                let _ = stdin.flush().await;
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            match self.lines.next().await {
+                Line::Whole(line) => {
+                    if let Some(message) = self.message(&line) {
+                        return Some(message);
+                    }
+                }
+                // Whose answer this is cannot be known, so that nobody can be told but by ending it all.
+                Line::Piece(_) | Line::End => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.stdin.lock().await.take();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines(text: &[u8], bytes_max: usize) -> Vec<String> {
+        let mut reader = LineReader::new(text, bytes_max);
+        let mut seen = Vec::new();
+        loop {
+            let (mark, bytes) = match reader.next().await {
+                Line::Whole(bytes) => ("", bytes),
+                Line::Piece(bytes) => ("+", bytes),
+                Line::End => return seen,
+            };
+            seen.push(format!("{}{mark}", String::from_utf8_lossy(&bytes)));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_split_into_lines() {
+        assert_eq!(lines(b"", 9).await, [""; 0]);
+        assert_eq!(lines(b"a\n\nbc", 9).await, ["a", "", "bc"]);
+        assert_eq!(lines(b"abcdef\ng\n", 9).await, ["abcdef", "g"]);
+        assert_eq!(lines(&[b'a'; 20], 9).await, [format!("{}+", "a".repeat(20))]);
+        let long = [b'a'; 3 * READ_BYTES];
+        let pieces = lines(&long, READ_BYTES).await;
+        assert_eq!(pieces.iter().map(|piece| piece.trim_end_matches('+').len()).sum::<usize>(), long.len());
+        assert!(pieces.len() > 1);
+    }
+}

@@ -1,0 +1,123 @@
+//! What a server answers to a call, as text for the model.
+
+use planproof_trace::{CallId, ToolResult};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
+
+/// The result of a call. Its text is at most `bytes_max` bytes long.
+pub(super) fn to_tool_result(id: &CallId, response: CallToolResponse, bytes_max: usize) -> ToolResult {
+    let CallToolResponse::Complete(result) = response else {
+        let text = "the tool wants to ask a person something, or to answer later; neither is possible here";
+        return ToolResult::error(id.clone(), text);
+    };
+    let is_error = result.is_error.unwrap_or(false);
+    let text = text(result);
+    if text.len() > bytes_max {
+        let text = format!(
+            "the result has {} bytes, and at most {bytes_max} are passed on: ask the tool for less",
+            text.len()
+        );
+        return ToolResult::error(id.clone(), text);
+    }
+    ToolResult { id: id.clone(), text, is_error }
+}
+
+/// The blocks of the content, one below the other. The structured content stands in for text that is not there.
+fn text(result: CallToolResult) -> String {
+    let has_text = result.content.iter().any(|block| match block {
+        ContentBlock::Text(text) => !text.text.is_empty(),
+        ContentBlock::Resource(resource) => !resource.get_text().is_empty(),
+        _ => false,
+    });
+    let structured = result.structured_content.filter(|_| !has_text);
+    let blocks = result.content.into_iter().map(block_text);
+    let parts: Vec<String> = structured.map(|value| value.to_string()).into_iter().chain(blocks).collect();
+    parts.join("\n")
+}
+
+fn block_text(block: ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text,
+        ContentBlock::Image(image) => described(Some(&image.mime_type), &image.data),
+        ContentBlock::Audio(audio) => described(Some(&audio.mime_type), &audio.data),
+        ContentBlock::Resource(resource) => match resource.resource {
+            ResourceContents::TextResourceContents { text, .. } => text,
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                format!("{uri} {}", described(mime_type.as_deref(), &blob))
+            }
+            _ => "[content of another kind]".to_owned(),
+        },
+        ContentBlock::ResourceLink(link) => {
+            let about = link.description.or(link.title).map(|text| format!(": {text}"));
+            format!("[{}{}]", link.uri, about.unwrap_or_default())
+        }
+        _ => "[content of another kind]".to_owned(),
+    }
+}
+
+/// What stands for data that is no text.
+fn described(mime_type: Option<&str>, base64: &str) -> String {
+    let letters = base64.trim_end().trim_end_matches('=').len();
+    format!("[{}, {} bytes]", mime_type.unwrap_or("application/octet-stream"), letters * 3 / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn result(result: Value) -> ToolResult {
+        let result: CallToolResult = serde_json::from_value(result).unwrap();
+        to_tool_result(&CallId::new("c"), result.into(), 100)
+    }
+
+    #[test]
+    fn blocks_become_text() {
+        for (content, text) in [
+            (json!([]), ""),
+            (json!([{"type": "text", "text": "a"}]), "a"),
+            (json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b\n"}]), "a\nb\n"),
+            (
+                json!([{"type": "image", "data": "AAAAAA==", "mimeType": "image/png"}, {"type": "text", "text": "a"}]),
+                "[image/png, 4 bytes]\na",
+            ),
+            (json!([{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}]), "[audio/wav, 3 bytes]"),
+            (json!([{"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}}]), "inside"),
+            (
+                json!([{"type": "resource", "resource": {"uri": "file:///a", "blob": "AAA="}}]),
+                "file:///a [application/octet-stream, 2 bytes]",
+            ),
+            (
+                json!([{"type": "resource_link", "uri": "file:///a", "name": "a", "description": "a file"}]),
+                "[file:///a: a file]",
+            ),
+        ] {
+            let result = result(json!({"content": content}));
+            assert_eq!((result.text.as_str(), result.is_error), (text, false), "{content}");
+        }
+    }
+
+    #[test]
+    fn structured_content_stands_in_for_text() {
+        let structured = json!({"b": 1, "a": [2]});
+        let only = result(json!({"content": [], "structuredContent": structured}));
+        assert_eq!(only.text, r#"{"a":[2],"b":1}"#);
+        let both = json!({"content": [{"type": "text", "text": "t"}], "structuredContent": structured});
+        assert_eq!(result(both).text, "t");
+        let image = json!([{"type": "image", "data": "AAAA", "mimeType": "image/png"}]);
+        let beside = result(json!({"content": image, "structuredContent": 7, "isError": true}));
+        assert_eq!((beside.text.as_str(), beside.is_error), ("7\n[image/png, 3 bytes]", true));
+    }
+
+    #[test]
+    fn what_is_too_long_is_an_error() {
+        let long = |length: usize| result(json!({"content": [{"type": "text", "text": "a".repeat(length)}]}));
+        assert!(!long(100).is_error);
+        let refused = long(101);
+        assert!(refused.is_error);
+        assert_eq!(
+            refused.text,
+            "the result has 101 bytes, and at most 100 are passed on: ask the tool for less"
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Several toolboxes as one.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_trace::{Tool, ToolCall, ToolResult};
+use thiserror::Error;
+
+use crate::refusal::no_such_tool;
+use crate::{BoxFuture, OpenSource, Toolbox};
+
+/// Longest name of a tool that every model provider takes, in characters.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// Why toolboxes cannot be joined.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CombinedToolsError {
+    /// Two tools would have the same name, so a call would not say which one it means.
+    #[error(
+        "`{first}` and `{second}` both have a tool `{name}`: name one of them, as in `--tools other={second}`, and its \
+         tools are called `other_...`"
+    )]
+    SameName {
+        /// The name.
+        name: String,
+        /// Where the one is from.
+        first: String,
+        /// Where the other is from.
+        second: String,
+    },
+}
+
+/// The tools of several sources, in the order of the sources.
+///
+/// A source with a name puts it and `_` before the names of its tools. Characters that some model provider refuses in
+/// a name become `_`, names are cut at 64 characters, and where that makes two names of a source the same, the later one
+/// gets a number; the source gets its own names back.
+#[derive(Default)]
+pub struct CombinedTools {
+    tools: Arc<[Tool]>,
+    /// For each tool its place among the sources, and the name it has there.
+    origins: HashMap<String, (usize, String)>,
+    sources: Vec<OpenSource>,
+}
+
+impl CombinedTools {
+    /// Joins the tools. Without sources there are none.
+    ///
+    /// # Errors
+    /// Two tools would have the same name.
+    pub fn new(sources: Vec<OpenSource>) -> Result<Self, CombinedToolsError> {
+        let mut tools = Vec::new();
+        let mut origins: HashMap<String, (usize, String)> = HashMap::new();
+        for (place, source) in sources.iter().enumerate() {
+            for tool in source.toolbox().tools().iter() {
+                let mut name = offered_name(source.name(), &tool.name);
+                for number in 2.. {
+                    // Names of one source differ, but what is left of them may not.
+                    let is_taken =
+                        origins.get(&name).is_some_and(|(other, own)| *other == place && *own != tool.name);
+                    if !is_taken {
+                        break;
+                    }
+                    name = numbered(offered_name(source.name(), &tool.name), number);
+                }
+                if let Some((other, _)) = origins.get(&name) {
+                    return Err(CombinedToolsError::SameName {
+                        name,
+                        first: sources[*other].label().to_owned(),
+                        second: source.label().to_owned(),
+                    });
+                }
+                origins.insert(name.clone(), (place, tool.name.clone()));
+                tools.push(Tool { name, ..tool.clone() });
+            }
+        }
+        Ok(Self { tools: tools.into(), origins, sources })
+    }
+
+    /// The sources.
+    pub fn sources(&self) -> &[OpenSource] {
+        &self.sources
+    }
+
+    /// Ends the servers behind the sources. Calls that are made later are answered by an error result.
+    pub async fn close(&self) {
+        futures::future::join_all(self.sources.iter().map(OpenSource::close)).await;
+    }
+
+    async fn answer(&self, call: &ToolCall) -> ToolResult {
+        let Some((place, own_name)) = self.origins.get(&call.name) else {
+            return no_such_tool(call, &self.tools);
+        };
+        let toolbox = self.sources[*place].toolbox();
+        if *own_name == call.name {
+            return toolbox.execute(call).await;
+        }
+        toolbox.execute(&ToolCall { name: own_name.clone(), ..call.clone() }).await
+    }
+}
+
+impl Toolbox for CombinedTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.answer(call))
+    }
+}
+
+impl fmt::Debug for CombinedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CombinedTools").field("sources", &self.sources).finish_non_exhaustive()
+    }
+}
+
+/// The name that a model knows a tool by.
+fn offered_name(source: Option<&str>, own: &str) -> String {
+    let whole = match source {
+        Some(source) => format!("{source}_{own}"),
+        None => own.to_owned(),
+    };
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    whole.chars().map(allowed).take(NAME_CHARACTERS_MAX).collect()
+}
+
+/// The name with a number at its end, still not too long.
+fn numbered(mut name: String, number: u32) -> String {
+    let number = format!("_{number}");
+    // Only ASCII is left in it.
+    name.truncate(NAME_CHARACTERS_MAX - number.len());
+    name + &number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_every_provider_takes() {
+        assert_eq!(offered_name(None, "read_file-2"), "read_file-2");
+        assert_eq!(offered_name(None, "fs.read/all é"), "fs_read_all__");
+        assert_eq!(offered_name(Some("home"), "read"), "home_read");
+        assert_eq!(offered_name(Some("home"), &"x".repeat(100)), format!("home_{}", "x".repeat(59)));
+    }
+}

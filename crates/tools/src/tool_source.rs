@@ -1,0 +1,277 @@
+//! Where tools come from, as the command line names it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use thiserror::Error;
+
+use crate::client::{ClientLimits, CommandServer, HttpServer, McpTools, Server, ServerError, ServerLog};
+use crate::{BUILTIN_NAMES, Toolbox, builtin};
+
+/// Beginning of the names of the environment variables with the tokens of named sources: the token of `mail` is in
+/// `PLANPROOF_TOKEN_MAIL`. Programs that are started as sources do not get them.
+pub const TOKEN_VARIABLES: &str = "PLANPROOF_TOKEN_";
+
+/// Longest name of a source: it leaves room for the tool's own name.
+const NAME_BYTES_MAX: usize = 24;
+
+/// A source of tools: `mcp:COMMAND`, `mcp+http://...`, `mcp+https://...`, or the name of built-in tools
+/// (`calculator`); with `NAME=` before it, if its tools are to be told apart from others'.
+#[derive(Debug, Clone)]
+pub struct ToolSource {
+    label: String,
+    name: Option<String>,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone)]
+enum Origin {
+    Builtin(&'static str),
+    Server(Server),
+}
+
+/// Why a text names no tools, or its tools cannot be had.
+#[derive(Debug, Error)]
+pub enum ToolSourceError {
+    /// It is none of the known kinds.
+    #[error(
+        "unknown source of tools `{text}`: write mcp:COMMAND, mcp+http://HOST/PATH, mcp+https://HOST/PATH, or one of the \
+         built-in tools: {}", BUILTIN_NAMES.join(", ")
+    )]
+    Unknown {
+        /// The text.
+        text: String,
+    },
+    /// What stands before `=` is no name.
+    #[error("`{name}` cannot name a source of tools: use 1 to {NAME_BYTES_MAX} letters, digits, - and _")]
+    Name {
+        /// The text.
+        name: String,
+    },
+    /// The server cannot be had.
+    #[error("{label}: {error}")]
+    Server {
+        /// The source, without what may be secret in it.
+        label: String,
+        /// Why.
+        error: ServerError,
+    },
+}
+
+impl ToolSourceError {
+    /// Whether the user has to mend the command line, rather than the server or the network.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Unknown { .. } | Self::Name { .. } => true,
+            Self::Server { error, .. } => error.is_usage(),
+        }
+    }
+}
+
+impl ToolSource {
+    /// Reads what the command line says. `variable` looks up an environment variable, for the token of a named source.
+    /// Nothing is started yet.
+    ///
+    /// # Errors
+    /// The text is not of the form above.
+    pub fn parse(
+        text: &str,
+        variable: impl Fn(&str) -> Option<SecretString>,
+    ) -> Result<Self, ToolSourceError> {
+        let (name, rest) = match text.split_once('=') {
+            // Whatever holds a colon is a command or a URL already, which may well hold a `=`.
+            Some((name, rest)) if !name.contains(':') => (Some(name), rest),
+            _ => (None, text),
+        };
+        if let Some(name) = name {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_part) {
+                return Err(ToolSourceError::Name { name: name.to_owned() });
+            }
+        }
+        let label = label(rest);
+        let failed = |error| ToolSourceError::Server { label: label.clone(), error };
+        let origin = if let Some(command) = rest.strip_prefix("mcp:") {
+            let mut server = CommandServer::parse(command).map_err(failed)?;
+            server.hide_variables(TOKEN_VARIABLES);
+            Origin::Server(Server::Command(server))
+        } else if rest.starts_with("mcp+http://") || rest.starts_with("mcp+https://") {
+            let token = name.and_then(|name| variable(&token_variable(name)));
+            let server = HttpServer::new(rest.trim_start_matches("mcp+"), token.as_ref()).map_err(failed)?;
+            Origin::Server(Server::Http(server))
+        } else if let Some(builtin) = BUILTIN_NAMES.into_iter().find(|builtin| *builtin == rest) {
+            Origin::Builtin(builtin)
+        } else {
+            return Err(ToolSourceError::Unknown { text: rest.to_owned() });
+        };
+        Ok(Self { label, name: name.map(str::to_owned), origin })
+    }
+
+    /// The source as it was written, without its name and without what may be secret in it.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Whether its tools are not ours, so that nobody here knows what they do.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.origin, Origin::Server(_))
+    }
+
+    /// Starts or connects what is behind the source, and lists its tools. `log` is given what a program writes to
+    /// stderr, line by line; without it the end of that is in the error. Needs a Tokio runtime.
+    ///
+    /// # Errors
+    /// The server cannot be had, or reaches a limit.
+    pub async fn open(
+        &self,
+        limits: ClientLimits,
+        log: Option<&ServerLog>,
+    ) -> Result<OpenSource, ToolSourceError> {
+        let (toolbox, server): (Arc<dyn Toolbox>, _) = match &self.origin {
+            Origin::Builtin(name) => {
+                (builtin(name).expect("the name was found among the built-in ones"), None)
+            }
+            Origin::Server(server) => {
+                let tools = McpTools::open(server, limits, log)
+                    .await
+                    .map_err(|error| ToolSourceError::Server { label: self.label.clone(), error })?;
+                let tools = Arc::new(tools);
+                (Arc::clone(&tools) as Arc<dyn Toolbox>, Some(tools))
+            }
+        };
+        Ok(OpenSource { label: self.label.clone(), name: self.name.clone(), toolbox, server })
+    }
+}
+
+/// The environment variable with the token of a source: `PLANPROOF_TOKEN_MY_MAIL` for `my-mail`.
+fn token_variable(name: &str) -> String {
+    format!("{TOKEN_VARIABLES}{}", name.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// A URL without its query, which may hold a key, and anything else as it is.
+fn label(text: &str) -> String {
+    let is_url = text.starts_with("mcp+http://") || text.starts_with("mcp+https://");
+    let shown = if is_url { text.split(['?', '#']).next().unwrap_or(text) } else { text };
+    match shown.split_once("://") {
+        // A password does not belong there, but may stand there all the same.
+        Some((scheme, rest)) if is_url && rest.contains('@') => {
+            format!("{scheme}://...@{}", rest.rsplit('@').next().unwrap_or_default())
+        }
+        _ => shown.to_owned(),
+    }
+}
+
+/// A source of tools that is ready.
+#[derive(Clone)]
+pub struct OpenSource {
+    label: String,
+    name: Option<String>,
+    toolbox: Arc<dyn Toolbox>,
+    server: Option<Arc<McpTools>>,
+}
+
+impl OpenSource {
+    /// A source of any tools of this process.
+    pub fn new(label: impl Into<String>, name: Option<String>, toolbox: Arc<dyn Toolbox>) -> Self {
+        Self { label: label.into(), name, toolbox, server: None }
+    }
+
+    /// The source as it was written, without its name and without what may be secret in it.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// What its tools' names begin with.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The tools, by their own names.
+    pub fn toolbox(&self) -> &Arc<dyn Toolbox> {
+        &self.toolbox
+    }
+
+    /// The server behind it, if there is one.
+    pub fn server(&self) -> Option<&McpTools> {
+        self.server.as_deref()
+    }
+
+    /// Ends the server behind it.
+    pub async fn close(&self) {
+        if let Some(server) = &self.server {
+            server.close().await;
+        }
+    }
+}
+
+impl fmt::Debug for OpenSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools = self.toolbox.tools().len();
+        f.debug_struct("OpenSource")
+            .field("label", &self.label)
+            .field("tools", &tools)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ToolSource, String> {
+        ToolSource::parse(text, |_| None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sources_are_told_apart() {
+        for (text, label, name, is_foreign) in [
+            ("calculator", "calculator", None, false),
+            ("sums=calculator", "calculator", Some("sums"), false),
+            ("mcp:python s.py --x=1", "mcp:python s.py --x=1", None, true),
+            ("my-fs_2=mcp:env A=b server", "mcp:env A=b server", Some("my-fs_2"), true),
+            ("mcp+http://127.0.0.1:1/mcp?key=s", "mcp+http://127.0.0.1:1/mcp", None, true),
+            ("mail=mcp+https://h/x#y", "mcp+https://h/x", Some("mail"), true),
+        ] {
+            let source = parse(text).unwrap();
+            assert_eq!((source.label(), source.name.as_deref()), (label, name));
+            assert_eq!(source.is_foreign(), is_foreign);
+        }
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused() {
+        for (text, part) in [
+            ("", "unknown source of tools ``"),
+            ("abacus", "or one of the built-in tools: calculator"),
+            ("http://h/mcp", "unknown source"),
+            ("mcp:", "the command is empty"),
+            ("mcp:a 'b", "a quote in the command is not closed"),
+            ("a b=calculator", "`a b` cannot name a source"),
+            ("=calculator", "`` cannot name a source"),
+            ("mcp+http://", "not the URL of a tool server"),
+            ("mcp+http://u:hunter2@h/", "mcp+http://...@h/: not the URL of a tool server"),
+        ] {
+            let error = ToolSource::parse(text, |_| None).unwrap_err();
+            assert!(error.is_usage());
+            let error = error.to_string();
+            assert!(error.contains(part) && !error.contains("hunter2"), "{text}: {error}");
+        }
+        assert!(parse(&format!("{}=calculator", "n".repeat(25))).is_err());
+    }
+
+    #[test]
+    fn a_named_source_has_a_token() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        let variable = |name: &str| {
+            asked.borrow_mut().push(name.to_owned());
+            Some(SecretString::from("hunter2"))
+        };
+        let source = ToolSource::parse("my-mail=mcp+http://h/", variable).unwrap();
+        assert_eq!(*asked.borrow(), ["PLANPROOF_TOKEN_MY_MAIL"]);
+        assert!(!format!("{source:?}").contains("hunter2"));
+        ToolSource::parse("mcp+http://h/", |_| unreachable!("a source without a name has no token")).unwrap();
+        let broken = ToolSource::parse("mail=mcp+http://h/", |_| Some("a\nhunter2".into())).unwrap_err();
+        assert!(!broken.to_string().contains("hunter2"), "{broken}");
+    }
+}
