@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use planproof_synth::Options;
 
 use crate::failure::Failure;
+use crate::report_files::ReportFileArguments;
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
@@ -51,7 +52,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the main job, without a key or a network: simulated agents, a table, three findings.
-    Demo,
+    Demo(DemoArguments),
     /// Synthesise cases: one case v1 document a line.
     Synth(SynthArguments),
     /// List the topics that cases are drawn from, or the activities of one.
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     ServeTools(ServeToolsArguments),
     /// Look at former campaigns in the run store.
     Runs(RunsArguments),
+    /// Write reports of a former campaign, or compare two.
+    Report(ReportArguments),
     /// Write a configuration file to begin with.
     Init(InitArguments),
     /// Print the completions for a shell.
@@ -230,6 +233,9 @@ pub(crate) struct JudgeArguments {
     pub(crate) allow_distractors: bool,
 }
 
+/// The run store where none is named.
+pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
+
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
@@ -237,7 +243,7 @@ pub(crate) struct StoreArguments {
         long,
         global = true,
         env = "PLANPROOF_STORE",
-        default_value = ".planproof/runs.db",
+        default_value = STORE_DEFAULT,
         value_name = "FILE"
     )]
     pub(crate) store: PathBuf,
@@ -298,6 +304,8 @@ pub(crate) struct TestArguments {
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
     /// Go on with a campaign that was interrupted: its id, the beginning of it, or `last`. What is finished is kept.
@@ -372,6 +380,28 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
         format: ExportFormat,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Id of the campaign, the beginning of it, or `last`.
+    pub(crate) run: String,
+    /// A second campaign: the two are compared case by case, the first as what was before.
+    pub(crate) other: Option<String>,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
+    /// Most findings shown, where no file is written.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Write the page with the findings here; by default `.planproof/demo.html`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

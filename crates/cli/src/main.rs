@@ -8,6 +8,7 @@ mod failure;
 mod open_files;
 mod progress;
 mod render;
+mod report_files;
 mod select;
 mod signals;
 mod stored;
@@ -51,7 +52,7 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     match &arguments.command {
-        Command::Demo => commands::demo::run(global),
+        Command::Demo(options) => commands::demo::run(options, global),
         Command::Synth(options) => commands::synth::run(options, global),
         Command::Topics(options) => commands::topics::run(options, global),
         Command::Read(options) => commands::read::run(options, global),
@@ -60,6 +61,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),
         Command::Runs(options) => commands::runs::run(options, global),
+        Command::Report(options) => commands::report::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

@@ -1,18 +1,21 @@
 //! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
 
+use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
     Candidate, CaseSummary, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, pick_smallest,
 };
-use planproof_report::TraceSource;
-use planproof_store::{Campaign, RunRow, RunState, Store, Unit};
+use planproof_report::{ReportedCampaign, TraceSource};
+use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
 use planproof_synth::file::read_case;
 use planproof_synth::{Case, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
+use crate::arguments::{STORE_DEFAULT, StoreArguments};
 use crate::commands::test::StoredOptions;
+use crate::config;
 use crate::failure::Failure;
 
 /// A campaign read back in full.
@@ -42,11 +45,11 @@ pub(crate) struct StoredTraces<'a> {
 
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
-        let campaign = store.campaign(name)?;
+        let campaign = find(store, name)?;
         let options = options(&campaign)?;
         let mut cases = Vec::new();
         for row in store.cases(&campaign.id)? {
-            cases.push(read_case(&row?.json).map_err(|error| damaged(&campaign, &error.to_string()))?);
+            cases.push(case(&campaign, &row?)?);
         }
         let mut outcomes = Vec::new();
         for row in store.runs(&campaign.id)? {
@@ -76,6 +79,26 @@ impl Stored {
             cost: None,
             ended_by: None,
         })
+    }
+
+    /// The campaign as reports take it. `store_option` names its run store on a command line.
+    pub(crate) fn reported<'a>(
+        &'a self,
+        report: &'a Report,
+        traces: &'a dyn TraceSource,
+        store_option: &'a str,
+    ) -> ReportedCampaign<'a> {
+        ReportedCampaign {
+            id: &self.campaign.id,
+            created_ms: self.campaign.created_ms,
+            command_line: &self.campaign.command_line,
+            store_option,
+            seed: self.options.seed(),
+            cases: &self.cases,
+            outcomes: &self.outcomes,
+            report,
+            traces,
+        }
     }
 
     /// Why a run has no score, if there is one without.
@@ -128,6 +151,25 @@ impl Figures {
     }
 }
 
+/// The option that names the run store on a command line; nothing for the default one.
+pub(crate) fn store_option(arguments: &StoreArguments) -> String {
+    match arguments.store.as_path() {
+        path if path == Path::new(STORE_DEFAULT) => String::new(),
+        path => format!("--store {}", config::quoted(path.as_os_str())),
+    }
+}
+
+/// The campaign of that name, as [`Store::campaign`] finds it.
+pub(crate) fn find(store: &Store, name: &str) -> Result<Campaign, Failure> {
+    store.campaign(name).map_err(|error| match (&error, store.campaigns()) {
+        (StoreError::UnknownCampaign { .. }, Ok(all)) if all.is_empty() => Failure::usage(format!(
+            "the run store {} holds no campaign yet; `planproof test` makes one",
+            store.path().display()
+        )),
+        _ => error.into(),
+    })
+}
+
 /// The options of a campaign.
 pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
     serde_json::from_str(&campaign.options)
@@ -144,12 +186,16 @@ pub(crate) fn load_one(
     let Some(row) = store.case(&campaign.id, ordinal)? else {
         return Err(damaged(campaign, &format!("case {ordinal} is not there")));
     };
-    let case = read_case(&row.json).map_err(|error| damaged(campaign, &error.to_string()))?;
+    let case = case(campaign, &row)?;
     let run = match store.run(&campaign.id, Unit { ordinal, repeat: 0 })? {
         Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
         _ => None,
     };
     Ok((case, run))
+}
+
+fn case(campaign: &Campaign, row: &CaseRow) -> Result<Case, Failure> {
+    read_case(&row.json).map_err(|error| damaged(campaign, &format!("case {}: {error}", row.ordinal)))
 }
 
 fn judge(

@@ -1,8 +1,10 @@
 //! `planproof demo`: the main job, without a key or a network.
 
 use std::collections::HashSet;
+use std::fs;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,23 +12,36 @@ use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
 use planproof_bench::{
     AgentUnderTest, Campaign, Finding, Report, ReportInput, SimKind, SimModel, SolverMeter, pick_findings,
 };
+use planproof_report::html::{self, HtmlLimits};
+use planproof_store::{Store, StoreLimits};
 use planproof_synth::{Case, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
 use tokio_util::sync::CancellationToken;
 
+use super::test::{StoredOptions, create_row, milliseconds_now};
 use super::{print_json, runtime};
-use crate::arguments::Global;
+use crate::arguments::{DemoArguments, Global};
+use crate::config;
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::select;
+use crate::report_files::ReportFile;
+use crate::select::random_bytes;
+use crate::stored::{Stored, StoredTraces};
 
 /// Cases of the demonstration, the same for each agent.
 const CASES: u64 = 200;
 /// The model whose findings are shown.
 const SHOWN: SimKind = SimKind::Careless;
+/// Id of its campaign.
+const CAMPAIGN: &str = "demo";
+/// Where the page and its run store go, and their names.
+const FOLDER: &str = ".planproof";
+const PAGE: &str = "demo.html";
+const STORE: &str = "demo.db";
 
-pub(crate) fn run(global: &Global) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode, Failure> {
     let options = Options { actions_min: 3, actions_max: 6, ..Options::default() };
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())?;
+    let page = page(arguments.html.as_deref(), global)?;
     let mut solver = SolverMeter::default();
     let mut counts = SynthesisCounts::default();
     let start = Instant::now();
@@ -41,8 +56,27 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode, Failure> {
     for kind in SimKind::ALL {
         let name = format!("tools@sim/{}", kind.as_str());
         let campaign = campaign(&name, kind, &cases, global.seed)?;
+        let new_store = match &page {
+            Some(page) if kind == SHOWN => {
+                let store = page.new_store()?;
+                let options = StoredOptions::of_simulation(&campaign, solver, synthesis);
+                let now = milliseconds_now();
+                create_row(
+                    &store,
+                    &campaign.id,
+                    now,
+                    &campaign.agent,
+                    &cases,
+                    &options,
+                    &global.command_line,
+                )?;
+                Some(store)
+            }
+            _ => None,
+        };
+        let writer = new_store.as_ref().map(Store::writer).transpose()?;
         let mut outcomes = Vec::new();
-        runtime.block_on(campaign.run(None, &HashSet::new(), &CancellationToken::new(), |outcome| {
+        runtime.block_on(campaign.run(writer, &HashSet::new(), &CancellationToken::new(), |outcome| {
             outcomes.push(outcome);
         }))?;
         outcomes.sort_by_key(|outcome| outcome.ordinal);
@@ -62,20 +96,92 @@ pub(crate) fn run(global: &Global) -> Result<ExitCode, Failure> {
         }
         reports.push(report);
     }
+    let written = page.map(Page::write).transpose()?;
     if global.json {
         print_json(&reports)?;
         return Ok(ExitCode::Passed);
     }
-    let findings = pick_findings(&cases, &shown, 3);
-    print(&reports, &findings, global)?;
+    let is_stdout_taken = arguments.html.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    if !is_stdout_taken {
+        print(&reports, &pick_findings(&cases, &shown, 3), written.as_deref(), global)?;
+    }
     Ok(ExitCode::Passed)
+}
+
+/// The page with the findings, and the run store that the commands on it speak of.
+struct Page {
+    file: ReportFile,
+    path: PathBuf,
+    /// The store while it is written, and where it goes then.
+    new_store: NewStore,
+    store: PathBuf,
+}
+
+/// A run store that is deleted unless it was given another name.
+struct NewStore(PathBuf);
+
+impl Drop for NewStore {
+    fn drop(&mut self) {
+        // Mostly it is not there any more.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Where the page goes; nowhere if only JSON was asked for.
+fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> {
+    if asked.is_none() && global.json {
+        return Ok(None);
+    }
+    if global.json && asked.is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
+    }
+    let usual = Path::new(FOLDER);
+    let folder = match open_page(asked, usual) {
+        Ok(page) => return Ok(Some(page)),
+        // What was asked for must be possible; where nothing was, any place will do.
+        Err(failure) if asked.is_some() => return Err(failure),
+        Err(_) => {
+            std::env::temp_dir().join(format!("planproof-demo-{:016x}", u64::from_le_bytes(random_bytes())))
+        }
+    };
+    open_page(asked, &folder).map(Some)
+}
+
+fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
+    let path = asked.map_or_else(|| folder.join(PAGE), Path::to_owned);
+    let file = ReportFile::open("--html", &path)?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+    let new_store = folder.join(format!(".demo-{:016x}.db", u64::from_le_bytes(random_bytes())));
+    Ok(Page { file, path, new_store: NewStore(new_store), store: folder.join(STORE) })
+}
+
+impl Page {
+    fn new_store(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&self.new_store.0, StoreLimits::default())?)
+    }
+
+    /// Writes the page and gives its path. The store has been closed.
+    fn write(self) -> Result<PathBuf, Failure> {
+        fs::rename(&self.new_store.0, &self.store)
+            .map_err(|error| Failure::outside(format!("cannot write {}: {error}", self.store.display())))?;
+        // Not for reading only: who closes such a store last leaves files of SQLite beside it.
+        let store = Store::open(&self.store, StoreLimits::default())?;
+        let stored = Stored::load(&store, CAMPAIGN)?;
+        let report = stored.report();
+        let traces = StoredTraces { store: &store, campaign: CAMPAIGN };
+        let store_option = format!("--store {}", config::quoted(self.store.as_os_str()));
+        let reported = stored.reported(&report, &traces, &store_option);
+        self.file.write_silently(|out| html::write(&reported, &HtmlLimits::default(), out))?;
+        Ok(self.path)
+    }
 }
 
 fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result<Campaign, Failure> {
     let agent = FunctionCallingAgent::new(Arc::new(SimModel::new(kind)))
         .ok_or_else(|| Failure::outside("a simulated model without tool calls"))?;
     Ok(Campaign {
-        id: "demo".to_owned(),
+        id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
             agent: Agent::FunctionCalling(agent),
             name: name.to_owned(),
@@ -87,11 +193,16 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
         limits: RunLimits::default(),
         judge: JudgeOptions::default(),
         concurrency: NonZeroUsize::MIN.saturating_add(15),
-        token: select::random_bytes,
+        token: random_bytes,
     })
 }
 
-fn print(reports: &[Report], findings: &[Finding<'_>], global: &Global) -> Result<(), Failure> {
+fn print(
+    reports: &[Report],
+    findings: &[Finding<'_>],
+    page: Option<&Path>,
+    global: &Global,
+) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -113,6 +224,9 @@ fn print(reports: &[Report], findings: &[Finding<'_>], global: &Global) -> Resul
             calls.join(",")
         );
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
+    }
+    if let Some(page) = page {
+        writeln!(out, "All failures of tools@sim/{} as a page: {}\n", SHOWN.as_str(), page.display())?;
     }
     writeln!(
         out,

@@ -95,14 +95,15 @@ fn date(milliseconds: u64) -> String {
     text.replace('T', " ").chars().take(16).collect()
 }
 
-fn show(
+/// Prints the figures and the findings of a campaign.
+pub(crate) fn show(
     store: &Store,
     name: &str,
     findings_max: usize,
     judges_again: bool,
     global: &Global,
 ) -> Result<(), Failure> {
-    let campaign = store.campaign(name)?;
+    let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
     say_what_is_missing(&campaign);
     let figures = match judges_again {
@@ -152,7 +153,7 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign) {
 }
 
 fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(), Failure> {
-    let campaign = store.campaign(name)?;
+    let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
     let mut found = None;
     for row in store.case_summaries(&campaign.id)? {
@@ -204,7 +205,7 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
 }
 
 fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure> {
-    let campaign = store.campaign(name)?;
+    let campaign = stored::find(store, name)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
         ExportFormat::Traces => {

@@ -13,6 +13,7 @@ use planproof_bench::{
     pick_findings,
 };
 use planproof_model::server::{ServerConfig, serve};
+use planproof_report::ReportedCampaign;
 use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
 use planproof_synth::file::write_case;
 use planproof_synth::{Case, JudgeOptions, SynthesisCounts, Synthesizer, TopicBank, Unscored, Wordings};
@@ -25,7 +26,8 @@ use super::{print_json, runtime};
 use crate::arguments::{Global, ModelArguments, StoreArguments, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::stored::Stored;
+use crate::report_files::ReportFiles;
+use crate::stored::{self, Stored, StoredTraces};
 use crate::{open_files, progress, select, signals};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
@@ -50,6 +52,26 @@ pub(crate) struct StoredOptions {
 }
 
 impl StoredOptions {
+    /// The options of a campaign with a simulated model, and the defaults for the rest.
+    pub(crate) fn of_simulation(campaign: &Campaign, solver: SolverMeter, synthesis: Duration) -> Self {
+        Self {
+            seed: campaign.seed,
+            concurrency: campaign.concurrency.get(),
+            timeout_ms: whole(campaign.limits.wall.as_millis()),
+            iterations: campaign.limits.iterations,
+            repeated_fails: campaign.judge.repeated_fails,
+            distractor_fails: campaign.judge.distractor_fails,
+            serve_model: None,
+            solver_calls: solver.calls,
+            solver_ns: whole(solver.time.as_nanos()),
+            synthesis_ns: whole(synthesis.as_nanos()),
+        }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     pub(crate) fn judge(&self) -> JudgeOptions {
         JudgeOptions { repeated_fails: self.repeated_fails, distractor_fails: self.distractor_fails }
     }
@@ -77,6 +99,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         .as_deref()
         .map(|name| agent(name, arguments.serve_model.as_deref(), &arguments.model))
         .transpose()?;
+    let files = arguments.files.open(global)?;
     let (store, prepared) = match (new_agent, &arguments.resume) {
         (Some(agent), _) => {
             let (cases, options) = draw_up(arguments, global, &agent)?;
@@ -92,7 +115,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
             (store, prepared)
         }
     };
-    let outcomes = runtime()?.block_on(carry_out(&prepared, &store, &arguments.model, global))?;
+    let Carried { outcomes, failure } =
+        runtime()?.block_on(carry_out(&prepared, &store, &arguments.model, global))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -104,14 +128,53 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         cost: None,
         ended_by: None,
     });
+    let takes_stdout = files.take_stdout();
+    let written = write_files(files, &store, &prepared, &outcomes, &report, arguments, global);
+    if let Some(failure) = failure {
+        if let Err(failure) = written {
+            eprintln!("{}", failure.describe());
+        }
+        return Err(failure);
+    }
     let findings = pick_findings(&prepared.campaign.cases, &outcomes, arguments.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
-    let printed = print_report(&report, &findings, unscored, &prepared.campaign.id, global);
-    match printed {
+    let printed = match takes_stdout {
+        true => Ok(()),
+        false => print_report(&report, &findings, unscored, &prepared.campaign.id, global),
+    };
+    match written.and(printed) {
         // Whoever reads no further wants to know all the same how it went.
         Ok(()) | Err(Failure::OutputClosed) => Ok(exit_code(&report)),
         Err(failure) => Err(failure),
     }
+}
+
+/// Writes the reports that were asked for, of all that is finished.
+fn write_files(
+    files: ReportFiles,
+    store: &Store,
+    prepared: &Prepared,
+    outcomes: &[Outcome],
+    report: &Report,
+    arguments: &TestArguments,
+    global: &Global,
+) -> Result<(), Failure> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let row = store.campaign(&prepared.campaign.id)?;
+    let reported = ReportedCampaign {
+        id: &row.id,
+        created_ms: row.created_ms,
+        command_line: &row.command_line,
+        store_option: &stored::store_option(&arguments.store),
+        seed: prepared.options.seed,
+        cases: &prepared.campaign.cases,
+        outcomes,
+        report,
+        traces: &StoredTraces { store, campaign: &row.id },
+    };
+    files.write(&reported, global)
 }
 
 /// Failures found: 1. Only unscored runs: 3. Otherwise 0.
@@ -224,14 +287,14 @@ fn draw_up(
     let options = StoredOptions {
         seed: global.seed,
         concurrency,
-        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        timeout_ms: whole(timeout.as_millis()),
         iterations: arguments.iterations,
         repeated_fails: judge.repeated_fails,
         distractor_fails: judge.distractor_fails,
         serve_model: arguments.serve_model.clone(),
         solver_calls: solver.calls,
-        solver_ns: u64::try_from(solver.time.as_nanos()).unwrap_or(u64::MAX),
-        synthesis_ns: u64::try_from(synthesis.as_nanos()).unwrap_or(u64::MAX),
+        solver_ns: whole(solver.time.as_nanos()),
+        synthesis_ns: whole(synthesis.as_nanos()),
     };
     Ok((cases, options))
 }
@@ -244,11 +307,25 @@ fn create(
     options: StoredOptions,
     command_line: &str,
 ) -> Result<Prepared, Failure> {
-    let text = serde_json::to_string(&options).map_err(|error| Failure::outside(error.to_string()))?;
     let created_ms = milliseconds_now();
     let id = campaign_id(created_ms);
+    create_row(store, &id, created_ms, &agent, &cases, &options, command_line)?;
+    prepare(id, agent, cases, options, Vec::new())
+}
+
+/// The rows of a new campaign and its cases.
+pub(crate) fn create_row(
+    store: &Store,
+    id: &str,
+    created_ms: u64,
+    agent: &AgentUnderTest,
+    cases: &[Case],
+    options: &StoredOptions,
+    command_line: &str,
+) -> Result<(), Failure> {
+    let text = serde_json::to_string(options).map_err(|error| Failure::outside(error.to_string()))?;
     let campaign = NewCampaign {
-        id: &id,
+        id,
         created_ms,
         command_line,
         agent: &agent.name,
@@ -262,8 +339,7 @@ fn create(
         json: write_case(case),
         summary: Some(CaseSummary::of(case).to_json()),
     });
-    store.create_campaign(&campaign, rows)?;
-    prepare(id, agent, cases, options, Vec::new())
+    Ok(store.create_campaign(&campaign, rows)?)
 }
 
 fn synthesise(
@@ -334,13 +410,21 @@ fn prepare(
     Ok(Prepared { campaign, options, finished })
 }
 
+/// How far a campaign came.
+struct Carried {
+    /// What came of the runs that are finished, by ordinal.
+    outcomes: Vec<Outcome>,
+    /// Why it went no further.
+    failure: Option<Failure>,
+}
+
 /// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
 async fn carry_out(
     prepared: &Prepared,
     store: &Store,
     asking: &ModelArguments,
     global: &Global,
-) -> Result<Vec<Outcome>, Failure> {
+) -> Result<Carried, Failure> {
     let writer = store.writer()?;
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
@@ -370,30 +454,23 @@ async fn carry_out(
         })
         .await;
     bar.finish_and_clear();
-    match result {
-        Ok(()) => {}
-        Err(CampaignError::Stopped) => {
-            return Err(Failure::outside(format!(
-                "interrupted: {} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
-                outcomes.len(),
-                campaign.id
-            )));
-        }
-        Err(error) => {
-            let hint = format!(
-                "{} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
-                outcomes.len(),
-                campaign.id
-            );
-            return Err(match Failure::from(error) {
-                Failure::Outside(what) => Failure::Outside(format!("{what}\n{hint}")),
-                Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),
-                other => other,
-            });
-        }
-    }
     outcomes.sort_by_key(|outcome| outcome.ordinal);
-    Ok(outcomes)
+    let kept = format!(
+        "of {total} runs are finished and kept; go on with `planproof test --resume {}`",
+        campaign.id
+    );
+    let failure = match result {
+        Ok(()) => None,
+        Err(CampaignError::Stopped) => {
+            Some(Failure::outside(format!("interrupted: {} {kept}", outcomes.len())))
+        }
+        Err(error) => Some(match Failure::from(error) {
+            Failure::Outside(what) => Failure::Outside(format!("{what}\n{} {kept}", outcomes.len())),
+            Failure::Usage(what) => Failure::Usage(format!("{what}\n{} {kept}", outcomes.len())),
+            other => other,
+        }),
+    };
+    Ok(Carried { outcomes, failure })
 }
 
 /// Ends the server when it is dropped.
@@ -427,9 +504,14 @@ async fn serve_to_agent(
     Ok(Served(stop))
 }
 
-fn milliseconds_now() -> u64 {
+pub(crate) fn milliseconds_now() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    since.map_or(0, |since| whole(since.as_millis()))
+}
+
+/// A time in whole units, as far as it fits.
+fn whole(units: u128) -> u64 {
+    u64::try_from(units).unwrap_or(u64::MAX)
 }
 
 /// Short, sorts by time, and differs even between campaigns of the same millisecond.

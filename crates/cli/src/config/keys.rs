@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 16] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 22] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -29,7 +29,13 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 16] = [
     ("serve-tools", "trace", "is what one call writes"),
     ("serve-tools", "stdio", "depends on who starts the server"),
     ("runs show", "case", "is what one call is about"),
+    ("runs show", "judge-again", "is for one look"),
     ("runs export", "format", "says what one call writes"),
+    ("report", "html", "is what one call writes"),
+    ("report", "junit", "is what one call writes"),
+    ("report", "csv", "is what one call writes"),
+    ("report", "inspect", "is what one call writes"),
+    ("report", "step-summary", "is what one call writes"),
 ];
 
 /// Arguments without a name on the command line that have one in the file.

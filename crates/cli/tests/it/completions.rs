@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
@@ -13,6 +13,7 @@ const PAGES: [&str; 16] = [
     "planproof-init",
     "planproof-man",
     "planproof-read",
+    "planproof-report",
     "planproof-runs",
     "planproof-runs-export",
     "planproof-runs-list",

@@ -382,7 +382,9 @@ fn the_manual_names_every_key() {
         }
     }
     check(manual, "", &schema["properties"]);
-    for section in ["test", "synth", "read", "check", "serve-model", "serve-tools", "runs.show"] {
+    for section in
+        ["test", "synth", "read", "check", "serve-model", "serve-tools", "runs.show", "report", "demo"]
+    {
         assert!(manual.contains(&format!("`[{section}]`")), "{section}");
     }
 }

@@ -1,5 +1,7 @@
 //! `planproof demo`.
 
+use std::path::Path;
+
 use crate::support::{Place, Run};
 
 #[test]
@@ -28,7 +30,50 @@ fn the_demonstration_shows_a_table_and_three_findings() {
         );
     }
     assert_eq!(place.run("demo").code(0).out, out, "the same again");
-    assert!(!place.path(".planproof").exists(), "the demonstration keeps nothing");
+    // It keeps a page and the runs that the page speaks of.
+    assert_eq!(names(&place.path(".planproof")), ["demo.db", "demo.html"]);
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_page_of_the_demonstration_shows_what_can_be_looked_at() {
+    let place = Place::new();
+    let out = place.run("demo").code(0).out;
+    assert!(out.contains("\nAll failures of tools@sim/careless as a page: .planproof/demo.html\n"), "{out}");
+    let page = std::fs::read_to_string(place.path(".planproof/demo.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("tools@sim/careless"));
+    let line = page.lines().find_map(|line| line.split_once("planproof runs show demo --case ")).unwrap().1;
+    let case = line.split([' ', '<']).next().unwrap();
+    let shown = place.run(&format!("runs show demo --case {case} --store .planproof/demo.db")).code(0).out;
+    assert!(shown.contains("order_error") && shown.contains('«'), "{shown}");
+
+    place.run("demo --html pages/mine.html").code(0);
+    assert!(std::fs::read_to_string(place.path("pages/mine.html")).unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(place.run("demo --html -").code(0).out.starts_with("<!DOCTYPE html>"));
+    let run = place.run("demo --html .").code(2);
+    assert_eq!(run.err, "error: --html .: cannot write it: it is a folder; name a file in it\n");
+}
+
+#[test]
+fn a_page_without_a_place_goes_to_the_temporary_folder() {
+    let place = Place::new();
+    // Root may write anywhere, so the folder is no folder.
+    place.write(".planproof", "in the way");
+    std::fs::create_dir(place.path("temporary")).unwrap();
+    let mut command = place.command(&["demo"]);
+    command.env("TMPDIR", place.path("temporary"));
+    let out = Run::of(command, "").code(0).out;
+    let page = out.lines().find_map(|line| line.split_once(" as a page: ")).unwrap().1;
+    assert!(Path::new(page).starts_with(place.path("temporary")), "{page}");
+    assert_eq!(names(Path::new(page).parent().unwrap()), ["demo.db", "demo.html"]);
 }
 
 #[test]
@@ -58,7 +103,12 @@ fn what_the_demonstration_suggests_shows_the_same_failure() {
 
 #[test]
 fn the_demonstration_gives_reports_as_json() {
-    let reports = Place::new().run("demo --json --seed 11").code(0).json();
+    let place = Place::new();
+    let reports = place.run("demo --json --seed 11").code(0).json();
+    assert!(!place.path(".planproof").exists(), "no page was asked for");
+    place.run("demo --json --html page.html").code(0).json();
+    assert!(place.path("page.html").exists());
+    assert!(place.run("demo --json --html -").code(2).err.contains("both for stdout"));
     let reports = reports.as_array().unwrap();
     assert_eq!(reports.len(), 6);
     for report in reports {

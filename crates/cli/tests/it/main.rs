@@ -13,6 +13,7 @@ mod external;
 mod init;
 mod input;
 mod interrupt;
+mod reports;
 mod servers;
 mod stand_in;
 mod stored;

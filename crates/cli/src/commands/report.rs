@@ -1,0 +1,224 @@
+//! `planproof report`: reports of a former campaign as files, and two campaigns compared.
+
+use std::io::Write as _;
+
+use comfy_table::CellAlignment;
+use planproof_report::compare::{Change, ComparedCase, Comparison, Side, Success};
+use planproof_report::html::{self, HtmlLimits};
+use planproof_store::Store;
+
+use super::print_json;
+use super::runs::{must_exist, say_what_is_missing, show};
+use crate::arguments::{Global, ReportArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::render;
+use crate::report_files::{ReportFile, ReportFileArguments};
+use crate::stored::{self, Stored, StoredTraces};
+
+/// Most cases listed that became otherwise from one campaign to the other.
+const CHANGES_SHOWN_MAX: usize = 20;
+
+pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let path = &arguments.store.store;
+    must_exist(path)?;
+    super::test::must_be_no_folder(path)?;
+    let store = Store::open_read_only(path)?;
+    match &arguments.other {
+        None => report(&store, arguments, global)?,
+        Some(other) => compare(&store, other, arguments, global)?,
+    }
+    Ok(ExitCode::Passed)
+}
+
+/// The files that are asked for, or the tables where there are none.
+fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    stored::find(store, &arguments.run)?;
+    let files = arguments.files.open(global)?;
+    if files.is_empty() {
+        return show(store, &arguments.run, arguments.findings, false, global);
+    }
+    let stored = Stored::load(store, &arguments.run)?;
+    say_what_is_missing(&stored.campaign);
+    let report = stored.report();
+    let traces = StoredTraces { store, campaign: &stored.campaign.id };
+    files.write(&stored.reported(&report, &traces, &stored::store_option(&arguments.store)), global)?;
+    if global.json { print_json(&report) } else { Ok(()) }
+}
+
+/// Campaign A, what was before, and campaign B, what came after.
+fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    let ReportFileArguments { html: page, junit, csv, inspect, step_summary } = &arguments.files;
+    let of_one = [
+        ("--junit", junit.is_some()),
+        ("--csv", csv.is_some()),
+        ("--inspect", inspect.is_some()),
+        ("--step-summary", step_summary.is_some()),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format!(
+            "{option} is of one campaign; a comparison of two can be had as text, with --html or with --json"
+        )));
+    }
+    let page = match page {
+        Some(path) => Some(ReportFile::open("--html", path)?),
+        None => None,
+    };
+    let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
+    if is_stdout_taken && global.json {
+        return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
+    }
+
+    let a = Stored::load(store, &arguments.run)?;
+    let b = Stored::load(store, other)?;
+    for stored in [&a, &b] {
+        say_what_is_missing(&stored.campaign);
+    }
+    let option = stored::store_option(&arguments.store);
+    let (report_a, report_b) = (a.report(), b.report());
+    let traces_a = StoredTraces { store, campaign: &a.campaign.id };
+    let traces_b = StoredTraces { store, campaign: &b.campaign.id };
+    let reported_a = a.reported(&report_a, &traces_a, &option);
+    let reported_b = b.reported(&report_b, &traces_b, &option);
+    let comparison =
+        Comparison::new(&reported_a, &reported_b).map_err(|error| Failure::usage(error.to_string()))?;
+    if let Some(page) = page {
+        let limits = HtmlLimits::default();
+        page.write(global, |out| {
+            html::write_comparison(&comparison, &reported_a, &reported_b, &limits, out)
+        })?;
+    }
+    if global.json {
+        return print_json(&comparison);
+    }
+    if !is_stdout_taken {
+        write!(std::io::stdout(), "{}", text(&comparison))?;
+    }
+    Ok(())
+}
+
+/// The comparison for a terminal.
+fn text(comparison: &Comparison) -> String {
+    let Comparison { a, b, scored, .. } = comparison;
+    let mut out = String::new();
+    if a.simulated || b.simulated {
+        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+    }
+    out += &format!("{}\n\n", sides(a, b, *scored));
+    out += &format!("{}\n", changes(comparison));
+    if let (Some(difference), Some(p_value)) = (comparison.difference, comparison.p_value) {
+        let p_value = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.3}") };
+        out += &format!(
+            "From A to B: {:+.1} points. A split into fixed and broken as uneven as this comes about by chance with \
+             {p_value}.\n",
+            difference * 100.0
+        );
+    }
+    if comparison.by_actions.len() > 1 {
+        out += &format!("\n{}\n", by_actions(comparison));
+    }
+    out + &changed_cases(comparison)
+}
+
+fn sides(a: &Side, b: &Side, scored: u64) -> comfy_table::Table {
+    let mut table = render::table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
+    for column in table.column_iter_mut().take(4) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    for (name, side) in [("A", a), ("B", b)] {
+        table.add_row([
+            name.to_owned(),
+            side.campaign.clone(),
+            render::short(&side.agent, 40),
+            side.model.clone().unwrap_or_else(|| "-".to_owned()),
+            format!("{} of {scored}", side.success.passed),
+            rate(&side.success),
+        ]);
+    }
+    table
+}
+
+fn rate(success: &Success) -> String {
+    match success.rate {
+        Some(rate) => {
+            format!("{:.1} [{:.1}, {:.1}]", rate * 100.0, success.low * 100.0, success.high * 100.0)
+        }
+        None => "-".to_owned(),
+    }
+}
+
+/// What became of the common cases, in a sentence each.
+fn changes(comparison: &Comparison) -> String {
+    let count = |change| comparison.count(change);
+    let mut lines = vec![format!(
+        "{} cases in common: {} fixed, {} broken, {} passed in both, {} failed in both ({} of them in another class).",
+        comparison.common,
+        count(Change::Fixed),
+        count(Change::Broken),
+        count(Change::BothPassed),
+        count(Change::SameClass) + count(Change::OtherClass),
+        count(Change::OtherClass),
+    )];
+    let without = count(Change::Unscored) + count(Change::NotRun);
+    if without > 0 {
+        lines.push(format!(
+            "{without} of them do not count: {} are unscored and {} not finished in A or B.",
+            count(Change::Unscored),
+            count(Change::NotRun)
+        ));
+    }
+    if comparison.only_a + comparison.only_b > 0 {
+        lines.push(format!(
+            "Left out: {} cases that only A has, {} that only B has.",
+            comparison.only_a, comparison.only_b
+        ));
+    }
+    if comparison.differing > 0 {
+        lines.push(format!(
+            "{} ids are in both with different cases behind them, and count as left out.",
+            comparison.differing
+        ));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn by_actions(comparison: &Comparison) -> comfy_table::Table {
+    let mut table = render::table(&["Actions", "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
+    for group in &comparison.by_actions {
+        table.add_row([
+            group.actions.to_string(),
+            group.cases.to_string(),
+            rate(&group.a),
+            rate(&group.b),
+            group.fixed.to_string(),
+            group.broken.to_string(),
+        ]);
+    }
+    table
+}
+
+/// The cases that became otherwise, those that broke first.
+fn changed_cases(comparison: &Comparison) -> String {
+    let order = [Change::Broken, Change::Fixed, Change::OtherClass];
+    let of_change =
+        |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
+    let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).collect();
+    if changed.is_empty() {
+        return String::new();
+    }
+    let mut table = render::table(&["Case", "Actions", "Change", "A", "B"]);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_cell_alignment(if place == 1 { CellAlignment::Right } else { CellAlignment::Left });
+    }
+    for case in changed.iter().take(CHANGES_SHOWN_MAX) {
+        table.add_row([
+            case.case.clone(),
+            case.actions.to_string(),
+            case.change.as_str().to_owned(),
+            case.class_a.unwrap_or("passed").to_owned(),
+            case.class_b.unwrap_or("passed").to_owned(),
+        ]);
+    }
+    let more = changed.len().saturating_sub(CHANGES_SHOWN_MAX);
+    let more = if more > 0 { format!("and {more} more: --json lists all\n") } else { String::new() };
+    format!("\n{table}\n{more}")
+}

@@ -1,0 +1,352 @@
+//! Reports of a campaign as files.
+//!
+//! A campaign may take hours, so everything that could keep a file from being written is found before it begins: the
+//! folder is made, and a temporary file in it is opened. It takes the name of the report when it is complete, so that
+//! whoever looks for a report never finds half of one.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use planproof_report::html::{self, HtmlLimits};
+use planproof_report::inspect::InspectError;
+use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::{progress, select};
+
+/// The variable in which GitHub names the file for a step's summary.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Which reports to write, and where. `-` is stdout, for one of them.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ReportFileArguments {
+    /// Write a page for a browser, with the failures in full.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the cases as JUnit XML, as CI systems read it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a row for each case, for a spreadsheet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write an Inspect log, for `inspect view`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) inspect: Option<PathBuf>,
+    /// Append a summary in Markdown; without a file, to the one that GitHub names in GITHUB_STEP_SUMMARY.
+    #[arg(long, value_name = "FILE", require_equals = true)]
+    pub(crate) step_summary: Option<Option<PathBuf>>,
+}
+
+/// A kind of report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Html,
+    Junit,
+    Csv,
+    Inspect,
+    StepSummary,
+}
+
+/// Reports that can be written: their places are known to be good.
+#[derive(Debug)]
+pub(crate) struct ReportFiles(Vec<(Format, ReportFile)>);
+
+/// A file that will be there once it is complete.
+#[derive(Debug)]
+pub(crate) struct ReportFile {
+    /// As it was asked for.
+    asked: PathBuf,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Stdout,
+    /// A file that takes its name when it is complete.
+    New(Temporary),
+    /// A file that is there and is written to, as a pipe or a device.
+    Existing(PathBuf),
+    /// A file that is added to.
+    Appended(File),
+}
+
+/// A file beside the one it is to become; it is deleted unless it does.
+#[derive(Debug)]
+struct Temporary {
+    path: PathBuf,
+    target: PathBuf,
+    file: File,
+    is_kept: bool,
+}
+
+impl Format {
+    fn option(self) -> &'static str {
+        match self {
+            Self::Html => "--html",
+            Self::Junit => "--junit",
+            Self::Csv => "--csv",
+            Self::Inspect => "--inspect",
+            Self::StepSummary => "--step-summary",
+        }
+    }
+
+    fn write(self, campaign: &ReportedCampaign<'_>, mut out: impl Write) -> io::Result<()> {
+        match self {
+            Self::Html => html::write(campaign, &HtmlLimits::default(), &mut out),
+            Self::Junit => junit::write(campaign, &mut out),
+            Self::Csv => csv::write(campaign, &mut out),
+            Self::StepSummary => step_summary::write(campaign, &mut out),
+            Self::Inspect => inspect::write(campaign, &mut out).map_err(|error| match error {
+                InspectError::Write(error) => error,
+                other => io::Error::other(other),
+            }),
+        }
+    }
+}
+
+impl ReportFileArguments {
+    /// Makes sure of every file that is asked for.
+    ///
+    /// # Errors
+    /// One cannot be written, two are the same, or more than one document is for stdout.
+    pub(crate) fn open(&self, global: &Global) -> Result<ReportFiles, Failure> {
+        let mut files = ReportFiles(Vec::new());
+        let plain = [
+            (Format::Html, &self.html),
+            (Format::Junit, &self.junit),
+            (Format::Csv, &self.csv),
+            (Format::Inspect, &self.inspect),
+        ];
+        for (format, path) in plain {
+            if let Some(path) = path {
+                files.add(format, ReportFile::open(format.option(), path)?, global)?;
+            }
+        }
+        if let Some(path) = &self.step_summary {
+            let path = match path {
+                Some(path) => path.clone(),
+                None => step_summary_of_github()?,
+            };
+            files.add(Format::StepSummary, ReportFile::append_to(&path)?, global)?;
+        }
+        Ok(files)
+    }
+}
+
+fn step_summary_of_github() -> Result<PathBuf, Failure> {
+    let named = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty());
+    named.map(PathBuf::from).ok_or_else(|| {
+        Failure::usage(format!("{STEP_SUMMARY} is not set: name a file, as in --step-summary=summary.md"))
+    })
+}
+
+impl ReportFiles {
+    fn add(&mut self, format: Format, file: ReportFile, global: &Global) -> Result<(), Failure> {
+        let option = format.option();
+        if file.is_stdout() {
+            if global.json {
+                return Err(Failure::usage(format!(
+                    "{option} - and --json are both for stdout: name a file"
+                )));
+            }
+            if let Some(other) = self.for_stdout() {
+                let other = other.option();
+                return Err(Failure::usage(format!(
+                    "{other} - and {option} - are both for stdout: name a file"
+                )));
+            }
+        }
+        if let (Some(new), Some(other)) =
+            (file.target(), self.0.iter().find(|(_, other)| other.target() == file.target()))
+        {
+            return Err(Failure::usage(format!(
+                "{} and {option} both name {}",
+                other.0.option(),
+                new.display()
+            )));
+        }
+        self.0.push((format, file));
+        Ok(())
+    }
+
+    fn for_stdout(&self) -> Option<Format> {
+        let found = self.0.iter().find(|(_, file)| file.is_stdout());
+        found.map(|(format, _)| *format)
+    }
+
+    /// Whether stdout is for one of the reports, and so for nothing else.
+    pub(crate) fn take_stdout(&self) -> bool {
+        self.for_stdout().is_some()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Writes all of them. Where one fails the others are written all the same.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(crate) fn write(self, campaign: &ReportedCampaign<'_>, global: &Global) -> Result<(), Failure> {
+        let mut result = Ok(());
+        for (format, file) in self.0 {
+            result = result.and(file.write(global, |out| format.write(campaign, out)));
+        }
+        result
+    }
+}
+
+impl ReportFile {
+    /// Makes sure that the file can be written: its folder is made, and nothing else stands there. `-` is stdout.
+    pub(crate) fn open(option: &str, path: &Path) -> Result<Self, Failure> {
+        let place = Self::place(path).map_err(|error| cannot(option, path, &error))?;
+        Ok(Self { asked: path.to_owned(), place })
+    }
+
+    fn append_to(path: &Path) -> Result<Self, Failure> {
+        let open = || {
+            make_folder(path)?;
+            OpenOptions::new().create(true).append(true).open(path).map(Place::Appended)
+        };
+        let place = if is_stdout(path) { Ok(Place::Stdout) } else { open() };
+        let place = place.map_err(|error| cannot("--step-summary", path, &error))?;
+        Ok(Self { asked: path.to_owned(), place })
+    }
+
+    fn place(path: &Path) -> io::Result<Place> {
+        if is_stdout(path) {
+            return Ok(Place::Stdout);
+        }
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder; name a file in it")),
+            // A link keeps pointing where it does.
+            Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
+            Ok(_) => Ok(Place::Existing(path.to_owned())),
+            Err(_) => {
+                make_folder(path)?;
+                Temporary::beside(&in_real_folder(path)?).map(Place::New)
+            }
+        }
+    }
+
+    /// The file that is written, if it is one of its own.
+    fn target(&self) -> Option<PathBuf> {
+        match &self.place {
+            Place::New(temporary) => Some(temporary.target.clone()),
+            Place::Appended(_) => self.asked.canonicalize().ok(),
+            Place::Stdout | Place::Existing(_) => None,
+        }
+    }
+
+    /// Whether it is no file but stdout.
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self.place, Place::Stdout)
+    }
+
+    /// Writes the file, lets it take its name, and says so.
+    pub(crate) fn write(
+        self,
+        global: &Global,
+        report: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let said = (!self.is_stdout()).then(|| format!("wrote {}", self.asked.display()));
+        self.write_silently(report)?;
+        if let Some(said) = said {
+            progress::say(global, &said);
+        }
+        Ok(())
+    }
+
+    /// The same, without a word.
+    pub(crate) fn write_silently(
+        self,
+        report: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let Self { asked, place } = self;
+        let fail = |error: io::Error| Failure::outside(format!("cannot write {}: {error}", asked.display()));
+        match place {
+            Place::Stdout => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                report(&mut out).and_then(|()| out.flush()).map_err(Failure::from)
+            }
+            Place::New(temporary) => temporary.write(report).map_err(fail),
+            Place::Existing(path) => OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|file| write_to(&file, report))
+                .map_err(fail),
+            Place::Appended(mut file) => {
+                // In one piece, because other steps may add to the same file.
+                let mut text = Vec::new();
+                report(&mut text).and_then(|()| file.write_all(&text)).map_err(fail)
+            }
+        }
+    }
+}
+
+impl Temporary {
+    fn beside(target: &Path) -> io::Result<Self> {
+        let name = target.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+        let mut temporary = OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{:08x}.part", u32::from_le_bytes(select::random_bytes())));
+        let path = target.with_file_name(temporary);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        Ok(Self { path, target: target.to_owned(), file, is_kept: false })
+    }
+
+    fn write(mut self, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        write_to(&self.file, report)?;
+        if let Ok(former) = fs::metadata(&self.target) {
+            self.file.set_permissions(former.permissions())?;
+        }
+        fs::rename(&self.path, &self.target)?;
+        self.is_kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // It is ours alone; if it cannot be deleted it does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn write_to(file: &File, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    report(&mut out)?;
+    out.flush()
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The path with its folder as the file system knows it, so that two names of one file are the same.
+fn in_real_folder(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Ok(folder.unwrap_or(Path::new(".")).canonicalize()?.join(name))
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| {
+        let shown = folder.display();
+        io::Error::other(match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => format!("{shown} is no folder"),
+            _ => format!("the folder {shown} cannot be made: {error}"),
+        })
+    })
+}
+
+fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("{option} {}: cannot write it: {error}", path.display()))
+}

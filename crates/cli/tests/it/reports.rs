@@ -1,0 +1,366 @@
+//! `planproof report`, and the report files of `planproof test`.
+
+use std::fs;
+use std::path::Path;
+
+use planproof_store::{Store, StoreLimits};
+use serde_json::Value;
+
+use crate::support::{Place, Run, json_lines};
+
+/// What each kind of report begins with.
+const BEGINNINGS: [(&str, &str); 4] = [
+    ("html", "<!DOCTYPE html>"),
+    ("junit", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "),
+    ("csv", "\"case\","),
+    ("inspect", "{\"version\":2,"),
+];
+
+fn read(place: &Place, name: &str) -> String {
+    fs::read_to_string(place.path(name)).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[track_caller]
+fn assert_refused(place: &Place, line: &str, message: &str) {
+    let run = place.run(line).code(2);
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("", format!("error: {message}\n").as_str()), "{line}");
+}
+
+#[test]
+fn a_campaign_writes_the_reports_that_are_asked_for() {
+    let place = Place::new();
+    let run = place
+        .run(
+            "test tools@sim/careless --cases 40 --html out/deep/page.html --junit out/junit.xml --csv out/table.csv \
+             --inspect out/log.json --step-summary=out/summary.md",
+        )
+        .code(1);
+    for name in ["out/deep/page.html", "out/junit.xml", "out/table.csv", "out/log.json", "out/summary.md"] {
+        assert!(run.err.contains(&format!("wrote {name}\n")), "{run:?}");
+    }
+    assert!(run.out.contains("Finding 1"), "the tables are printed all the same: {run:?}");
+    assert!(read(&place, "out/deep/page.html").starts_with("<!DOCTYPE html>"));
+    assert_eq!(read(&place, "out/junit.xml").matches("<testcase ").count(), 40);
+    assert_eq!(read(&place, "out/table.csv").lines().count(), 41);
+    let log: Value = serde_json::from_str(&read(&place, "out/log.json")).unwrap();
+    assert_eq!((&log["status"], log["samples"].as_array().unwrap().len()), (&Value::from("success"), 40));
+    assert!(read(&place, "out/summary.md").contains("of 40 scored runs passed"));
+    // Nothing half-written is left.
+    assert_eq!(names(&place.path("out")), ["deep", "junit.xml", "log.json", "summary.md", "table.csv"]);
+    assert_eq!(names(&place.path("out/deep")), ["page.html"]);
+}
+
+#[test]
+fn a_former_campaign_gives_the_same_files() {
+    let place = Place::new();
+    place.run("test tools@sim/clumsy --cases 30 -q --html 1.html --junit 1.junit --csv 1.csv --inspect 1.inspect").code(1);
+    place.run("report last -q --html 2.html --junit 2.junit --csv 2.csv --inspect 2.inspect").code(0);
+    for (kind, beginning) in BEGINNINGS {
+        let [first, second] = ["1", "2"].map(|name| read(&place, &format!("{name}.{kind}")));
+        assert!(first.starts_with(beginning), "{kind}: {}", &first[..80]);
+        // The run store keeps times in whole milliseconds.
+        let plain = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        assert!(first.len().abs_diff(second.len()) < 2000, "{kind}");
+        assert!(first == second || plain(&first) == plain(&second), "{kind} differs in more than times");
+        let again = place.run(&format!("report last --{kind} -")).code(0);
+        assert_eq!(again.err, "");
+        assert!(again.out == second, "{kind} on stdout");
+    }
+    // Without files it is what `runs show` prints.
+    assert_eq!(place.run("report last").code(0).out, place.run("runs show last").code(0).out);
+    let report = place.run("report last --json --csv 3.csv").code(0);
+    assert_eq!(report.json(), place.run("runs show last --json --judge-again").code(0).json());
+    assert_eq!(read(&place, "3.csv"), read(&place, "2.csv"));
+}
+
+#[test]
+fn one_report_can_go_to_stdout() {
+    let place = Place::new();
+    let run = place.run("test tools@sim/perfect --cases 10 --junit -").code(0);
+    assert!(run.out.starts_with("<?xml") && run.out.trim_end().ends_with("</testsuites>"), "{run:?}");
+    for (line, message) in [
+        ("--junit - --csv -", "--junit - and --csv - are both for stdout: name a file"),
+        ("--html - --step-summary=-", "--html - and --step-summary - are both for stdout: name a file"),
+        ("--json --inspect -", "--inspect - and --json are both for stdout: name a file"),
+    ] {
+        assert_refused(&place, &format!("test tools@sim/careless --cases 10 {line}"), message);
+        assert_refused(&place, &format!("report last {line}"), message);
+    }
+    assert_eq!(json_lines(&place.run("runs list --json").code(0).out).len(), 1, "nothing was run");
+}
+
+#[test]
+fn what_cannot_be_written_is_found_before_anything_is_run() {
+    let place = Place::new();
+    fs::create_dir(place.path("folder")).unwrap();
+    place.write("file", "");
+    for (line, message) in [
+        ("--html folder", "--html folder: cannot write it: it is a folder; name a file in it"),
+        ("--csv file/table.csv", "--csv file/table.csv: cannot write it: file is no folder"),
+        ("--junit x.xml --csv ./x.xml", "--junit and --csv both name "),
+        ("--step-summary", "GITHUB_STEP_SUMMARY is not set: name a file, as in --step-summary=summary.md"),
+        ("--step-summary=folder", "--step-summary folder: cannot write it: Is a directory (os error 21)"),
+        (
+            "--junit good.xml --html folder",
+            "--html folder: cannot write it: it is a folder; name a file in it",
+        ),
+    ] {
+        let run = place.run(&format!("test tools@sim/careless {line}")).code(2);
+        assert!(run.err.starts_with(&format!("error: {message}")), "{run:?}");
+        assert!(!place.path(".planproof").exists(), "{line}: the store was touched");
+        assert_eq!(names(&place.path("")), ["file", "folder"], "{line}: something is left");
+    }
+}
+
+#[test]
+fn a_file_that_is_there_is_replaced_as_a_whole() {
+    let place = Place::new();
+    place.write("old.csv", "old");
+    fs::write(place.path("real.csv"), "old").unwrap();
+    std::os::unix::fs::symlink("real.csv", place.path("link.csv")).unwrap();
+    // Nothing comes of a campaign that cannot begin, so the old file stays.
+    place.run("test tools@sim/nobody --csv old.csv").code(2);
+    place.run("test tools@sim/careless --topic nothing --csv old.csv").code(2);
+    assert_eq!(read(&place, "old.csv"), "old");
+    place.run("test tools@sim/perfect --cases 3 -q --csv old.csv").code(0);
+    assert_eq!(read(&place, "old.csv").lines().count(), 4);
+    // A link stays one, and what is no file is written to.
+    place.run("report last -q --csv link.csv").code(0);
+    assert!(fs::symlink_metadata(place.path("link.csv")).unwrap().is_symlink());
+    assert_eq!(read(&place, "real.csv"), read(&place, "old.csv"));
+    place.run("report last -q --html /dev/null").code(0);
+    assert_eq!(names(&place.path("")), [".planproof", "link.csv", "old.csv", "real.csv"]);
+}
+
+#[test]
+fn step_summaries_are_added_to_the_file_that_github_names() {
+    let place = Place::new();
+    place.write("summary.md", "# Another step\n");
+    let run = |words: &[&str]| {
+        let mut command = place.command(words);
+        command.env("GITHUB_STEP_SUMMARY", place.path("summary.md"));
+        Run::of(command, "")
+    };
+    run(&["test", "tools@sim/perfect", "--cases", "3", "-q", "--step-summary"]).code(0);
+    let once = read(&place, "summary.md");
+    assert!(once.starts_with("# Another step\n") && once.len() > 200, "{once}");
+    run(&["report", "last", "-q", "--step-summary"]).code(0);
+    assert_eq!(read(&place, "summary.md").matches("3 of 3 scored runs passed").count(), 2);
+    // The option's value needs its sign, so that an agent is not taken for a file.
+    run(&["test", "--step-summary", "tools@sim/perfect", "--cases", "1", "-q"]).code(0);
+    // In the file the option without a value is `true`.
+    place.write(
+        "planproof.toml",
+        "[test]\nagent = \"tools@sim/perfect\"\ncases = 2\nquiet = true\nstep-summary = true\n",
+    );
+    run(&["test"]).code(0);
+    assert_eq!(read(&place, "summary.md").matches("SIMULATION").count(), 4);
+}
+
+#[test]
+fn the_configuration_file_can_ask_for_reports() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("below")).unwrap();
+    place.write(".git", "");
+    place.write(
+        "planproof.toml",
+        "[test]\nagent = \"tools@sim/perfect\"\ncases = 2\nquiet = true\njunit = \"ci/junit.xml\"\n",
+    );
+    let mut command = place.command(&["test"]);
+    command.current_dir(place.path("below"));
+    Run::of(command, "").code(0);
+    assert!(read(&place, "ci/junit.xml").contains("<testsuites"));
+    place.run("test --junit flag.xml").code(0);
+    assert!(read(&place, "flag.xml").contains("<testsuites"));
+}
+
+#[test]
+fn two_campaigns_are_compared_case_by_case() {
+    let place = Place::new();
+    let id = |model: &str, cases: u32| {
+        place.run(&format!("test tools@sim/{model} --cases {cases} -q"));
+        json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned()
+    };
+    let (careless, perfect) = (id("careless", 60), id("perfect", 50));
+    let text = place.run(&format!("report {careless} {perfect}")).code(0).out;
+    let json = place.run(&format!("report {careless} {perfect} --json --html page.html -q")).code(0).json();
+    assert_eq!(json["schema"], "planproof/comparison/v1");
+    assert_eq!(
+        (&json["common"], &json["only_a"], &json["changes"]["broken"]),
+        (&50.into(), &10.into(), &0.into())
+    );
+    let fixed = json["changes"]["fixed"].as_u64().unwrap();
+    assert!(fixed > 0, "{json}");
+    assert!(text.contains("SIMULATION"), "{text}");
+    assert!(text.contains(&format!("50 cases in common: {fixed} fixed, 0 broken")), "{text}");
+    assert!(text.contains("Left out: 10 cases that only A has, 0 that only B has."), "{text}");
+    assert!(text.contains("  fixed    order_error   passed"), "{text}");
+    assert!(read(&place, "page.html").starts_with("<!DOCTYPE html>"));
+    assert!(
+        place
+            .run(&format!("report {careless} {perfect} --html -"))
+            .code(0)
+            .out
+            .starts_with("<!DOCTYPE html>")
+    );
+    let same = place.run("report last last").code(0).out;
+    assert!(same.contains("50 cases in common: 0 fixed, 0 broken, 50 passed in both"), "{same}");
+
+    assert_refused(
+        &place,
+        &format!("report {careless} {perfect} --junit x.xml"),
+        "--junit is of one campaign; a comparison of two can be had as text, with --html or with --json",
+    );
+    assert_refused(
+        &place,
+        "report last last --json --html -",
+        "--html - and --json are both for stdout: name a file",
+    );
+    place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
+    let run = place.run(&format!("report {perfect} last")).code(2);
+    assert!(run.err.contains("have no case in common"), "{run:?}");
+}
+
+#[test]
+fn stores_without_what_is_asked_for_say_so() {
+    let place = Place::new();
+    assert_refused(
+        &place,
+        "report last",
+        "there is no run store .planproof/runs.db; `planproof test` makes one",
+    );
+    fs::create_dir(place.path(".planproof")).unwrap();
+    place.write(".planproof/runs.db", "");
+    assert_refused(
+        &place,
+        "report last",
+        ".planproof/runs.db is not a planproof run store: choose another file",
+    );
+    drop(Store::open(&place.path("empty.db"), StoreLimits::default()).unwrap());
+    for line in ["report last", "report last last", "runs show last", "report abc --csv x.csv"] {
+        let message = "the run store empty.db holds no campaign yet; `planproof test` makes one";
+        assert_refused(&place, &format!("{line} --store empty.db"), message);
+    }
+    assert!(!place.path("x.csv").exists());
+}
+
+/// A store whose newest campaign is broken off: some runs are finished, some are begun, some are not.
+fn broken_off(place: &Place) {
+    place.run("test tools@sim/careless --cases 20 -q").code(1);
+    let connection = rusqlite(place);
+    connection
+        .execute_batch(
+            "DELETE FROM run WHERE ordinal >= 15;
+             UPDATE run SET state = 'started', passed = NULL, class = NULL, verdict = NULL, wall_ms = NULL,
+                 summary = NULL WHERE ordinal >= 12;",
+        )
+        .unwrap();
+}
+
+fn rusqlite(place: &Place) -> rusqlite::Connection {
+    rusqlite::Connection::open(place.path(".planproof/runs.db")).unwrap()
+}
+
+#[test]
+fn a_campaign_that_is_not_finished_is_reported_as_far_as_it_is() {
+    let place = Place::new();
+    broken_off(&place);
+    for line in
+        ["report last --csv - --html page.html", "report last --json", "runs show last", "report last last"]
+    {
+        let run = place.run(line).code(0);
+        assert!(
+            run.err.contains("8 of 20 runs are not finished; go on with `planproof test --resume "),
+            "{run:?}"
+        );
+    }
+    let report = place.run("report last --json").code(0).json();
+    assert_eq!((&report["cases"], &report["not_run"]), (&12.into(), &8.into()));
+    assert_eq!(report, place.run("runs show last --json --judge-again").code(0).json());
+    place.run("report last --junit x.xml -q").code(0);
+    assert_eq!(read(&place, "x.xml").matches("<skipped").count(), 8);
+}
+
+#[test]
+fn figures_are_the_same_with_and_without_summaries() {
+    let place = Place::new();
+    place.run("test tools@sim/clumsy --cases 50 --actions 3..22 --distractors 1 -q").code(1);
+    let show = |options: &str| {
+        let run = place.run(&format!("runs show last {options}")).code(0);
+        assert_eq!(run.err, "");
+        run.out
+    };
+    let [text, json] = ["", "--json"].map(show);
+    assert!(text.contains("Finding 3"), "{text}");
+    assert_eq!(text, show("--judge-again"));
+    assert_eq!(json, show("--judge-again --json"));
+    // As it is in a store of an older planproof.
+    rusqlite(&place).execute_batch("UPDATE run SET summary = NULL WHERE ordinal = 7").unwrap();
+    assert_eq!(text, show(""));
+    rusqlite(&place).execute_batch("UPDATE campaign_case SET summary = NULL").unwrap();
+    assert_eq!(json, show("--json"));
+    // What is stored of a run is not believed against its trace when it is to be judged again.
+    rusqlite(&place).execute_batch("UPDATE run SET passed = 1, class = NULL, verdict = '{}'").unwrap();
+    assert_eq!(json, show("--judge-again --json"));
+}
+
+#[test]
+fn a_damaged_campaign_is_called_damaged() {
+    for (damage, what) in [
+        ("UPDATE campaign SET options = '{'", "its options: "),
+        ("UPDATE campaign_case SET json = '{}' WHERE ordinal = 3", "case 3: schema is \"(none)\""),
+        (
+            "UPDATE event SET lines = 'nonsense' WHERE run IN (SELECT id FROM run WHERE ordinal = 3)",
+            "the trace of case 3",
+        ),
+    ] {
+        let place = Place::new();
+        place.run("test tools@sim/careless --cases 5 -q");
+        rusqlite(&place).execute_batch(damage).unwrap();
+        let run = place.run("report last --csv x.csv").code(2);
+        assert!(
+            run.err.contains(" in the run store is damaged: ") && run.err.contains(what),
+            "{damage}: {run:?}"
+        );
+        assert!(!place.path("x.csv").exists());
+    }
+}
+
+#[test]
+fn an_interrupted_campaign_writes_what_there_is() {
+    let place = Place::new();
+    place.write("agent.sh", "sleep 0.05");
+    let mut command = place.command(&[
+        "test",
+        "command:sh agent.sh",
+        "--cases",
+        "400",
+        "--concurrency",
+        "2",
+        "--csv",
+        "table.csv",
+        "--junit",
+        "x.xml",
+    ]);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let process = command.spawn().unwrap();
+    crate::until("a few runs are finished", || (crate::stored::finished_count(&place) > 5).then_some(()));
+    crate::support::send(&process, "INT");
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let kept = crate::stored::finished_count(&place);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("wrote table.csv") && err.contains("error: interrupted: "), "{err}");
+    let rows = read(&place, "table.csv");
+    assert_eq!(rows.lines().filter(|line| line.contains("action_lost")).count(), kept, "{rows}");
+    assert_eq!(read(&place, "x.xml").matches("<skipped").count(), 400 - kept);
+}
