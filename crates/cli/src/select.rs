@@ -90,9 +90,9 @@ pub(crate) fn model(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model
     }
     if let Some(model) = name.strip_prefix("openai/") {
         let mut config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
-        config.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
-        config.attempts_max = asking.attempts.get();
-        config.requests_per_second = asking.requests_per_second;
+        config.connection.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
+        config.connection.attempts_max = asking.attempts.get();
+        config.connection.requests_per_second = asking.requests_per_second;
         return Ok(Arc::new(OpenAiModel::new(config)?));
     }
     Err(Failure::usage(format!(

@@ -1,9 +1,10 @@
 //! Language models behind one trait, and a model served as an OpenAI-compatible endpoint.
 //!
-//! [`Model`] is what agents talk to. [`openai`] speaks to any server with the OpenAI protocol; [`server`] does the
+//! [`Model`] is what agents talk to. [`openai`] speaks to any server with an OpenAI protocol; [`server`] does the
 //! reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
 
 mod chat;
+mod connection;
 mod content;
 mod http;
 
@@ -14,3 +15,4 @@ pub use chat::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
 };
+pub use connection::{ConnectionConfig, Provider, RETRY_WAIT_MAX};
