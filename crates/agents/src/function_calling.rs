@@ -1,13 +1,16 @@
 //! The function-calling loop: the model gets query and tools, every tool call it writes is executed, and the results
 //! go back to it, until it answers without a call. (The paper's "OpenAI Tools" agent, section 5.)
+//!
+//! The conversation so far goes along with every request, or lies at the model's server, which then gets only what is
+//! new. (The paper's "OpenAI Assistants" agent; the protocol of that name has given way to the responses.)
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings};
+use planproof_model::{BoxFuture, ChatRequest, Message, Model, ReplyId, Settings};
 use planproof_tools::{Toolbox, execute_recorded};
-use planproof_trace::{CallId, EndReason, EventKind, LimitKind, Recorder, ToolCall};
+use planproof_trace::{CallId, EndReason, EventKind, LimitKind, Recorder, ToolCall, ToolResult};
 
 use crate::RunLimits;
 
@@ -30,15 +33,35 @@ pub struct InProcessRun<'a> {
 #[derive(Clone)]
 pub struct FunctionCallingAgent {
     model: Arc<dyn Model>,
+    /// The conversation lies at the server.
+    server_state: bool,
 }
 
 impl FunctionCallingAgent {
-    /// The kind's name on the command line.
+    /// The name on the command line of the kind that sends the conversation with every request.
     pub const KIND: &'static str = "tools";
 
-    /// An agent that asks `model`. `None` if the model cannot call tools.
+    /// The name on the command line of the kind that leaves the conversation at the model's server.
+    pub const KIND_WITH_SERVER_STATE: &'static str = "responses";
+
+    /// An agent that asks `model` and sends the conversation with every request. `None` if the model cannot call tools.
     pub fn new(model: Arc<dyn Model>) -> Option<Self> {
-        model.capabilities().tool_calls.then_some(Self { model })
+        model.capabilities().tool_calls.then_some(Self { model, server_state: false })
+    }
+
+    /// An agent that asks `model` and leaves the conversation at its server: the first request holds the query, each
+    /// later one only the results of the latest calls. `None` if the model cannot call tools or keeps no replies.
+    ///
+    /// A server that has lost the conversation leaves the run unscored.
+    pub fn with_server_state(model: Arc<dyn Model>) -> Option<Self> {
+        let capabilities = model.capabilities();
+        let is_able = capabilities.tool_calls && capabilities.server_state;
+        is_able.then_some(Self { model, server_state: true })
+    }
+
+    /// The kind's name on the command line.
+    pub fn kind(&self) -> &'static str {
+        if self.server_state { Self::KIND_WITH_SERVER_STATE } else { Self::KIND }
     }
 
     /// The model it asks.
@@ -74,6 +97,7 @@ impl FunctionCallingAgent {
                 Ok(reply) => reply,
                 Err(error) => return EndReason::Unscored { reason: error.to_string() },
             };
+            let given_ids: Vec<CallId> = reply.calls.iter().map(|call| call.id.clone()).collect();
             let calls: Vec<ToolCall> = reply.calls.into_iter().map(|call| used.make_unique(call)).collect();
             run.recorder.record(EventKind::Turn {
                 text: reply.text.clone(),
@@ -88,18 +112,49 @@ impl FunctionCallingAgent {
             for call in &calls {
                 results.push(execute_recorded(run.toolbox, run.recorder, call).await);
             }
-            request.messages.push(Message::Assistant { text: reply.text, calls });
-            request
-                .messages
-                .extend(results.into_iter().map(|result| Message::Tool { id: result.id, text: result.text }));
+            if self.server_state {
+                let Some(id) = reply.id else { return self.no_reply_id() };
+                go_on_at_server(&mut request, id, given_ids, results);
+            } else {
+                request.messages.push(Message::Assistant { text: reply.text, calls });
+                request.messages.extend(results.into_iter().map(answer));
+            }
         }
         EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }
     }
+
+    fn no_reply_id(&self) -> EndReason {
+        let reason = format!(
+            "{} gave its reply no id, so that the next request cannot go on from it",
+            self.model.name()
+        );
+        EndReason::Unscored { reason }
+    }
+}
+
+/// Makes `request` the next one of a conversation that its server keeps. The server knows the calls by the ids that the
+/// model gave them, even where those are not unique.
+fn go_on_at_server(
+    request: &mut ChatRequest,
+    reply: ReplyId,
+    given_ids: Vec<CallId>,
+    results: Vec<ToolResult>,
+) {
+    request.previous = Some(reply);
+    let results = given_ids.into_iter().zip(results);
+    request.messages = results.map(|(id, result)| answer(ToolResult { id, ..result })).collect();
+}
+
+fn answer(result: ToolResult) -> Message {
+    Message::Tool { id: result.id, text: result.text }
 }
 
 impl fmt::Debug for FunctionCallingAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FunctionCallingAgent").field("model", &self.model.name()).finish()
+        f.debug_struct("FunctionCallingAgent")
+            .field("kind", &self.kind())
+            .field("model", &self.model.name())
+            .finish()
     }
 }
 

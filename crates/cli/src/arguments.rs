@@ -271,9 +271,10 @@ const RUNNING: [&str; 7] =
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `command:PROGRAM ARGS...`, or `url:URL`. MODEL is
-    /// `sim/NAME` (perfect, in-order, forgetful, careless, clumsy, endless) or `openai/NAME` (OPENAI_API_KEY,
-    /// OPENAI_BASE_URL).
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
+    /// the model's server), `command:PROGRAM ARGS...`, or `url:URL`. MODEL is `sim/NAME` (perfect, in-order, forgetful,
+    /// careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL) or `anthropic/NAME`
+    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`).
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     /// Number of cases.
@@ -315,7 +316,7 @@ pub(crate) struct TestArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeModelArguments {
-    /// The model: `sim/NAME`, or `openai/NAME` to pass requests on.
+    /// The model: `sim/NAME`, or `openai/NAME` or `anthropic/NAME` to pass requests on.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,

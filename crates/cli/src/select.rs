@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, SimKind, SimModel};
-use planproof_model::Model;
-use planproof_model::openai::{OpenAiConfig, OpenAiModel};
+use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
+use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
+use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 use serde::de::IgnoredAny;
@@ -81,23 +82,70 @@ pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Fail
 
 /// The model of that name.
 pub(crate) fn model(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
-    if let Some(sim) = name.strip_prefix("sim/") {
-        let kind = SimKind::find(sim).ok_or_else(|| {
-            let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).collect();
-            Failure::usage(format!("there is no simulated model \"{sim}\"; there are {}", known.join(", ")))
-        })?;
-        return Ok(Arc::new(SimModel::new(kind)));
+    Ok(match ModelName::parse(name)? {
+        ModelName::Sim(kind) => Arc::new(SimModel::new(kind)),
+        ModelName::OpenAi(model) => {
+            let mut config = OpenAiConfig::from_env(model, variable);
+            config.connection = connection(&OPENAI, asking)?;
+            Arc::new(OpenAiModel::new(config)?)
+        }
+        ModelName::Anthropic(model) => {
+            Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking)?)?)
+        }
+    })
+}
+
+/// The model of that name, in a form that keeps the conversation.
+fn model_with_server_state(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
+    Ok(match ModelName::parse(name)? {
+        ModelName::Sim(_) => Arc::new(KeepsReplies::new(model(name, asking)?)),
+        ModelName::OpenAi(model) => Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking)?)?),
+        ModelName::Anthropic(_) => {
+            return Err(Failure::usage(format!(
+                "{name} keeps no conversations, which the agent needs: write {}@{name}",
+                FunctionCallingAgent::KIND
+            )));
+        }
+    })
+}
+
+/// A model as the command line names it.
+enum ModelName<'a> {
+    Sim(SimKind),
+    OpenAi(&'a str),
+    Anthropic(&'a str),
+}
+
+impl<'a> ModelName<'a> {
+    fn parse(name: &'a str) -> Result<Self, Failure> {
+        match name.split_once('/') {
+            Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
+                let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).collect();
+                Failure::usage(format!(
+                    "there is no simulated model \"{sim}\"; there are {}",
+                    known.join(", ")
+                ))
+            }),
+            Some(("openai", model)) => Ok(Self::OpenAi(model)),
+            Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
+            _ => Err(Failure::usage(format!(
+                "unknown model \"{name}\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini"
+            ))),
+        }
     }
-    if let Some(model) = name.strip_prefix("openai/") {
-        let mut config = OpenAiConfig::from_env(model, |variable| std::env::var(variable).ok());
-        config.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
-        config.attempts_max = asking.attempts.get();
-        config.requests_per_second = asking.requests_per_second;
-        return Ok(Arc::new(OpenAiModel::new(config)?));
-    }
-    Err(Failure::usage(format!(
-        "unknown model \"{name}\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"
-    )))
+}
+
+/// Where a provider's models are, by the environment, and how patiently they are asked, by the command line.
+fn connection(provider: &Provider, asking: &ModelArguments) -> Result<ConnectionConfig, Failure> {
+    let mut config = ConnectionConfig::from_env(provider, variable);
+    config.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
+    config.attempts_max = asking.attempts.get();
+    config.requests_per_second = asking.requests_per_second;
+    Ok(config)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// A time that the command line gives in seconds.
@@ -127,18 +175,25 @@ pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTes
     }
     let Some((kind, model_name)) = name.split_once('@') else {
         return Err(Failure::usage(format!(
-            "unknown agent \"{name}\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless"
+            "unknown agent \"{name}\": write tools@MODEL, responses@MODEL, command:PROGRAM, or url:URL, as in \
+             tools@sim/careless"
         )));
     };
-    if kind != FunctionCallingAgent::KIND {
-        return Err(Failure::usage(format!(
-            "unknown kind of agent \"{kind}\"; write {0}@{model_name}",
-            FunctionCallingAgent::KIND
-        )));
-    }
-    let model = model(model_name, asking)?;
+    let (model, make): (_, fn(_) -> _) = match kind {
+        FunctionCallingAgent::KIND => (model(model_name, asking)?, FunctionCallingAgent::new),
+        FunctionCallingAgent::KIND_WITH_SERVER_STATE => {
+            (model_with_server_state(model_name, asking)?, FunctionCallingAgent::with_server_state)
+        }
+        _ => {
+            return Err(Failure::usage(format!(
+                "unknown kind of agent \"{kind}\"; write {}@{model_name} or {}@{model_name}",
+                FunctionCallingAgent::KIND,
+                FunctionCallingAgent::KIND_WITH_SERVER_STATE
+            )));
+        }
+    };
     let simulated = model.is_simulated() || is_simulation(model.name());
-    let agent = FunctionCallingAgent::new(model)
+    let agent = make(model)
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
     Ok(AgentUnderTest {
         agent: Agent::FunctionCalling(agent),

@@ -77,6 +77,13 @@ pub struct ChatRequest {
     pub settings: Settings,
 }
 
+impl ChatRequest {
+    /// Whether the model is asked to go on writing the conversation's last message.
+    pub fn is_partial_turn(&self) -> bool {
+        matches!(self.messages.last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
+    }
+}
+
 /// What a model answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatReply {
@@ -190,11 +197,11 @@ pub enum ModelError {
         what: String,
     },
     /// Nobody answered.
-    #[error("cannot reach {url}: {reason}; is the server running, and is its URL right (OPENAI_BASE_URL)?")]
+    #[error("cannot reach {url}: {reason}")]
     Unreachable {
         /// Where.
         url: String,
-        /// The operating system's word.
+        /// The operating system's word, and where the URL comes from.
         reason: String,
     },
     /// No answer in time.

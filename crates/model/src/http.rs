@@ -1,26 +1,33 @@
-//! One HTTP endpoint: its pooled connections, the key that is sent to it, and what can go wrong on the way.
+//! HTTP endpoints of one server: its pooled connections, the key that is sent to it, and what can go wrong on the way.
 //!
 //! Built straight on hyper's pooled client, because thousands of requests are in flight at once and each must stay
 //! small: nothing of a request is kept once it has been sent.
 
 mod body;
 
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
 use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT,
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue,
+    LOCATION, RETRY_AFTER, USER_AGENT,
 };
 use hyper::{Method, Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::ModelError;
+use crate::connection::fault;
+use crate::connection::key::Key;
+use crate::content::arguments_text;
 pub(crate) use body::{BodyError, ReplyBody};
 
 /// Most bytes of an error reply that are read before its message is looked for.
@@ -67,14 +74,41 @@ enum Connections {
     Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
+/// As whom a server is asked.
+pub(crate) struct Identity {
+    /// The key, if there is one.
+    pub(crate) key: Key,
+    /// The header that carries the key.
+    pub(crate) key_header: KeyHeader,
+    /// Headers that every request carries.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// The environment variable that may hold the server's base URL, for messages.
+    pub(crate) base_url_variable: &'static str,
+}
+
+/// Where a server looks for the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyHeader {
+    /// `authorization: Bearer KEY`.
+    Bearer,
+    /// `x-api-key: KEY`.
+    ApiKey,
+}
+
+/// What all endpoints of one server share.
+struct Server {
+    key: Key,
+    /// The headers that are the same for every request.
+    headers: HeaderMap,
+    base_url_variable: &'static str,
+    connections: Connections,
+}
+
 /// A URL that JSON is POSTed to.
 pub(crate) struct Endpoint {
     uri: Uri,
     url: String,
-    host: HeaderValue,
-    key: Option<SecretString>,
-    authorization: Option<HeaderValue>,
-    connections: Connections,
+    server: Arc<Server>,
 }
 
 impl Endpoint {
@@ -83,13 +117,8 @@ impl Endpoint {
     /// # Errors
     /// [`ModelError::Configuration`] for a URL that is not plain `http(s)://host[:port][/path]`, for a key that no
     /// header can carry, and where `https` finds no root certificates.
-    pub(crate) fn new(base_url: &str, path: &str, key: Option<SecretString>) -> Result<Self, ModelError> {
-        let url = format!("{}{path}", base_url.trim_end_matches('/'));
-        let refuse = |what: &str| ModelError::Configuration { what: what.to_owned() };
-        // The URL is not repeated in these messages: what is wrong with it may be a password in it.
-        let uri: Uri = url.parse().map_err(|error| ModelError::Configuration {
-            what: format!("the base URL cannot be read: {error}"),
-        })?;
+    pub(crate) fn new(base_url: &str, path: &str, identity: Identity) -> Result<Self, ModelError> {
+        let (url, uri) = parse_url(base_url, path)?;
         let Some(authority) = uri.authority() else {
             return Err(refuse("the base URL needs a scheme and a host, as in http://127.0.0.1:8000/v1"));
         };
@@ -106,18 +135,34 @@ impl Endpoint {
             Some("https") => Connections::Encrypted(pool().build(tls()?)),
             _ => return Err(refuse("the base URL must begin with http:// or https://")),
         };
-        let authorization = match &key {
-            None => None,
-            Some(key) => {
-                let mut value =
-                    HeaderValue::from_str(&format!("Bearer {}", key.expose_secret())).map_err(|_| {
-                        refuse("the API key has characters that no header can carry: a line break?")
-                    })?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-        };
-        Ok(Self { uri, url, host, key, authorization, connections })
+        let Identity { key, key_header, headers: fixed, base_url_variable } = identity;
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(HOST, host);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, AGENT);
+        for (name, value) in fixed {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        if let Some(text) = key.expose() {
+            let (name, value) = match key_header {
+                KeyHeader::Bearer => (AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {text}"))),
+                KeyHeader::ApiKey => (HeaderName::from_static("x-api-key"), HeaderValue::from_str(text)),
+            };
+            let mut value = value
+                .map_err(|_| refuse("the API key has characters that no header can carry: a line break?"))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(Self { uri, url, server: Arc::new(Server { key, headers, base_url_variable, connections }) })
+    }
+
+    /// Another endpoint of the same server, at `base_url` + `path`, with the same connections and key.
+    ///
+    /// # Errors
+    /// As [`Endpoint::new`].
+    pub(crate) fn sibling(&self, base_url: &str, path: &str) -> Result<Self, ModelError> {
+        let (url, uri) = parse_url(base_url, path)?;
+        Ok(Self { uri, url, server: Arc::clone(&self.server) })
     }
 
     /// The full URL, for messages.
@@ -128,6 +173,11 @@ impl Endpoint {
     /// The host, without the port.
     pub(crate) fn host(&self) -> &str {
         self.uri.host().unwrap_or_default()
+    }
+
+    /// The key that is sent, which must never come back out of a reply.
+    pub(crate) fn key(&self) -> &Key {
+        &self.server.key
     }
 
     /// Sends one request and waits for the head of a successful answer. No retry, no time limit.
@@ -143,38 +193,38 @@ impl Endpoint {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
-        let headers = request.headers_mut();
-        headers.insert(HOST, self.host.clone());
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(USER_AGENT, AGENT);
-        if let Some(authorization) = &self.authorization {
-            headers.insert(AUTHORIZATION, authorization.clone());
-        }
+        request.headers_mut().clone_from(&self.server.headers);
         let accepted = match wanted {
             Wanted::Json => "application/json",
             Wanted::Events => "text/event-stream",
         };
-        headers.insert(ACCEPT, HeaderValue::from_static(accepted));
-        let response = match &self.connections {
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accepted));
+        let response = match &self.server.connections {
             Connections::Plain(client) => client.request(request),
             Connections::Encrypted(client) => client.request(request),
         }
         .await
-        .map_err(|error| self.unreachable(&innermost(&error)))?;
+        .map_err(|error| {
+            let variable = self.server.base_url_variable;
+            let hint = format!("is the server running, and is its URL right ({variable})?");
+            self.unreachable(&format!("{}; {hint}", innermost(&error)))
+        })?;
         let (head, body) = response.into_parts();
         let body = ReplyBody::new(body);
         if !head.status.is_success() {
             let retry_after = retry_after(&head.headers);
-            let message = self.error_message(body).await;
-            return Err(ModelError::Status {
-                url: self.url.clone(),
-                status: head.status.as_u16(),
-                message,
-                retry_after,
-            });
+            let message = match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
+                Some(place) => self.line(&format!("it redirects to {place}, which is not followed")),
+                None => self.error_message(body).await,
+            };
+            let (url, status) = (self.url.clone(), head.status.as_u16());
+            return Err(ModelError::Status { url, status, message, retry_after });
+        }
+        if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
+            return Err(self.malformed(&format!("its encoding is {encoding}, which was not asked for")));
         }
         if wanted == Wanted::Events {
-            let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("none");
+            let kind = header(&head.headers, CONTENT_TYPE).unwrap_or("none");
             if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
                 return Err(self
                     .malformed(&format!("asked for a stream (text/event-stream), got content type {kind}")));
@@ -227,12 +277,42 @@ impl Endpoint {
         ModelError::Malformed { url: self.url.clone(), what: self.line(what) }
     }
 
+    /// Reads a whole reply as JSON. `what` names it, as in "chat completion".
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] with the beginning of what came instead.
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            // Far more than is shown, so that the key is not cut in two before it is taken out.
+            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+            self.malformed(&format!("no {what}: {error}; it begins with: {start}"))
+        })
+    }
+
+    /// Reads the data of a streamed event as JSON. `what` names what it is a part of.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] with what came instead.
+    pub(crate) fn parse_part<'a, T: Deserialize<'a>>(
+        &self,
+        data: &'a str,
+        what: &str,
+    ) -> Result<T, ModelError> {
+        serde_json::from_str(data)
+            .map_err(|error| self.malformed(&format!("no part of a {what}: {error}: {data}")))
+    }
+
+    /// The text of a call's arguments in a reply.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] where its escapes do not decode.
+    pub(crate) fn arguments<'a>(&self, raw: &'a RawValue) -> Result<Cow<'a, str>, ModelError> {
+        arguments_text(raw).map_err(|error| self.malformed(&format!("a call's arguments: {error}")))
+    }
+
     /// A server's words as one short line without the key.
     pub(crate) fn line(&self, text: &str) -> String {
-        let text = match &self.key {
-            Some(key) if !key.expose_secret().is_empty() => text.replace(key.expose_secret(), "[key]"),
-            _ => text.to_owned(),
-        };
+        let text = self.key().removed_from(text);
         let mut line = String::new();
         for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
         {
@@ -248,7 +328,7 @@ impl Endpoint {
         line
     }
 
-    /// The message in an error reply: what stands in OpenAI's error shape, else the text itself.
+    /// The message in an error reply: what stands in a known error shape, else the text itself.
     async fn error_message(&self, mut body: ReplyBody) -> String {
         let mut bytes = Vec::new();
         // A reply that breaks off is still worth showing as far as it came.
@@ -260,11 +340,26 @@ impl Endpoint {
                 break;
             }
         }
-        let message = crate::openai::error_message(&bytes)
-            .unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
+        let message = fault::message(&bytes).unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
         let line = self.line(&message);
         if line.is_empty() { "no message".to_owned() } else { line }
     }
+}
+
+fn refuse(what: &str) -> ModelError {
+    ModelError::Configuration { what: what.to_owned() }
+}
+
+/// `base_url` + `path`, as text and taken apart.
+fn parse_url(base_url: &str, path: &str) -> Result<(String, Uri), ModelError> {
+    let url = format!("{}{path}", base_url.trim_end_matches('/'));
+    // The URL is not repeated in this message and those that follow: what is wrong with it may be a password in it.
+    let uri = url.parse().map_err(|error| refuse(&format!("the base URL cannot be read: {error}")))?;
+    Ok((url, uri))
+}
+
+fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
 }
 
 fn pool() -> hyper_util::client::legacy::Builder {
@@ -297,14 +392,22 @@ fn tls() -> Result<HttpsConnector<HttpConnector>, ModelError> {
     Ok(builder.https_only().enable_http1().wrap_connector(tcp(false)))
 }
 
-/// `retry-after-ms` or `retry-after` in seconds. The date form of `retry-after` counts as absent.
+/// `retry-after-ms`, or `retry-after` in seconds or as a date. The date counts from the reply's own `date`, so that it
+/// does not matter whose clock is right; without that one it counts as absent, and so does whatever makes no sense.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |value: &HeaderValue| value.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = match headers.get("retry-after-ms").and_then(number) {
-        Some(milliseconds) => milliseconds / 1000.0,
-        None => headers.get(RETRY_AFTER).and_then(number)?,
-    };
-    Duration::try_from_secs_f64(seconds).ok()
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let wait = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
+    if let Some(milliseconds) = headers.get("retry-after-ms").and_then(|value| number(value.to_str().ok()?)) {
+        return wait(milliseconds / 1000.0);
+    }
+    let text = header(headers, RETRY_AFTER)?;
+    if let Some(seconds) = number(text) {
+        return wait(seconds);
+    }
+    let date = |text: &str| httpdate::parse_http_date(text.trim()).ok();
+    let (until, now) = (date(text)?, date(header(headers, DATE)?)?);
+    // A moment that has passed means at once.
+    Some(until.duration_since(now).unwrap_or(Duration::ZERO))
 }
 
 /// The deepest cause of an error, where the operating system speaks.
@@ -342,15 +445,42 @@ mod tests {
         assert_eq!(read("retry-after", " 2 "), Some(Duration::from_secs(2)));
         assert_eq!(read("retry-after", "0.5"), Some(Duration::from_millis(500)));
         assert_eq!(read("retry-after-ms", "20"), Some(Duration::from_millis(20)));
-        for senseless in ["-1", "NaN", "inf", "1e40", "Fri, 31 Dec 1999 23:59:59 GMT"] {
+        for senseless in ["-1", "NaN", "inf", "1e40", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"] {
             assert_eq!(read("retry-after", senseless), None, "{senseless}");
         }
     }
 
     #[test]
+    fn a_date_of_retry_after_counts_from_the_replys_own_date() {
+        let read = |until: &str, now: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_str(until).unwrap());
+            headers.insert(DATE, HeaderValue::from_str(now).unwrap());
+            retry_after(&headers)
+        };
+        let now = "Fri, 31 Dec 1999 23:59:30 GMT";
+        assert_eq!(read("Fri, 31 Dec 1999 23:59:59 GMT", now), Some(Duration::from_secs(29)));
+        assert_eq!(read("Friday, 31-Dec-99 23:59:31 GMT", now), Some(Duration::from_secs(1)));
+        assert_eq!(read("Fri, 31 Dec 1999 23:59:29 GMT", now), Some(Duration::ZERO));
+        assert_eq!(read("Fri, 31 Dec 1999 23:59:59 GMT", "today"), None);
+        assert_eq!(read("Mon, 31 Dec 1999 23:59:59 GMT", now), None, "it was a Friday");
+    }
+
+    fn endpoint(base_url: &str, key: Option<&str>) -> Result<Endpoint, ModelError> {
+        let identity = Identity {
+            key: Key::new(key.map(Into::into)),
+            key_header: KeyHeader::Bearer,
+            headers: &[],
+            base_url_variable: "BASE_URL",
+        };
+        Endpoint::new(base_url, "/x", identity)
+    }
+
+    #[test]
     fn lines_are_short_and_without_the_key() {
-        let endpoint = Endpoint::new("http://h/v1/", "/x", Some("sk-secret".into())).unwrap();
+        let endpoint = endpoint("http://h/v1/", Some("sk-secret")).unwrap();
         assert_eq!(endpoint.url(), "http://h/v1/x");
+        assert_eq!(endpoint.sibling("http://h/v1/", "/y").unwrap().url(), "http://h/v1/y");
         assert_eq!(endpoint.line(" bad\n\tkey sk-secret\u{7}! "), "bad key [key] !");
         assert_eq!(endpoint.line(&"é".repeat(1000)).chars().count(), ERROR_CHARACTERS_MAX + 1);
     }
@@ -367,10 +497,10 @@ mod tests {
             "http://h/#hunter2",
             "ht tp:",
         ] {
-            let error = Endpoint::new(url, "/x", None).err().expect(url).to_string();
+            let error = endpoint(url, None).err().expect(url).to_string();
             assert!(!error.contains("hunter2"), "{error}");
         }
-        let error = Endpoint::new("http://h", "/x", Some("hunter2\n".into())).err().unwrap().to_string();
+        let error = endpoint("http://h", Some("hunter2\n")).err().unwrap().to_string();
         assert!(!error.contains("hunter2"), "{error}");
     }
 }

@@ -1,12 +1,15 @@
 //! Language models behind one trait, and a model served as an OpenAI-compatible endpoint.
 //!
-//! [`Model`] is what agents talk to. [`openai`] speaks to any server with the OpenAI protocol; [`server`] does the
-//! reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
+//! [`Model`] is what agents talk to. [`openai`] and [`anthropic`] speak to servers with those protocols; [`server`] does
+//! the reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
 
 mod chat;
+mod connection;
 mod content;
 mod http;
+mod kept;
 
+pub mod anthropic;
 pub mod openai;
 pub mod server;
 
@@ -14,3 +17,5 @@ pub use chat::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
 };
+pub use connection::{ConnectionConfig, Provider, RETRY_WAIT_MAX};
+pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};

@@ -1,105 +1,86 @@
-//! Any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama, gateways.
+//! Servers that speak OpenAI's protocols: OpenAI itself, vLLM, llama.cpp, Ollama, gateways.
+//!
+//! [`OpenAiModel`] asks for chat completions, which nearly every server offers, and for plain completions;
+//! [`ResponsesModel`] asks for responses, where the server keeps the conversation.
 
-mod stream;
-mod tools;
-mod wire;
+mod chat;
+mod completions;
+mod responses;
 
-use std::num::NonZeroU32;
-use std::time::Duration;
+use crate::connection::stream::Decoder;
+use crate::connection::tools::RenderedTools;
+use crate::connection::{Connection, ConnectionConfig, Provider, set_variable};
+use crate::http::{Endpoint, KeyHeader};
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError, Settings,
+};
+use chat::request::LimitField;
+use chat::stream::ChunkDecoder;
+use completions::PieceDecoder;
 
-use backon::{ExponentialBuilder, Retryable};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use secrecy::SecretString;
-use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout_at};
+pub use responses::ResponsesModel;
 
-use crate::http::{Endpoint, Wanted, is_loopback_host};
-use crate::{BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError};
-use tools::RenderedTools;
-use wire::request::LimitField;
+/// OpenAI, and whoever speaks like it.
+pub static OPENAI: Provider = Provider {
+    name: "openai",
+    example_model: "gpt-5-mini",
+    key_variable: "OPENAI_API_KEY",
+    base_url_variable: "OPENAI_BASE_URL",
+    base_url_default: "https://api.openai.com/v1",
+    key_header: KeyHeader::Bearer,
+    headers: &[],
+};
 
-pub(crate) use wire::reply::error_message;
+/// The environment variable that says, by `1`, that the server goes on from an unfinished turn.
+pub const PARTIAL_TURN_VARIABLE: &str = "OPENAI_PARTIAL_TURN";
 
-/// The environment variable that holds the API key.
-pub const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// What a model is asked to do when it must go on from an unfinished turn.
+const GO_ON_FROM_PARTIAL_TURN: &str = "go on from an unfinished turn of its own";
 
-/// The environment variable that holds the base URL.
-pub const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
+/// What a model is asked to do when the conversation lies at the server.
+const GO_ON_FROM_KEPT_REPLY: &str = "go on from a reply that its server keeps";
 
-/// The base URL where nothing else is said.
-pub const BASE_URL_DEFAULT: &str = "https://api.openai.com/v1";
-
-/// The longest wait before another attempt, whatever the server asks for.
-pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(60);
-
-/// Where a model is and how patiently it is asked.
+/// Which model, where, and what its server can do beyond the protocol.
 #[derive(Debug, Clone)]
 pub struct OpenAiConfig {
     /// The model's name as the server knows it, such as `gpt-5-mini`.
     pub model: String,
-    /// Up to but without `/chat/completions`, such as `http://127.0.0.1:8000/v1`.
-    pub base_url: String,
-    /// Sent as a bearer token. Only a server on this machine may go without.
-    pub key: Option<SecretString>,
-    /// How long one attempt may take, from the first byte sent to the last byte of the reply, streamed or not.
-    pub request_timeout: Duration,
-    /// Attempts in all, the first included; at least 1.
-    pub attempts_max: u32,
-    /// The wait before the second attempt where the server names none; it doubles from attempt to attempt, up to
-    /// [`RETRY_WAIT_MAX`].
-    pub first_wait: Duration,
-    /// Most requests begun a second over all runs that share the model, retries included; at most so many begin at
-    /// once.
-    pub requests_per_second: Option<NonZeroU32>,
+    /// Where it is: the base URL goes up to but without `/chat/completions`.
+    pub connection: ConnectionConfig,
+    /// The server goes on from an unfinished turn of the assistant when it is told `continue_final_message`, as vLLM
+    /// and SGLang are. OpenAI's own server is not, and others would begin another turn without a word.
+    pub partial_turn: bool,
 }
 
 impl OpenAiConfig {
-    /// The configuration for `model` at OpenAI, without a key: ten minutes a request, four attempts, no rate limit.
+    /// The configuration for `model` at OpenAI, without a key.
     pub fn new(model: impl Into<String>) -> Self {
-        Self {
-            model: model.into(),
-            base_url: BASE_URL_DEFAULT.to_owned(),
-            key: None,
-            request_timeout: Duration::from_secs(600),
-            attempts_max: 4,
-            first_wait: Duration::from_millis(500),
-            requests_per_second: None,
-        }
+        Self { model: model.into(), connection: ConnectionConfig::new(&OPENAI), partial_turn: false }
     }
 
-    /// As [`OpenAiConfig::new`], with base URL and key from [`BASE_URL_VARIABLE`] and [`KEY_VARIABLE`]. `variable`
-    /// looks up an environment variable; a blank one counts as unset.
+    /// As [`OpenAiConfig::new`], with what the environment says. `variable` looks up an environment variable; a blank
+    /// one counts as unset.
     pub fn from_env(model: impl Into<String>, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name| {
-            let value: String = variable(name)?;
-            let value = value.trim();
-            (!value.is_empty()).then(|| value.to_owned())
-        };
-        let mut config = Self::new(model);
-        if let Some(base_url) = set(BASE_URL_VARIABLE) {
-            config.base_url = base_url;
-        }
-        config.key = set(KEY_VARIABLE).map(SecretString::from);
-        config
+        let partial_turn = set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
+        Self { model: model.into(), connection: ConnectionConfig::from_env(&OPENAI, variable), partial_turn }
     }
 }
 
-/// A model behind OpenAI's chat completions. Connections are pooled, so one instance should serve a whole campaign;
-/// it belongs to the tokio runtime that first used it. Proxies named in the environment are not used.
+/// A model behind OpenAI's chat completions and completions. Connections are pooled, so one instance should serve a
+/// whole campaign; it belongs to the tokio runtime that first used it. Proxies named in the environment are not used.
+///
+/// Where the server refuses every temperature, as OpenAI does for its reasoning models, the request is made again without
+/// one, and so are all that follow.
 pub struct OpenAiModel {
     name: String,
-    config: OpenAiConfig,
-    endpoint: Endpoint,
+    model: String,
+    capabilities: Capabilities,
+    connection: Connection,
+    chat: Endpoint,
+    completions: Endpoint,
     tools: RenderedTools,
     limit_field: LimitField,
-    rate: Option<Rate>,
-}
-
-/// Begins requests at a bounded rate, first come, first served.
-struct Rate {
-    limiter: DefaultDirectRateLimiter,
-    /// Only its holder waits for the limiter. Without it, all that wait would wake for every single slot.
-    turn: Mutex<()>,
 }
 
 impl OpenAiModel {
@@ -109,99 +90,90 @@ impl OpenAiModel {
     /// [`ModelError::MissingKey`] without a key for a server that is not on this machine;
     /// [`ModelError::Configuration`] for an unusable URL, key or number, or where `https` has no root certificates.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
-        if config.model.is_empty() {
-            return Err(ModelError::Configuration {
-                what: "the model needs a name, as in openai/gpt-5-mini".into(),
-            });
+        let OpenAiConfig { model, connection: settings, partial_turn } = config;
+        let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions")?;
+        let completions = chat.sibling(&settings.base_url, "/completions")?;
+        let is_openai = is_openai_host(chat.host());
+        let capabilities =
+            if is_openai { capabilities_at_openai(&model) } else { capabilities_elsewhere(partial_turn) };
+        let limit_field = if is_openai { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
+        Ok(Self {
+            name: format!("{}/{model}", OPENAI.name),
+            model,
+            capabilities,
+            connection,
+            chat,
+            completions,
+            tools: RenderedTools::new(chat::request::render_tools),
+            limit_field,
+        })
+    }
+
+    fn check(&self, request: &ChatRequest) -> Result<(), ModelError> {
+        if request.previous.is_some() {
+            return Err(self.unsupported(GO_ON_FROM_KEPT_REPLY));
         }
-        if config.attempts_max == 0 {
-            return Err(ModelError::Configuration { what: "attempts_max must be at least 1".into() });
+        if request.is_partial_turn() && !self.capabilities.partial_turn {
+            return Err(self.unsupported(GO_ON_FROM_PARTIAL_TURN));
         }
-        let endpoint = Endpoint::new(&config.base_url, "/chat/completions", config.key.clone())?;
-        if config.key.is_none() && !is_loopback_host(endpoint.host()) {
-            return Err(ModelError::MissingKey { variable: KEY_VARIABLE });
-        }
-        let limit_field = if endpoint.host() == "api.openai.com" {
-            LimitField::MaxCompletionTokens
-        } else {
-            LimitField::MaxTokens
-        };
-        let rate = config.requests_per_second.map(|requests| Rate {
-            limiter: RateLimiter::direct(Quota::per_second(requests)),
-            turn: Mutex::new(()),
-        });
-        let name = format!("openai/{}", config.model);
-        Ok(Self { name, config, endpoint, tools: RenderedTools::default(), limit_field, rate })
+        Ok(())
     }
 
-    /// Renders the request anew for each attempt, so that no copy of it is held while the answer is awaited.
-    fn render(&self, request: &ChatRequest, stream: bool) -> Result<Vec<u8>, ModelError> {
-        let tools = self.tools.get(&request.tools);
-        wire::request::render(&self.config.model, request, tools.as_deref(), self.limit_field, stream)
-            .map_err(|error| ModelError::Configuration {
-                what: format!("the request cannot be written: {error}"),
-            })
+    fn unsupported(&self, what: &'static str) -> ModelError {
+        ModelError::Unsupported { model: self.name.clone(), what }
     }
 
-    async fn wait_for_turn(&self) {
-        if let Some(rate) = &self.rate {
-            let _turn = rate.turn.lock().await;
-            rate.limiter.until_ready().await;
-        }
+    fn render_chat(
+        &self,
+        request: &ChatRequest,
+        settings: &Settings,
+        stream: bool,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let tools = self.tools.get(&request.tools)?;
+        chat::request::render(&self.model, request, settings, tools.as_deref(), self.limit_field, stream)
     }
 
-    fn timed_out(&self) -> ModelError {
-        ModelError::TimedOut { url: self.endpoint.url().to_owned(), limit: self.config.request_timeout }
-    }
-
-    async fn ask(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
-        self.wait_for_turn().await;
-        let body = self.render(request, false)?;
-        let exchange = async {
-            let response = self.endpoint.post(body, Wanted::Json).await?;
-            self.endpoint.read(response.into_body()).await
-        };
-        let bytes = match tokio::time::timeout(self.config.request_timeout, exchange).await {
-            Ok(bytes) => bytes?,
-            Err(_) => return Err(self.timed_out()),
-        };
-        wire::reply::read_reply(&self.endpoint, &bytes, request)
-    }
-
-    async fn ask_stream<'a>(
+    async fn stream<'a, D: Decoder + 'a>(
         &'a self,
-        request: &'a ChatRequest,
+        endpoint: &'a Endpoint,
+        settings: &Settings,
+        render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
+        decoder: impl Fn() -> D,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
-        self.wait_for_turn().await;
-        let body = self.render(request, true)?;
-        let deadline = Instant::now() + self.config.request_timeout;
-        let response = match timeout_at(deadline, self.endpoint.post(body, Wanted::Events)).await {
-            Ok(response) => response?,
-            Err(_) => return Err(self.timed_out()),
-        };
-        Ok(stream::deltas(self, request, response.into_body(), deadline))
+        self.connection.stream(endpoint, settings, render, decoder).await
     }
+}
 
-    async fn retrying<T, F>(&self, attempt: impl FnMut() -> F) -> Result<T, ModelError>
-    where
-        F: Future<Output = Result<T, ModelError>>,
-    {
-        let waits = ExponentialBuilder::new()
-            .with_factor(2.0)
-            .with_min_delay(self.config.first_wait.min(RETRY_WAIT_MAX))
-            .with_max_delay(RETRY_WAIT_MAX)
-            .with_max_times(self.config.attempts_max as usize - 1);
-        attempt
-            .retry(waits)
-            .when(ModelError::is_transient)
-            .adjust(|error, wait| match error {
-                // `wait` is `None` after the last attempt, and a wish of the server's does not change that.
-                ModelError::Status { retry_after: Some(asked), .. } => {
-                    wait.map(|_| (*asked).min(RETRY_WAIT_MAX))
-                }
-                _ => wait,
-            })
-            .await
+/// Whether OpenAI itself answers there, in whatever region.
+fn is_openai_host(host: &str) -> bool {
+    host == "api.openai.com" || host.ends_with(".api.openai.com")
+}
+
+/// OpenAI still completes plain texts with a few old models, which in turn do not chat; only two of those still score a
+/// prompt. (Fine-tuned models begin with `ft:` and the name of what they were made from.)
+fn capabilities_at_openai(model: &str) -> Capabilities {
+    let base = model.strip_prefix("ft:").unwrap_or(model);
+    let scores_prompts = ["babbage-002", "davinci-002"].iter().any(|name| base.starts_with(name));
+    let completes = scores_prompts || base.starts_with("gpt-3.5-turbo-instruct");
+    Capabilities {
+        tool_calls: !completes,
+        streaming: true,
+        completion: completes,
+        log_probabilities: scores_prompts,
+        ..Capabilities::default()
+    }
+}
+
+/// What a server of another make can do is not known beforehand. One that cannot complete plain texts answers 404, and
+/// one that cannot score a prompt is found out by its reply.
+fn capabilities_elsewhere(partial_turn: bool) -> Capabilities {
+    Capabilities {
+        tool_calls: true,
+        streaming: true,
+        partial_turn,
+        completion: true,
+        log_probabilities: true,
+        server_state: false,
     }
 }
 
@@ -211,19 +183,86 @@ impl Model for OpenAiModel {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { tool_calls: true, streaming: true, ..Capabilities::default() }
+        self.capabilities
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        Box::pin(self.retrying(|| self.ask(request)))
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render_chat(request, settings, false);
+            let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, request);
+            self.connection.ask(&self.chat, &request.settings, render, read).await
+        })
     }
 
-    /// Retries until the stream begins. What breaks later is the stream's last item, because its parts have already
-    /// been passed on.
+    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// passed on by then.
     fn chat_stream<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        Box::pin(self.retrying(|| self.ask_stream(request)))
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render_chat(request, settings, true);
+            self.stream(&self.chat, &request.settings, render, || ChunkDecoder::new(request)).await
+        })
+    }
+
+    /// Goes on from a plain text over `/completions`. Without `output_tokens_max` most servers write 16 tokens.
+    ///
+    /// With `score_prompt` the server is asked to repeat the prompt with the log-probabilities of its tokens, as OpenAI's
+    /// old models and vLLM do. Because several servers refuse to write nothing, `output_tokens_max` 0 asks for one token
+    /// and drops it; its cost is in the usage.
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        Box::pin(async move {
+            if !self.capabilities.completion {
+                return Err(self.unsupported("go on from a plain text"));
+            }
+            if request.score_prompt && !self.capabilities.log_probabilities {
+                return Err(self.unsupported(completions::SCORE_PROMPT));
+            }
+            let render = |settings: &Settings| completions::render(&self.model, request, settings, false);
+            let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
+            self.connection.ask(&self.completions, &request.settings, render, read).await
+        })
+    }
+
+    fn complete_stream<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            if !self.capabilities.completion {
+                return Err(self.unsupported("go on from a plain text"));
+            }
+            let render = |settings: &Settings| completions::render(&self.model, request, settings, true);
+            self.stream(&self.completions, &request.settings, render, || PieceDecoder::new(request)).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_openai_offers_depends_on_the_model() {
+        for (model, tool_calls, completion, log_probabilities) in [
+            ("gpt-5-mini", true, false, false),
+            ("gpt-3.5-turbo", true, false, false),
+            ("gpt-3.5-turbo-instruct", false, true, false),
+            ("davinci-002", false, true, true),
+            ("ft:babbage-002:acme::x", false, true, true),
+        ] {
+            let capabilities = capabilities_at_openai(model);
+            let found = (capabilities.tool_calls, capabilities.completion, capabilities.log_probabilities);
+            assert_eq!(found, (tool_calls, completion, log_probabilities), "{model}");
+            assert!(!capabilities.partial_turn && !capabilities.server_state);
+        }
+        assert!(is_openai_host("api.openai.com") && is_openai_host("eu.api.openai.com"));
+        assert!(!is_openai_host("api.openai.com.example.org") && !is_openai_host("127.0.0.1"));
     }
 }

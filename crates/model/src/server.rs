@@ -10,7 +10,6 @@ mod error;
 mod request;
 mod responses;
 mod sse;
-mod state;
 
 use std::io;
 use std::sync::Arc;
@@ -29,9 +28,9 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 
 use crate::Model;
+use crate::kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeptReplies};
 use error::ApiError;
 use request::SeenTools;
-use state::Responses;
 
 /// How long answers in progress may go on after the shutdown signal.
 pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(5);
@@ -60,8 +59,8 @@ impl Default for ServerConfig {
             key: None,
             think_time: Duration::ZERO,
             request_bytes_max: 16 << 20,
-            responses_max: 20_000,
-            responses_bytes_max: 128 << 20,
+            responses_max: KEPT_REPLIES_MAX,
+            responses_bytes_max: KEPT_BYTES_MAX,
             clock: system_seconds,
         }
     }
@@ -76,7 +75,7 @@ struct Shared {
     model: Arc<dyn Model>,
     config: ServerConfig,
     completions: AtomicU64,
-    responses: Responses,
+    responses: KeptReplies,
     tools: SeenTools,
 }
 
@@ -111,7 +110,7 @@ pub async fn serve(
         ));
     }
     let shared = Arc::new(Shared {
-        responses: Responses::new(config.responses_max, config.responses_bytes_max),
+        responses: KeptReplies::new(config.responses_max, config.responses_bytes_max),
         model,
         config,
         completions: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod command;
+mod function_calling;
 mod url;
 
 use std::sync::Arc;

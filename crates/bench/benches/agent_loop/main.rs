@@ -110,13 +110,10 @@ fn main() -> Result<(), Failure> {
         Some(Mode::Campaign { server, key, runs, actions, concurrency, think_ms, store }) => {
             let model: Arc<dyn Model> = match server {
                 Some(server) => {
-                    let base_url = format!("http://{server}/v1");
-                    let key = key.map(Into::into);
-                    Arc::new(OpenAiModel::new(OpenAiConfig {
-                        base_url,
-                        key,
-                        ..OpenAiConfig::new("sim/perfect")
-                    })?)
+                    let mut config = OpenAiConfig::new("sim/perfect");
+                    config.connection.base_url = format!("http://{server}/v1");
+                    config.connection.key = key.map(Into::into);
+                    Arc::new(OpenAiModel::new(config)?)
                 }
                 None => Arc::new(Thinking {
                     model: SimModel::new(SimKind::Perfect),

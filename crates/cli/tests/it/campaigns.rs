@@ -67,6 +67,10 @@ fn exported_traces_are_the_same_bytes_each_time() {
     // Neither time nor the order in which runs end shows in them.
     assert!(first == traces("test tools@sim/careless --cases 200 --actions 3..8 -q --concurrency 3"));
     assert!(first != traces("test tools@sim/careless --cases 200 --actions 3..8 -q --seed 8"));
+    // Nor whether the conversation goes along or is kept.
+    let kept = traces("test responses@sim/careless --cases 200 --actions 3..8 -q");
+    assert!(kept == traces("test responses@sim/careless --cases 200 --actions 3..8 -q --concurrency 3"));
+    assert!(kept.replace("responses@sim/careless", "tools@sim/careless") == first);
 }
 
 #[test]

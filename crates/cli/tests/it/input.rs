@@ -19,10 +19,28 @@ fn agents_and_models_that_are_none() {
     for (agent, message) in [
         (
             "foo",
-            "unknown agent \"foo\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
+            "unknown agent \"foo\": write tools@MODEL, responses@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
         ),
-        ("rect@sim/perfect", "unknown kind of agent \"rect\"; write tools@sim/perfect"),
-        ("tools@gpt", "unknown model \"gpt\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"),
+        (
+            "rect@sim/perfect",
+            "unknown kind of agent \"rect\"; write tools@sim/perfect or responses@sim/perfect",
+        ),
+        (
+            "tools@gpt",
+            "unknown model \"gpt\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini",
+        ),
+        (
+            "responses@mistral/large",
+            "unknown model \"mistral/large\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini",
+        ),
+        (
+            "responses@anthropic/claude-sonnet-4-5",
+            "anthropic/claude-sonnet-4-5 keeps no conversations, which the agent needs: write \
+             tools@anthropic/claude-sonnet-4-5",
+        ),
+        ("tools@anthropic/claude-sonnet-4-5", "no API key: set ANTHROPIC_API_KEY"),
+        ("tools@anthropic/", "the model needs a name, as in anthropic/claude-sonnet-4-5"),
+        ("responses@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         (
             "tools@sim/flawless",
             "there is no simulated model \"flawless\"; there are perfect, in-order, forgetful, careless, clumsy, endless",

@@ -142,7 +142,10 @@ struct Served {
 
 impl Served {
     fn start(place: &Place, line: &str) -> Self {
-        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        Self::spawn(place.command(&line.split(' ').collect::<Vec<_>>()))
+    }
+
+    fn spawn(mut command: std::process::Command) -> Self {
         command.env("PLANPROOF_SERVE_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut first = String::new();
@@ -204,6 +207,72 @@ fn a_served_model_ends_with_ctrl_c_and_wants_its_key() {
     send(&served.child, "INT");
     let status = until("the server has ended", || served.child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_served_model_keeps_the_conversation() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/perfect");
+    let line = "test responses@openai/sim/perfect --cases 20 --actions 3..8 -q --json";
+    let report = Run::of(model_command(&place, line, &served.base_url), "").code(0).json();
+    assert_eq!((&report["passed"], &report["simulated"]), (&json!(20), &json!(true)));
+}
+
+/// A message in Anthropic's shape that calls the tool of that place, or says that all is done.
+fn anthropic_message(number: usize, tools: &[serde_json::Value]) -> String {
+    let (content, stop) = match tools.get(number) {
+        Some(tool) => {
+            let block = json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool["name"], "input": {}});
+            (block, "tool_use")
+        }
+        None => (json!({"type": "text", "text": "Done."}), "end_turn"),
+    };
+    let body = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [content],
+        "stop_reason": stop, "stop_sequence": null, "usage": {"input_tokens": 11, "output_tokens": 7}});
+    answer("200 OK", "", &body.to_string())
+}
+
+#[test]
+fn a_model_of_anthropic_is_asked_and_passed_on() {
+    let server = StandIn::start(|number, request| {
+        assert!(request["max_tokens"].is_number());
+        anthropic_message(number % 4, request["tools"].as_array().unwrap())
+    });
+    let base_url = server.base_url().trim_end_matches("/v1").to_owned();
+    let place = Place::new();
+    let with_anthropic = |line: &str| {
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        command.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", &base_url);
+        command
+    };
+    // The mock tools are shown in an order of their own, so that not every case passes; but each gets its calls.
+    let line = "test tools@anthropic/claude-x --cases 1 --actions 3 -q --json";
+    let report = Run::of(with_anthropic(line), "").json();
+    assert_eq!((&report["unscored"], &report["model"]), (&json!(0), &json!("anthropic/claude-x")));
+    assert_eq!(report["tokens"], json!({"input": 44, "output": 28}));
+    assert_eq!(server.requests(), 4);
+
+    let served = Served::spawn(with_anthropic("serve-model anthropic/claude-x"));
+    let line = "test tools@openai/any --cases 1 --actions 3 -q --json";
+    let passed_on = Run::of(model_command(&place, line, &served.base_url), "").json();
+    assert_eq!((&passed_on["tokens"], &passed_on["classes"]), (&report["tokens"], &report["classes"]));
+    assert_eq!(server.requests(), 8);
+}
+
+#[test]
+fn the_right_variable_is_named_where_nobody_answers() {
+    let place = Place::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (agent, variable) in [
+        ("tools@openai/m", "OPENAI_BASE_URL"),
+        ("responses@openai/m", "OPENAI_BASE_URL"),
+        ("tools@anthropic/m", "ANTHROPIC_BASE_URL"),
+    ] {
+        let mut command = place.command(&["test", agent, "--cases", "1", "--attempts", "1", "-q"]);
+        command.env(variable, format!("http://127.0.0.1:{port}"));
+        let why = format!("is the server running, and is its URL right ({variable})?");
+        assert_unscored(&place, Run::of(command, ""), &why);
+    }
 }
 
 #[test]

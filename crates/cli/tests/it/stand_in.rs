@@ -37,6 +37,11 @@ impl StandIn {
         Self { base_url, requests }
     }
 
+    /// Where it is, up to and with `/v1`.
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// How many requests there were so far.
     pub(crate) fn requests(&self) -> usize {
         self.requests.lock().unwrap().len()

@@ -40,7 +40,7 @@ impl Place {
         command.args(arguments).current_dir(&self.0).env("NO_COLOR", "1");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if text.starts_with("OPENAI_") || text.starts_with("PLANPROOF_") {
+            if ["ANTHROPIC_", "OPENAI_", "PLANPROOF_"].iter().any(|prefix| text.starts_with(prefix)) {
                 command.env_remove(name);
             }
         }

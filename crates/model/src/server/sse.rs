@@ -123,7 +123,7 @@ async fn tell_all(
                 return;
             }
             match deltas.next().await {
-                Some(Ok(ChatDelta::End { finish, usage, id: None })) => break Ok((finish, usage)),
+                Some(Ok(ChatDelta::End { finish, usage, .. })) => break Ok((finish, usage)),
                 Some(Ok(delta)) => narrator.tell(delta, &mut events),
                 Some(Err(error)) => break Err(ApiError::from(error)),
                 None => break Err(ApiError::broken_off()),

@@ -15,9 +15,9 @@ use crate::server::start;
 async fn connect(model: Arc<Scripted>) -> OpenAiModel {
     let address = start(model, |config| config.key = Some("k".into())).await;
     let mut config = OpenAiConfig::new("x");
-    config.base_url = format!("http://{address}/case/7/v1/");
-    config.key = Some("k".into());
-    config.attempts_max = 1;
+    config.connection.base_url = format!("http://{address}/case/7/v1/");
+    config.connection.key = Some("k".into());
+    config.connection.attempts_max = 1;
     OpenAiModel::new(config).expect("a usable configuration")
 }
 

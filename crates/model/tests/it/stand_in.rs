@@ -54,11 +54,11 @@ impl StandIn {
 
     pub(crate) fn model_with(&self, change: impl FnOnce(&mut OpenAiConfig)) -> OpenAiModel {
         let mut config = OpenAiConfig::new("m");
-        config.base_url = self.base_url.clone();
-        config.key = Some(KEY.into());
-        config.attempts_max = 3;
-        config.first_wait = Duration::from_millis(1);
-        config.request_timeout = Duration::from_secs(20);
+        config.connection.base_url = self.base_url.clone();
+        config.connection.key = Some(KEY.into());
+        config.connection.attempts_max = 3;
+        config.connection.first_wait = Duration::from_millis(1);
+        config.connection.request_timeout = Duration::from_secs(20);
         change(&mut config);
         OpenAiModel::new(config).expect("a usable configuration")
     }

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::output::{ItemName, item_name};
 use crate::Message;
 use crate::content::{Content, arguments_text};
+use crate::kept::KeptReplies;
 use crate::server::error::ApiError;
-use crate::server::state::Responses;
 
 /// What the caller adds to the conversation.
 pub(super) enum Input<'a> {
@@ -86,7 +86,7 @@ impl Input<'_> {
     pub(super) fn append_to(
         self,
         messages: &mut Vec<Message>,
-        responses: &Responses,
+        responses: &KeptReplies,
     ) -> Result<(), ApiError> {
         let items = match self {
             Self::Text(text) => {
@@ -106,7 +106,7 @@ fn append(
     item: InputItem<'_>,
     place: usize,
     messages: &mut Vec<Message>,
-    responses: &Responses,
+    responses: &KeptReplies,
 ) -> Result<(), ApiError> {
     let missing = |field: &str| {
         ApiError::invalid(format!("input[{place}].{field}"), format!("input[{place}] needs `{field}`"))
@@ -149,17 +149,17 @@ fn append(
 }
 
 /// Adds what an earlier answer said or called; `None` if nothing is known of it.
-fn append_reference(messages: &mut Vec<Message>, id: &str, responses: &Responses) -> Option<()> {
+fn append_reference(messages: &mut Vec<Message>, id: &str, responses: &KeptReplies) -> Option<()> {
     match item_name(id)? {
         ItemName::Text { response, place } => {
-            let text = responses.answer(response)?.0;
+            let text = responses.reply(response)?.0;
             // The first piece stands for the whole text, which is kept as one.
             if place == 0 {
                 append_text(messages, text);
             }
         }
         ItemName::Call { response, place } => {
-            let call = responses.answer(response)?.1.into_iter().nth(place)?;
+            let call = responses.reply(response)?.1.into_iter().nth(place)?;
             append_call(messages, call);
         }
     }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<Vec<Message>, String> {
-        let responses = Responses::new(10, 1 << 20);
+        let responses = KeptReplies::new(10, 1 << 20);
         let call =
             |id: &str| ToolCall { id: CallId::new(id), name: "pay".into(), arguments: Arguments::none() };
         responses

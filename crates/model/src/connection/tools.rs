@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_trace::Tool;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// Most bytes that rendered tools may take before entries are dropped.
@@ -13,12 +12,17 @@ const RENDERED_BYTES_MAX: usize = 16 << 20;
 /// What an entry counts beside its text.
 const ENTRY_BYTES: usize = 256;
 
+/// Writes a provider's `tools` field.
+pub(crate) type RenderTools = fn(&[Tool]) -> Result<Box<RawValue>, serde_json::Error>;
+
 /// Remembers the rendered form of a tool list by the list's address.
 ///
 /// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can come to lie at the
 /// same address while the entry exists, and nobody can change the list in place either.
-#[derive(Default)]
-pub(super) struct RenderedTools(Mutex<State>);
+pub(crate) struct RenderedTools {
+    render: RenderTools,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
@@ -27,31 +31,39 @@ struct State {
 }
 
 impl RenderedTools {
+    /// Nothing rendered yet.
+    pub(crate) fn new(render: RenderTools) -> Self {
+        Self { render, state: Mutex::default() }
+    }
+
     /// The `tools` field for these tools; `None` if there are none, since providers refuse an empty array.
-    pub(super) fn get(&self, tools: &Arc<[Tool]>) -> Option<Arc<RawValue>> {
+    ///
+    /// # Errors
+    /// As `render`.
+    pub(crate) fn get(&self, tools: &Arc<[Tool]>) -> Result<Option<Arc<RawValue>>, serde_json::Error> {
         if tools.is_empty() {
-            return None;
+            return Ok(None);
         }
         let address = tools.as_ptr() as usize;
         {
-            let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((_, rendered)) = state.entries.get(&address) {
-                return Some(Arc::clone(rendered));
+                return Ok(Some(Arc::clone(rendered)));
             }
         }
-        let rendered: Arc<RawValue> = Arc::from(render(tools)?);
+        let rendered: Arc<RawValue> = Arc::from((self.render)(tools)?);
         let size = rendered.get().len() + ENTRY_BYTES;
         if size > RENDERED_BYTES_MAX / 2 {
-            return Some(rendered);
+            return Ok(Some(rendered));
         }
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.bytes + size > RENDERED_BYTES_MAX {
             state.make_room();
         }
         if state.entries.insert(address, (Arc::downgrade(tools), Arc::clone(&rendered))).is_none() {
             state.bytes += size;
         }
-        Some(rendered)
+        Ok(Some(rendered))
     }
 }
 
@@ -68,36 +80,15 @@ impl State {
     }
 }
 
-fn render(tools: &[Tool]) -> Option<Box<RawValue>> {
-    #[derive(Serialize)]
-    struct WireTool<'a> {
-        r#type: &'static str,
-        function: Function<'a>,
-    }
-    #[derive(Serialize)]
-    struct Function<'a> {
-        name: &'a str,
-        description: &'a str,
-        parameters: &'a serde_json::Map<String, serde_json::Value>,
-    }
-    let wire: Vec<_> = tools
-        .iter()
-        .map(|tool| WireTool {
-            r#type: "function",
-            function: Function {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: &tool.input_schema,
-            },
-        })
-        .collect();
-    // Strings, maps of strings and numbers always render, so `None` does not occur.
-    serde_json::value::to_raw_value(&wire).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn render(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
+        serde_json::value::to_raw_value(
+            &tools.iter().map(|tool| (&tool.name, &tool.description)).collect::<Vec<_>>(),
+        )
+    }
 
     fn tools(name: &str) -> Arc<[Tool]> {
         Arc::from([Tool::without_arguments(name, "d")])
@@ -105,37 +96,33 @@ mod tests {
 
     #[test]
     fn a_list_is_rendered_once() {
-        let cache = RenderedTools::default();
+        let cache = RenderedTools::new(render);
         let list = tools("a");
-        let first = cache.get(&list).unwrap();
-        assert!(Arc::ptr_eq(&first, &cache.get(&Arc::clone(&list)).unwrap()));
-        assert!(
-            first.get().starts_with(
-                r#"[{"type":"function","function":{"name":"a","description":"d","parameters":{"#
-            )
-        );
-        assert!(cache.get(&Arc::from([])).is_none());
+        let first = cache.get(&list).unwrap().unwrap();
+        assert!(Arc::ptr_eq(&first, &cache.get(&Arc::clone(&list)).unwrap().unwrap()));
+        assert_eq!(first.get(), r#"[["a","d"]]"#);
+        assert!(cache.get(&Arc::from([])).unwrap().is_none());
     }
 
     #[test]
     fn a_new_list_never_gets_the_text_of_a_freed_one() {
-        let cache = RenderedTools::default();
+        let cache = RenderedTools::new(render);
         for turn in 0..1000 {
             let name = format!("tool_{turn}");
             // The list is freed at the end of each turn, so that the allocator would like to reuse its place.
-            assert!(cache.get(&tools(&name)).unwrap().get().contains(&name));
+            assert!(cache.get(&tools(&name)).unwrap().unwrap().get().contains(&name));
         }
     }
 
     #[test]
     fn the_cache_is_bounded() {
-        let cache = RenderedTools::default();
+        let cache = RenderedTools::new(render);
         let long = "d".repeat(1 << 19);
         let kept: Vec<Arc<[Tool]>> =
             (0..40).map(|_| Arc::from([Tool::without_arguments("t", long.clone())])).collect();
         for list in kept.iter().chain(&kept[..4]) {
-            assert!(cache.get(list).is_some());
-            let state = cache.0.lock().unwrap();
+            assert!(cache.get(list).unwrap().is_some());
+            let state = cache.state.lock().unwrap();
             let counted: usize = state.entries.values().map(|(_, text)| text.get().len() + ENTRY_BYTES).sum();
             assert_eq!(counted, state.bytes);
             assert!(state.bytes <= RENDERED_BYTES_MAX);

@@ -1,11 +1,12 @@
 //! A request for a chat completion, written straight from the conversation.
 
-use planproof_trace::{Arguments, ToolCall};
+use planproof_trace::{Arguments, Tool, ToolCall};
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use crate::{ChatRequest, Message};
+use crate::{ChatRequest, Message, Settings};
 
 /// How the limit on written tokens is spelt. OpenAI's reasoning models refuse the old name; several other servers do
 /// not know the new one.
@@ -31,15 +32,36 @@ struct Body<'a> {
     seed: Option<u64>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
+    #[serde(flatten)]
+    partial: Option<PartialTurn>,
+    #[serde(flatten)]
+    stream: Option<Streaming>,
+}
+
+/// Asks vLLM, and servers that follow it, to go on with the last message instead of beginning another one.
+#[derive(Serialize)]
+struct PartialTurn {
+    continue_final_message: bool,
+    add_generation_prompt: bool,
+}
+
+/// Asks for a stream that tells the tokens taken.
+#[derive(Serialize)]
+pub(in crate::openai) struct Streaming {
+    stream: bool,
+    stream_options: StreamOptions,
 }
 
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
+}
+
+impl Streaming {
+    /// The fields, if the reply is to be streamed.
+    pub(in crate::openai) fn wanted(stream: bool) -> Option<Self> {
+        stream.then_some(Self { stream, stream_options: StreamOptions { include_usage: true } })
+    }
 }
 
 struct Messages<'a>(&'a [Message]);
@@ -85,7 +107,8 @@ struct WireFunction<'a> {
     arguments: ArgumentsText<'a>,
 }
 
-struct ArgumentsText<'a>(&'a Arguments);
+/// Arguments as the text that holds them.
+pub(in crate::openai) struct ArgumentsText<'a>(pub(in crate::openai) &'a Arguments);
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -123,16 +146,41 @@ impl Serialize for ArgumentsText<'_> {
     }
 }
 
-/// Writes a request's body.
+/// Writes the `tools` field.
+pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(Serialize)]
+    struct WireTool<'a> {
+        r#type: &'static str,
+        function: Function<'a>,
+    }
+    #[derive(Serialize)]
+    struct Function<'a> {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Map<String, Value>,
+    }
+    let wire = tools.iter().map(|tool| WireTool {
+        r#type: "function",
+        function: Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: &tool.input_schema,
+        },
+    });
+    serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
+}
+
+/// Writes a request's body. `settings` stand for those of the request.
 pub(in crate::openai) fn render(
     model: &str,
     request: &ChatRequest,
+    settings: &Settings,
     tools: Option<&RawValue>,
     limit: LimitField,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let settings = &request.settings;
     let limit_if = |field| settings.output_tokens_max.filter(|_| limit == field);
+    let partial = PartialTurn { continue_final_message: true, add_generation_prompt: false };
     let body = Body {
         model,
         messages: Messages(&request.messages),
@@ -142,8 +190,8 @@ pub(in crate::openai) fn render(
         max_completion_tokens: limit_if(LimitField::MaxCompletionTokens),
         seed: settings.seed,
         stop: &settings.stop,
-        stream: stream.then_some(true),
-        stream_options: stream.then_some(StreamOptions { include_usage: true }),
+        partial: request.is_partial_turn().then_some(partial),
+        stream: Streaming::wanted(stream),
     };
     let mut bytes = Vec::with_capacity(size_hint(request, tools));
     serde_json::to_writer(&mut bytes, &body)?;
@@ -151,7 +199,7 @@ pub(in crate::openai) fn render(
 }
 
 /// About how many bytes a request takes: enough in most cases, so that the buffer need not grow.
-fn size_hint(request: &ChatRequest, tools: Option<&RawValue>) -> usize {
+pub(in crate::openai) fn size_hint(request: &ChatRequest, tools: Option<&RawValue>) -> usize {
     let texts: usize = request
         .messages
         .iter()
@@ -166,8 +214,7 @@ fn size_hint(request: &ChatRequest, tools: Option<&RawValue>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Settings;
-    use planproof_trace::{CallId, Tool};
+    use planproof_trace::CallId;
     use std::sync::Arc;
 
     #[test]
@@ -187,7 +234,7 @@ mod tests {
                     calls: vec![call("a", "{\"x\": 1}"), call("b", "{oops")],
                 },
                 Message::Tool { id: CallId::new("a"), text: "done".into() },
-                Message::Assistant { text: String::new(), calls: vec![] },
+                Message::Assistant { text: "Then".into(), calls: vec![] },
             ],
             tools: Arc::from([Tool::without_arguments("pay", "Pays.")]),
             settings: Settings {
@@ -198,7 +245,8 @@ mod tests {
             },
         };
         let tools = RawValue::from_string("[1]".to_owned()).unwrap();
-        let bytes = render("m", &request, Some(&tools), LimitField::MaxTokens, true).unwrap();
+        let bytes =
+            render("m", &request, &request.settings, Some(&tools), LimitField::MaxTokens, true).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
             concat!(
@@ -206,8 +254,9 @@ mod tests {
                 r#"{"role":"assistant","content":null,"tool_calls":["#,
                 r#"{"id":"a","type":"function","function":{"name":"pay","arguments":"{\"x\":1}"}},"#,
                 r#"{"id":"b","type":"function","function":{"name":"pay","arguments":"{oops"}}]},"#,
-                r#"{"role":"tool","tool_call_id":"a","content":"done"},{"role":"assistant","content":""}],"#,
+                r#"{"role":"tool","tool_call_id":"a","content":"done"},{"role":"assistant","content":"Then"}],"#,
                 r#""tools":[1],"temperature":0.0,"max_tokens":9,"seed":7,"stop":["END"],"#,
+                r#""continue_final_message":true,"add_generation_prompt":false,"#,
                 r#""stream":true,"stream_options":{"include_usage":true}}"#,
             )
         );
@@ -217,7 +266,20 @@ mod tests {
             settings: Settings::default(),
             previous: None,
         };
-        let bytes = render("m", &plain, None, LimitField::MaxCompletionTokens, false).unwrap();
+        let bytes =
+            render("m", &plain, &plain.settings, None, LimitField::MaxCompletionTokens, false).unwrap();
         assert_eq!(bytes, br#"{"model":"m","messages":[]}"#);
+    }
+
+    #[test]
+    fn tools_are_functions() {
+        let tools = render_tools(&[Tool::without_arguments("a", "d")]).unwrap();
+        assert_eq!(
+            tools.get(),
+            concat!(
+                r#"[{"type":"function","function":{"name":"a","description":"d","parameters":"#,
+                r#"{"additionalProperties":false,"properties":{},"type":"object"}}}]"#
+            )
+        );
     }
 }

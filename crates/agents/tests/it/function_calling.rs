@@ -1,0 +1,259 @@
+//! Our own loop, with the conversation in every request and with the conversation at the server.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_model::openai::{OPENAI, ResponsesModel};
+use planproof_model::server::{ServerConfig, serve};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, ConnectionConfig, KeepsReplies, Message, Model,
+    ModelError, ReplyId,
+};
+use planproof_tools::{MockTool, MockTools, SchemaCache};
+use planproof_trace::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LogicalClock, Recorder, Tool, ToolCall,
+    Usage,
+};
+use tokio::net::TcpListener;
+
+use crate::QUERY;
+
+/// Says what it is told to, and keeps what it was asked.
+#[derive(Default)]
+struct Scripted {
+    capabilities: Capabilities,
+    script: Mutex<VecDeque<Result<ChatReply, ModelError>>>,
+    asked: Mutex<Vec<ChatRequest>>,
+}
+
+impl Scripted {
+    fn new(server_state: bool, script: impl IntoIterator<Item = Result<ChatReply, ModelError>>) -> Arc<Self> {
+        let capabilities = Capabilities { tool_calls: true, server_state, ..Capabilities::default() };
+        let script = Mutex::new(script.into_iter().collect());
+        Arc::new(Self { capabilities, script, asked: Mutex::default() })
+    }
+
+    /// What it was asked: from which reply it was to go on, and the messages.
+    fn asked(&self) -> Vec<(Option<String>, Vec<Message>)> {
+        let asked = self.asked.lock().unwrap();
+        let seen = |request: &ChatRequest| {
+            (request.previous.as_ref().map(|ReplyId(id)| id.clone()), request.messages.clone())
+        };
+        asked.iter().map(seen).collect()
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        "sim/scripted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        self.asked.lock().unwrap().push(request.clone());
+        let reply = self.script.lock().unwrap().pop_front().expect("the script is not at its end");
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+fn call(id: &str, tool: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: tool.into(), arguments: Arguments::none() }
+}
+
+fn says(text: &str, calls: &[(&str, &str)], id: Option<&str>) -> Result<ChatReply, ModelError> {
+    Ok(ChatReply {
+        text: text.into(),
+        calls: calls.iter().map(|(id, tool)| call(id, tool)).collect(),
+        finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
+        usage: Usage { input_tokens: 3, output_tokens: 2 },
+        id: id.map(|id| ReplyId(id.to_owned())),
+    })
+}
+
+fn user(text: &str) -> Message {
+    Message::User { text: text.into() }
+}
+
+fn answer(id: &str, text: &str) -> Message {
+    Message::Tool { id: CallId::new(id), text: text.into() }
+}
+
+/// Two tools that answer by their names.
+fn tools() -> MockTools {
+    let mocks = ["wash", "bake"].map(|name| MockTool {
+        tool: Tool::without_arguments(name, "Does it."),
+        answer: format!("{name}: done"),
+    });
+    MockTools::new(mocks.into(), &SchemaCache::default()).unwrap()
+}
+
+async fn events_of(agent: &FunctionCallingAgent) -> Vec<Event> {
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let limits = RunLimits { wall: Duration::from_secs(20), ..RunLimits::default() };
+    agent
+        .run(InProcessRun { query: QUERY, toolbox: &tools(), limits: &limits, seed: 7, recorder: &recorder })
+        .await;
+    recorder.take_events()
+}
+
+fn end(events: &[Event]) -> &EndReason {
+    match events.last() {
+        Some(Event { kind: EventKind::End(reason), .. }) => reason,
+        other => panic!("no end but {other:?}"),
+    }
+}
+
+/// Two calls at once, one more, and an answer.
+fn script() -> [Result<ChatReply, ModelError>; 3] {
+    [
+        says("First this.", &[("c1", "wash"), ("c2", "bake")], Some("r1")),
+        says("", &[("c3", "wash")], Some("r2")),
+        says("Done.", &[], Some("r3")),
+    ]
+}
+
+#[test]
+fn a_kind_needs_what_its_model_can_do() {
+    let with = |tool_calls, server_state| -> Arc<dyn Model> {
+        let capabilities = Capabilities { tool_calls, server_state, ..Capabilities::default() };
+        Arc::new(Scripted { capabilities, ..Scripted::default() })
+    };
+    for (tool_calls, server_state) in [(false, false), (false, true), (true, false), (true, true)] {
+        let model = with(tool_calls, server_state);
+        let plain = FunctionCallingAgent::new(Arc::clone(&model));
+        assert_eq!(plain.as_ref().map(FunctionCallingAgent::kind), tool_calls.then_some("tools"));
+        let stateful = FunctionCallingAgent::with_server_state(model);
+        let is_able = tool_calls && server_state;
+        assert_eq!(stateful.as_ref().map(FunctionCallingAgent::kind), is_able.then_some("responses"));
+    }
+}
+
+#[tokio::test]
+async fn the_conversation_goes_along_with_every_request() {
+    let model = Scripted::new(false, script());
+    events_of(&FunctionCallingAgent::new(model.clone()).unwrap()).await;
+    let asked = model.asked();
+    assert!(asked.iter().all(|(previous, _)| previous.is_none()));
+    assert_eq!(asked.iter().map(|(_, messages)| messages.len()).collect::<Vec<_>>(), [1, 4, 6]);
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_the_conversation_gets_only_what_is_new() {
+    let model = Scripted::new(true, script());
+    let agent = FunctionCallingAgent::with_server_state(model.clone()).unwrap();
+    let events = events_of(&agent).await;
+    assert_eq!(
+        model.asked(),
+        [
+            (None, vec![user(QUERY)]),
+            (Some("r1".into()), vec![answer("c1", "wash: done"), answer("c2", "bake: done")]),
+            (Some("r2".into()), vec![answer("c3", "wash: done")]),
+        ]
+    );
+    assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });
+    // Where the conversation lies makes no difference to what happens.
+    let plain = FunctionCallingAgent::new(Scripted::new(false, script())).unwrap();
+    assert_eq!(events_of(&plain).await, events);
+}
+
+#[tokio::test]
+async fn the_server_knows_its_calls_by_the_ids_it_gave() {
+    let script =
+        [says("", &[("c", "wash"), ("c", "bake"), ("", "wash")], Some("r1")), says("Done.", &[], Some("r2"))];
+    let model = Scripted::new(true, script);
+    let agent = FunctionCallingAgent::with_server_state(model.clone()).unwrap();
+    let events = events_of(&agent).await;
+    let ids: std::collections::BTreeSet<_> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Call(call) => Some(call.id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids.len(), 3, "in the trace each call has an id of its own: {ids:?}");
+    assert_eq!(
+        model.asked()[1].1,
+        [answer("c", "wash: done"), answer("c", "bake: done"), answer("", "wash: done")]
+    );
+}
+
+#[tokio::test]
+async fn a_reply_without_an_id_leaves_the_run_unscored() {
+    let model = Scripted::new(true, [says("", &[("c", "wash")], None)]);
+    let events = events_of(&FunctionCallingAgent::with_server_state(model).unwrap()).await;
+    assert_eq!(
+        end(&events),
+        &EndReason::Unscored {
+            reason: "sim/scripted gave its reply no id, so that the next request cannot go on from it".into()
+        }
+    );
+    // An answer needs none.
+    let model = Scripted::new(true, [says("Done.", &[], None)]);
+    let events = events_of(&FunctionCallingAgent::with_server_state(model).unwrap()).await;
+    assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });
+}
+
+/// A model behind our own server, asked over the responses protocol.
+async fn behind_a_server(model: Arc<dyn Model>, responses_max: usize) -> (String, Arc<dyn Model>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = ServerConfig { responses_max, ..ServerConfig::default() };
+    tokio::spawn(serve(listener, model, server, std::future::pending()));
+    let mut config = ConnectionConfig::new(&OPENAI);
+    config.base_url.clone_from(&base_url);
+    (base_url, Arc::new(ResponsesModel::new("m", &config).unwrap()))
+}
+
+#[tokio::test]
+async fn our_own_server_keeps_the_conversation() {
+    let scripted = Scripted::new(false, script());
+    let (_, model) = behind_a_server(scripted.clone(), 100).await;
+    let events = events_of(&FunctionCallingAgent::with_server_state(model).unwrap()).await;
+    assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });
+    // The model behind the server sees the whole conversation, as if it had been sent each time.
+    let plain = Scripted::new(false, script());
+    let plain_events = events_of(&FunctionCallingAgent::new(plain.clone()).unwrap()).await;
+    assert_eq!(scripted.asked(), plain.asked());
+    assert_eq!(events, plain_events);
+}
+
+#[tokio::test]
+async fn a_forgotten_conversation_leaves_the_run_unscored() {
+    let (base_url, model) = behind_a_server(Scripted::new(false, script()), 0).await;
+    let events = events_of(&FunctionCallingAgent::with_server_state(model).unwrap()).await;
+    assert_eq!(
+        end(&events),
+        &EndReason::Unscored {
+            reason: format!(
+                "{base_url}/responses answered 400: it no longer keeps the reply resp_1 that the conversation goes on \
+                 from (Previous response with id 'resp_1' not found.)"
+            )
+        }
+    );
+    let kept = Arc::new(KeepsReplies::with_limits(Scripted::new(false, script()), 0, 1 << 20));
+    let events = events_of(&FunctionCallingAgent::with_server_state(kept).unwrap()).await;
+    assert_eq!(
+        end(&events),
+        &EndReason::Unscored {
+            reason: "sim/scripted no longer keeps the reply kept_1 that the conversation goes on from: at most 0 replies \
+                     and 1048576 bytes are kept"
+                .into()
+        }
+    );
+}
+
+#[tokio::test]
+async fn any_model_can_be_made_to_keep_its_replies() {
+    let scripted = Scripted::new(false, script());
+    let kept = Arc::new(KeepsReplies::new(scripted.clone()));
+    assert_eq!((kept.name(), kept.is_simulated()), ("sim/scripted", false));
+    let events = events_of(&FunctionCallingAgent::with_server_state(kept).unwrap()).await;
+    let plain = Scripted::new(false, script());
+    assert_eq!(events, events_of(&FunctionCallingAgent::new(plain.clone()).unwrap()).await);
+    assert_eq!(scripted.asked(), plain.asked());
+}

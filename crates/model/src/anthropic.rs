@@ -1,0 +1,167 @@
+//! Anthropic's messages, and servers that speak the same protocol.
+
+mod partial;
+mod reply;
+mod request;
+mod stream;
+
+use crate::connection::tools::RenderedTools;
+use crate::connection::{Connection, ConnectionConfig, Provider};
+use crate::http::{Endpoint, KeyHeader};
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError, Settings,
+};
+use partial::takes_partial_turns;
+use stream::BlockDecoder;
+
+/// Anthropic, and whoever speaks like it.
+pub static ANTHROPIC: Provider = Provider {
+    name: "anthropic",
+    example_model: "claude-sonnet-4-5",
+    key_variable: "ANTHROPIC_API_KEY",
+    base_url_variable: "ANTHROPIC_BASE_URL",
+    base_url_default: "https://api.anthropic.com",
+    key_header: KeyHeader::ApiKey,
+    headers: &[("anthropic-version", "2023-06-01")],
+};
+
+/// Most tokens of a reply where the request does not say: the protocol wants a number, and this one suits every model.
+pub const OUTPUT_TOKENS_DEFAULT: u32 = 4096;
+
+/// Most bytes of a tool's name.
+const TOOL_NAME_BYTES_MAX: usize = 128;
+
+/// A model behind Anthropic's messages. Connections are pooled, so one instance should serve a whole campaign; it belongs
+/// to the tokio runtime that first used it. Proxies named in the environment are not used.
+///
+/// The protocol differs from the conversation of a [`ChatRequest`] in some ways:
+/// - It has one place for standing instructions. All [`Message::System`](crate::Message::System) of a conversation go
+///   there, in their order.
+/// - Roles alternate, so messages of one role that follow each other become one, as do the results of one turn's calls.
+/// - An unfinished turn must not end with white space. What is cut off there is left out of the reply too where the model
+///   repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on take no unfinished turn.
+/// - Arguments of a call that are no JSON object are sent as the field `malformed` of one.
+/// - It has no seed, and its temperature ends at 1. The newest models refuse every temperature: then the request is made
+///   again without one, and so are all that follow.
+pub struct AnthropicModel {
+    name: String,
+    model: String,
+    partial_turn: bool,
+    connection: Connection,
+    endpoint: Endpoint,
+    tools: RenderedTools,
+}
+
+impl AnthropicModel {
+    /// `model`, as the server knows it, at the server that `config` describes: the base URL goes up to but without
+    /// `/v1/messages`. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine;
+    /// [`ModelError::Configuration`] for an unusable URL, key or number, or where `https` has no root certificates.
+    pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
+        let model = model.into();
+        // The base URLs of other providers end with the version, so some will write it here as well.
+        let has_version = config.base_url.trim_end_matches('/').ends_with("/v1");
+        let path = if has_version { "/messages" } else { "/v1/messages" };
+        let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path)?;
+        Ok(Self {
+            name: format!("{}/{model}", ANTHROPIC.name),
+            partial_turn: takes_partial_turns(&model),
+            model,
+            connection,
+            endpoint,
+            tools: RenderedTools::new(request::render_tools),
+        })
+    }
+
+    fn check(&self, request: &ChatRequest) -> Result<(), ModelError> {
+        let unsupported = |what| Err(ModelError::Unsupported { model: self.name.clone(), what });
+        let refuse = |what| Err(ModelError::Configuration { what });
+        if request.previous.is_some() {
+            return unsupported("go on from a reply that its server keeps");
+        }
+        if request.is_partial_turn() && !self.partial_turn {
+            return unsupported("go on from an unfinished turn of its own");
+        }
+        if let Some(temperature) = request.settings.temperature.filter(|degree| !(0.0..=1.0).contains(degree))
+        {
+            return refuse(format!("the temperature is {temperature}; {} takes 0 to 1", self.name));
+        }
+        if let Some(tool) = request.tools.iter().find(|tool| !is_tool_name(&tool.name)) {
+            return refuse(format!(
+                "{} takes no tool named \"{}\": a name is 1 to {TOOL_NAME_BYTES_MAX} of a-z, A-Z, 0-9, _ and -",
+                self.name, tool.name
+            ));
+        }
+        Ok(())
+    }
+
+    fn render(
+        &self,
+        request: &ChatRequest,
+        settings: &Settings,
+        stream: bool,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let tools = self.tools.get(&request.tools)?;
+        request::render(&self.model, request, settings, tools.as_deref(), stream)
+    }
+}
+
+fn is_tool_name(name: &str) -> bool {
+    (1..=TOOL_NAME_BYTES_MAX).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+impl Model for AnthropicModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            tool_calls: true,
+            streaming: true,
+            partial_turn: self.partial_turn,
+            ..Capabilities::default()
+        }
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render(request, settings, false);
+            let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
+            self.connection.ask(&self.endpoint, &request.settings, render, read).await
+        })
+    }
+
+    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// passed on by then.
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render(request, settings, true);
+            let decoder = || BlockDecoder::new(request);
+            self.connection.stream(&self.endpoint, &request.settings, render, decoder).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_names_are_checked() {
+        for name in ["a", "A-z_09", &"x".repeat(128)] {
+            assert!(is_tool_name(name), "{name}");
+        }
+        for name in ["", "a b", "a.b", "é", &"x".repeat(129)] {
+            assert!(!is_tool_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What comes back as a message, read into types that keep only what is used.
+
+use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::partial::Join;
+use crate::connection::fault::Fault;
+use crate::connection::stream::missing_id;
+use crate::http::Endpoint;
+use crate::{ChatReply, ChatRequest, ModelError};
+
+/// A message, whole or at the beginning of a stream.
+#[derive(Deserialize)]
+pub(super) struct WireReply<'a> {
+    #[serde(borrow)]
+    content: Option<Vec<WireBlock<'a>>>,
+    stop_reason: Option<StopReason>,
+    pub(super) usage: Option<WireUsage>,
+    error: Option<Fault>,
+}
+
+/// One block of the content, with the fields of all kinds, of which each kind uses its own.
+#[derive(Deserialize)]
+pub(super) struct WireBlock<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: Option<BlockKind>,
+    pub(super) text: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    #[serde(borrow)]
+    pub(super) input: Option<&'a RawValue>,
+}
+
+/// What a block is.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum BlockKind {
+    /// Words.
+    Text,
+    /// A call of one of our tools.
+    ToolUse,
+    /// Thoughts, and the work of the server's own tools.
+    #[serde(other)]
+    Other,
+}
+
+/// Token counts. Tokens that the server has read before, or keeps for later, have been read all the same.
+#[derive(Deserialize, Clone, Copy)]
+pub(super) struct WireUsage {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl WireUsage {
+    /// What is told here and in `earlier`. A stream tells its counts several times, each time as the sum so far, and some
+    /// servers tell a count only in one place.
+    pub(super) fn over(self, earlier: Usage) -> Usage {
+        let input = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        let input = input.into_iter().flatten().fold(0, u64::saturating_add);
+        Usage {
+            input_tokens: input.max(earlier.input_tokens),
+            output_tokens: self.output_tokens.unwrap_or(0).max(earlier.output_tokens),
+        }
+    }
+}
+
+/// Why the model stopped.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StopReason {
+    EndTurn,
+    StopSequence,
+    ToolUse,
+    MaxTokens,
+    ModelContextWindowExceeded,
+    /// The server paused the work of its own tools. We give it none; should it happen, the reply is cut short.
+    PauseTurn,
+    Refusal,
+    #[serde(other)]
+    Other,
+}
+
+impl StopReason {
+    /// The reason in our words. Where the server names none that is known, the calls tell.
+    pub(super) fn reason(given: Option<Self>, has_calls: bool) -> FinishReason {
+        match given {
+            Some(Self::EndTurn | Self::StopSequence) => FinishReason::Stop,
+            Some(Self::ToolUse) => FinishReason::ToolCalls,
+            Some(Self::MaxTokens | Self::ModelContextWindowExceeded | Self::PauseTurn) => {
+                FinishReason::Length
+            }
+            Some(Self::Refusal) => FinishReason::ContentFilter,
+            Some(Self::Other) | None if has_calls => FinishReason::ToolCalls,
+            Some(Self::Other) | None => FinishReason::Stop,
+        }
+    }
+}
+
+/// Reads a whole reply to `request`.
+pub(super) fn read(
+    endpoint: &Endpoint,
+    bytes: &[u8],
+    request: &ChatRequest,
+) -> Result<ChatReply, ModelError> {
+    let reply: WireReply<'_> = endpoint.parse(bytes, "message")?;
+    if let Some(fault) = reply.error {
+        return Err(fault.into_model_error(endpoint));
+    }
+    let Some(blocks) = reply.content else {
+        return Err(endpoint.malformed("no `content`: does the base URL end before /v1/messages?"));
+    };
+    let (mut text, mut calls) = (String::new(), Vec::new());
+    for block in blocks {
+        match block.kind {
+            Some(BlockKind::Text) => text.push_str(&block.text.unwrap_or_default()),
+            Some(BlockKind::ToolUse) => {
+                let id = match block.id {
+                    Some(id) if !id.is_empty() => CallId::new(id),
+                    _ => missing_id(request, calls.len()),
+                };
+                let arguments = match block.input {
+                    None => Arguments::none(),
+                    Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
+                };
+                calls.push(ToolCall { id, name: block.name.unwrap_or_default(), arguments });
+            }
+            Some(BlockKind::Other) | None => {}
+        }
+    }
+    Ok(ChatReply {
+        text: Join::new(request).push(text),
+        finish: StopReason::reason(reply.stop_reason, !calls.is_empty()),
+        usage: reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default(),
+        calls,
+        id: None,
+    })
+}

@@ -1,0 +1,260 @@
+//! A request for a message, written from the conversation.
+
+use planproof_trace::{Arguments, Tool, ToolCall};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::OUTPUT_TOKENS_DEFAULT;
+use super::partial::cut_off;
+use crate::{ChatRequest, Message, Settings};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    system: String,
+    messages: Vec<WireMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+}
+
+#[derive(Debug, Serialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Serialize)]
+struct WireMessage<'a> {
+    role: Role,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: InputObject<'a>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        content: &'a str,
+    },
+}
+
+/// Arguments as the object that the protocol wants.
+struct InputObject<'a>(&'a Arguments);
+
+impl Serialize for InputObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Arguments::Object(object) => object.serialize(serializer),
+            Arguments::Malformed(text) => {
+                let mut object = serializer.serialize_map(Some(1))?;
+                object.serialize_entry("malformed", text)?;
+                object.end()
+            }
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    /// The blocks of a message that is not a standing instruction. Empty texts are refused by the protocol and say
+    /// nothing.
+    fn all_of(message: &'a Message) -> (Role, Vec<Self>) {
+        let words = |text: &'a str| (!text.is_empty()).then_some(Self::Text { text });
+        match message {
+            Message::System { text } | Message::User { text } => {
+                (Role::User, words(text).into_iter().collect())
+            }
+            Message::Assistant { text, calls } => {
+                let calls = calls.iter().map(|ToolCall { id, name, arguments }| Self::ToolUse {
+                    id: id.as_str(),
+                    name,
+                    input: InputObject(arguments),
+                });
+                (Role::Assistant, words(text).into_iter().chain(calls).collect())
+            }
+            Message::Tool { id, text } => {
+                (Role::User, vec![Self::ToolResult { tool_use_id: id.as_str(), content: text }])
+            }
+        }
+    }
+}
+
+/// The messages, roles by turns, and apart from them the standing instructions.
+fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
+    let mut system = String::new();
+    let mut arranged: Vec<WireMessage<'_>> = Vec::with_capacity(request.messages.len());
+    for message in &request.messages {
+        if let Message::System { text } = message {
+            if !system.is_empty() && !text.is_empty() {
+                system.push_str("\n\n");
+            }
+            system.push_str(text);
+            continue;
+        }
+        let (role, blocks) = Block::all_of(message);
+        match arranged.last_mut() {
+            Some(last) if last.role == role => last.content.extend(blocks),
+            _ if blocks.is_empty() => {}
+            _ => arranged.push(WireMessage { role, content: blocks }),
+        }
+    }
+    trim_partial_turn(request, &mut arranged);
+    (system, arranged)
+}
+
+/// Cuts the white space off the end of an unfinished turn, and the whole turn where there is nothing else in it.
+fn trim_partial_turn(request: &ChatRequest, arranged: &mut Vec<WireMessage<'_>>) {
+    let surplus = cut_off(request).len();
+    let Some(WireMessage { role: Role::Assistant, content }) = arranged.last_mut().filter(|_| surplus > 0)
+    else {
+        return;
+    };
+    if let Some(Block::Text { text }) = content.last_mut() {
+        *text = &text[..text.len() - surplus];
+        if text.is_empty() {
+            content.pop();
+        }
+    }
+    if content.is_empty() {
+        arranged.pop();
+    }
+}
+
+/// Writes the `tools` field.
+pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
+    #[derive(Serialize)]
+    struct WireTool<'a> {
+        name: &'a str,
+        description: &'a str,
+        input_schema: &'a Map<String, Value>,
+    }
+    let wire = tools.iter().map(|tool| WireTool {
+        name: &tool.name,
+        description: &tool.description,
+        input_schema: &tool.input_schema,
+    });
+    serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
+}
+
+/// Writes a request's body. `settings` stand for those of the request.
+pub(super) fn render(
+    model: &str,
+    request: &ChatRequest,
+    settings: &Settings,
+    tools: Option<&RawValue>,
+    stream: bool,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let (system, messages) = arrange(request);
+    serde_json::to_vec(&Body {
+        model,
+        max_tokens: settings.output_tokens_max.unwrap_or(OUTPUT_TOKENS_DEFAULT),
+        system,
+        messages,
+        tools,
+        temperature: settings.temperature,
+        stop_sequences: &settings.stop,
+        stream: stream.then_some(true),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use planproof_trace::CallId;
+    use serde_json::json;
+
+    use super::*;
+
+    fn rendered(messages: Vec<Message>) -> Value {
+        let request =
+            ChatRequest { messages, previous: None, tools: Arc::from([]), settings: Settings::default() };
+        let bytes = render("m", &request, &request.settings, None, false).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    fn user(text: &str) -> Message {
+        Message::User { text: text.into() }
+    }
+
+    fn assistant(text: &str, calls: &[(&str, &str)]) -> Message {
+        let calls = calls.iter().map(|(id, arguments)| ToolCall {
+            id: CallId::new(*id),
+            name: "pay".into(),
+            arguments: Arguments::from_text(arguments),
+        });
+        Message::Assistant { text: text.into(), calls: calls.collect() }
+    }
+
+    fn result(id: &str, text: &str) -> Message {
+        Message::Tool { id: CallId::new(id), text: text.into() }
+    }
+
+    #[test]
+    fn roles_alternate_and_instructions_stand_apart() {
+        let body = rendered(vec![
+            Message::System { text: "be good".into() },
+            user("a"),
+            user("b"),
+            assistant("", &[("c1", "{\"x\":1}"), ("c2", "{oops")]),
+            result("c1", "one"),
+            result("c2", ""),
+            user("go on"),
+            Message::System { text: "be quick".into() },
+            assistant("", &[]),
+            user(""),
+            user("c"),
+        ]);
+        assert_eq!(
+            body,
+            json!({
+                "model": "m", "max_tokens": 4096, "system": "be good\n\nbe quick",
+                "messages": [
+                    {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                    {"role": "assistant", "content": [
+                        {"type": "tool_use", "id": "c1", "name": "pay", "input": {"x": 1}},
+                        {"type": "tool_use", "id": "c2", "name": "pay", "input": {"malformed": "{oops"}},
+                    ]},
+                    {"role": "user", "content": [
+                        {"type": "tool_result", "tool_use_id": "c1", "content": "one"},
+                        {"type": "tool_result", "tool_use_id": "c2"},
+                        {"type": "text", "text": "go on"},
+                        {"type": "text", "text": "c"},
+                    ]},
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn an_unfinished_turn_ends_without_white_space() {
+        let last = |text: &str| rendered(vec![user("a"), assistant(text, &[])])["messages"].clone();
+        assert_eq!(last("Thought: \n")[1]["content"], json!([{"type": "text", "text": "Thought:"}]));
+        assert_eq!(last("Thought:")[1]["content"], json!([{"type": "text", "text": "Thought:"}]));
+        assert_eq!(last(" \n").as_array().map(Vec::len), Some(1));
+        // What was said before is not unfinished, whatever it ends with.
+        let body = rendered(vec![user("a"), assistant("b ", &[]), user("c")]);
+        assert_eq!(body["messages"][1]["content"][0]["text"], "b ");
+        let body = rendered(vec![user("a"), assistant("b ", &[]), assistant(" ", &[])]);
+        assert_eq!(body["messages"][1]["content"].as_array().map(Vec::len), Some(1));
+    }
+}

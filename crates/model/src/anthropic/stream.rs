@@ -1,0 +1,159 @@
+//! The events of a message that is still being written.
+
+use std::borrow::Cow;
+
+use planproof_trace::Usage;
+use serde::Deserialize;
+
+use super::partial::Join;
+use super::reply::{BlockKind, StopReason, WireBlock, WireReply, WireUsage};
+use crate::connection::fault::Fault;
+use crate::connection::stream::{BegunCalls, Decoder, Deltas};
+use crate::{ChatRequest, ModelError};
+
+/// An event with the fields of all kinds, of which each kind uses its own.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<Cow<'a, str>>,
+    index: Option<u64>,
+    #[serde(borrow)]
+    message: Option<WireReply<'a>>,
+    #[serde(borrow)]
+    content_block: Option<WireBlock<'a>>,
+    delta: Option<Delta>,
+    usage: Option<WireUsage>,
+    error: Option<Fault>,
+}
+
+/// More of a block, or of the message. Thoughts and signatures have fields of their own, which are not read.
+#[derive(Deserialize)]
+struct Delta {
+    text: Option<String>,
+    partial_json: Option<String>,
+    stop_reason: Option<StopReason>,
+}
+
+/// Reads the events of a reply to `request`.
+pub(super) struct BlockDecoder<'a> {
+    request: &'a ChatRequest,
+    join: Join<'a>,
+    calls: BegunCalls,
+    /// What the call that has just begun is told with its beginning. It counts if no pieces follow.
+    whole_input: Option<(usize, String)>,
+    stop: Option<StopReason>,
+    usage: Usage,
+    has_begun: bool,
+}
+
+impl<'a> BlockDecoder<'a> {
+    pub(super) fn new(request: &'a ChatRequest) -> Self {
+        Self {
+            request,
+            join: Join::new(request),
+            calls: BegunCalls::default(),
+            whole_input: None,
+            stop: None,
+            usage: Usage::default(),
+            has_begun: false,
+        }
+    }
+
+    fn text(&mut self, text: Option<String>, out: &mut Deltas<'_>) {
+        if let Some(text) = text {
+            out.text(self.join.push(text));
+        }
+    }
+
+    fn begin_block(
+        &mut self,
+        place: u64,
+        block: WireBlock<'_>,
+        out: &mut Deltas<'_>,
+    ) -> Result<(), ModelError> {
+        match block.kind {
+            Some(BlockKind::Text) => self.text(block.text, out),
+            Some(BlockKind::ToolUse) => {
+                if self.calls.at(place).is_some() {
+                    return Err(out.endpoint.malformed(&format!("block {place} begins twice")));
+                }
+                let index = self.calls.begin(place, block.id, self.request, out)?;
+                self.calls.name(index, block.name.unwrap_or_default(), out);
+                let input = block.input.map(|raw| out.endpoint.arguments(raw)).transpose()?;
+                self.whole_input = input
+                    .filter(|text| !matches!(text.as_ref(), "{}" | "null"))
+                    .map(|text| (index, text.into_owned()));
+            }
+            Some(BlockKind::Other) | None => {}
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self, out: &mut Deltas<'_>) {
+        if let Some((index, input)) = self.whole_input.take() {
+            self.calls.whole_arguments(index, input, out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Deltas<'_>) {
+        self.end_block(out);
+        self.calls.finish(out);
+        out.end(StopReason::reason(self.stop, self.calls.len() > 0), self.usage, None);
+    }
+}
+
+impl Decoder for BlockDecoder<'_> {
+    fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event: Event<'_> = out.endpoint.parse_part(data, "message")?;
+        if let Some(fault) = event.error {
+            return Err(fault.into_model_error(out.endpoint));
+        }
+        let place = event.index.unwrap_or(0);
+        if let Some(usage) = event.usage {
+            self.usage = usage.over(self.usage);
+        }
+        match event.kind.as_deref().or(name).unwrap_or_default() {
+            "message_start" => {
+                self.has_begun = true;
+                if let Some(usage) = event.message.and_then(|message| message.usage) {
+                    self.usage = usage.over(self.usage);
+                }
+            }
+            "content_block_start" => {
+                self.end_block(out);
+                if let Some(block) = event.content_block {
+                    self.begin_block(place, block, out)?;
+                }
+            }
+            "content_block_delta" => {
+                let Some(delta) = event.delta else { return Ok(()) };
+                self.text(delta.text, out);
+                if let (Some(piece), Some(index)) = (delta.partial_json, self.calls.at(place)) {
+                    self.calls.arguments(index, piece, out);
+                }
+            }
+            "content_block_stop" => self.end_block(out),
+            "message_delta" => {
+                self.stop = event.delta.and_then(|delta| delta.stop_reason).or(self.stop);
+            }
+            "message_stop" if self.has_begun || self.stop.is_some() => self.end(out),
+            "message_stop" => {
+                return Err(out.endpoint.malformed("the stream ends without the beginning of a message"));
+            }
+            "error" => return Err(Fault::Text(data.to_owned()).into_model_error(out.endpoint)),
+            // Pings, and what is yet to come.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The reason to stop comes with the last tokens, so that the reply is whole even without `message_stop`.
+    fn close(&mut self, out: &mut Deltas<'_>) {
+        if self.stop.is_some() {
+            self.end(out);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The key that a server is shown, and keeping it out of what comes back.
+//!
+//! A server (or a gateway that prints what it was sent) can put the key into its reply. From there it would go into
+//! traces, reports and the next request, so replies are searched for it.
+
+use planproof_trace::{Arguments, CallId};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+
+use crate::{ChatReply, CompletionReply, ReplyId};
+
+/// What stands in the key's place.
+const MARK: &str = "[key]";
+
+/// Fewest bytes of a key that is looked for in replies. A shorter one is no secret but a word (`none`, `EMPTY`) that a
+/// model may well write.
+const REPLY_KEY_BYTES_MIN: usize = 8;
+
+/// A key, or none.
+#[derive(Clone, Default)]
+pub(crate) struct Key(Option<SecretString>);
+
+impl Key {
+    /// This key; an empty one counts as none.
+    pub(crate) fn new(key: Option<SecretString>) -> Self {
+        Self(key.filter(|key| !key.expose_secret().is_empty()))
+    }
+
+    /// The key's text, for the header that carries it.
+    pub(crate) fn expose(&self) -> Option<&str> {
+        self.0.as_ref().map(ExposeSecret::expose_secret)
+    }
+
+    /// `text` without the key, however short it is: for messages, where a mark too many does no harm.
+    pub(crate) fn removed_from(&self, text: &str) -> String {
+        match self.expose() {
+            Some(key) => text.replace(key, MARK),
+            None => text.to_owned(),
+        }
+    }
+
+    /// The key where it is long enough to be looked for in replies.
+    fn telling(&self) -> Option<&str> {
+        self.expose().filter(|key| key.len() >= REPLY_KEY_BYTES_MIN)
+    }
+
+    /// Takes the key out of a text of a reply.
+    pub(crate) fn clean(&self, text: &mut String) {
+        if let Some(key) = self.telling().filter(|key| text.contains(*key)) {
+            *text = text.replace(key, MARK);
+        }
+    }
+
+    /// Takes the key out of the name of a call.
+    pub(crate) fn clean_id(&self, id: &mut CallId) {
+        if self.telling().is_some_and(|key| id.as_str().contains(key)) {
+            let mut text = id.as_str().to_owned();
+            self.clean(&mut text);
+            *id = CallId::new(text);
+        }
+    }
+
+    fn clean_value(&self, value: &mut Value) {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => self.clean(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.clean_value(value)),
+            Value::Object(object) => self.clean_object(object),
+        }
+    }
+
+    fn clean_object(&self, object: &mut Map<String, Value>) {
+        object.values_mut().for_each(|value| self.clean_value(value));
+        if self.telling().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
+            let fields = std::mem::take(object).into_iter().map(|(mut name, value)| {
+                self.clean(&mut name);
+                (name, value)
+            });
+            *object = fields.collect();
+        }
+    }
+}
+
+/// A reply that may hold the key.
+pub(crate) trait Clean {
+    /// Takes the key out of whatever the server wrote.
+    fn clean(&mut self, key: &Key);
+}
+
+impl Clean for ChatReply {
+    fn clean(&mut self, key: &Key) {
+        if key.telling().is_none() {
+            return;
+        }
+        key.clean(&mut self.text);
+        for call in &mut self.calls {
+            key.clean_id(&mut call.id);
+            key.clean(&mut call.name);
+            match &mut call.arguments {
+                Arguments::Malformed(text) => key.clean(text),
+                Arguments::Object(object) => key.clean_object(object),
+            }
+        }
+        if let Some(ReplyId(id)) = &mut self.id {
+            key.clean(id);
+        }
+    }
+}
+
+impl Clean for CompletionReply {
+    fn clean(&mut self, key: &Key) {
+        key.clean(&mut self.text);
+        for token in &mut self.prompt_tokens {
+            key.clean(&mut token.text);
+        }
+    }
+}
+
+/// Takes the key out of a text that comes in pieces, however it is cut.
+#[derive(Default)]
+pub(crate) struct CleanedPieces {
+    /// The end of what has come so far, as long as the key may be beginning there.
+    held: String,
+}
+
+impl CleanedPieces {
+    /// Takes the next piece; gives what can be passed on.
+    pub(crate) fn push(&mut self, key: &Key, piece: String) -> String {
+        let Some(key) = key.telling() else { return piece };
+        let mut rest = if self.held.is_empty() { piece } else { std::mem::take(&mut self.held) + &piece };
+        let mut out = String::new();
+        while let Some(place) = rest.find(key) {
+            out.push_str(&rest[..place]);
+            out.push_str(MARK);
+            rest.drain(..place + key.len());
+        }
+        let kept = beginning_at_end(&rest, key);
+        self.held = rest.split_off(rest.len() - kept);
+        if out.is_empty() { rest } else { out + &rest }
+    }
+
+    /// What was held back in vain: no more comes.
+    pub(crate) fn finish(&mut self) -> String {
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// How many bytes at the end of `text` are the beginning of `key`, but not all of it.
+fn beginning_at_end(text: &str, key: &str) -> usize {
+    let longest = text.len().min(key.len() - 1);
+    let is_beginning = |length: &usize| {
+        let start = text.len() - length;
+        text.is_char_boundary(start) && key.as_bytes().starts_with(&text.as_bytes()[start..])
+    };
+    (1..=longest).rev().find(is_beginning).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        Key::new(Some(text.into()))
+    }
+
+    fn in_pieces(key: &Key, pieces: &[&str]) -> Vec<String> {
+        let mut cleaned = CleanedPieces::default();
+        let mut out: Vec<String> =
+            pieces.iter().map(|piece| cleaned.push(key, (*piece).to_owned())).collect();
+        out.push(cleaned.finish());
+        out
+    }
+
+    #[test]
+    fn only_what_may_be_the_key_is_held_back() {
+        let key = key("sk-12345");
+        assert_eq!(in_pieces(&key, &["a sk-1", "2345 b"]), ["a ", "[key] b", ""]);
+        assert_eq!(in_pieces(&key, &["a sk-", "no"]), ["a ", "sk-no", ""]);
+        assert_eq!(in_pieces(&key, &["sk-12345sk-1234"]), ["[key]", "sk-1234"]);
+        assert_eq!(in_pieces(&key, &["sksk-12", "345"]), ["sk", "[key]", ""]);
+        assert_eq!(in_pieces(&key, &["is", "sue"]), ["i", "ssue", ""]);
+    }
+
+    #[test]
+    fn short_keys_are_words() {
+        assert_eq!(in_pieces(&key("EMPTY"), &["EMP", "TY"]), ["EMP", "TY", ""]);
+        let mut text = "EMPTY".to_owned();
+        key("EMPTY").clean(&mut text);
+        assert_eq!(text, "EMPTY");
+        assert_eq!(key("EMPTY").removed_from("an EMPTY key"), "an [key] key");
+        assert_eq!(Key::new(Some("".into())).removed_from("a"), "a");
+    }
+
+    #[test]
+    fn arguments_are_searched_to_their_depth() {
+        let mut object = Map::from_iter([(
+            "a".to_owned(),
+            serde_json::json!([{"sk-12345": "x sk-12345 y", "n": 1}, "sk-12345"]),
+        )]);
+        key("sk-12345").clean_object(&mut object);
+        assert_eq!(
+            Value::Object(object),
+            serde_json::json!({"a": [{"[key]": "x [key] y", "n": 1}, "[key]"]})
+        );
+    }
+
+    #[test]
+    fn pieces_and_wholes_are_cleaned_alike() {
+        // An alphabet this small makes keys, half keys and keys within keys common.
+        let config = Config { cases: 2000, failure_persistence: None, ..Config::default() };
+        let strategy = ("[abé]{8,10}", proptest::collection::vec("[abé]{0,9}", 0..12), any::<bool>());
+        TestRunner::new(config)
+            .run(&strategy, |(secret, mut pieces, plant)| {
+                if plant && pieces.len() > 2 {
+                    // The key itself, cut in the middle.
+                    let middle = secret.char_indices().nth(4).map_or(0, |(place, _)| place);
+                    pieces[1].push_str(&secret[..middle]);
+                    pieces[2].insert_str(0, &secret[middle..]);
+                }
+                let key = key(&secret);
+                let mut whole = pieces.concat();
+                let borrowed: Vec<&str> = pieces.iter().map(String::as_str).collect();
+                let cleaned = in_pieces(&key, &borrowed).concat();
+                key.clean(&mut whole);
+                prop_assert!(!cleaned.contains(&secret));
+                prop_assert_eq!(cleaned, whole);
+                Ok(())
+            })
+            .unwrap();
+    }
+}

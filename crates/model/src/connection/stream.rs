@@ -1,0 +1,308 @@
+//! A reply that is still being written: server-sent events to deltas.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use planproof_trace::{CallId, FinishReason, Usage};
+use sse_stream::SseStream;
+use tokio::time::{Instant, timeout_at};
+
+use super::key::CleanedPieces;
+use crate::http::{BodyError, Endpoint, ReplyBody};
+use crate::{BoxStream, ChatDelta, ChatRequest, Message, ModelError, ReplyId};
+
+/// Most tool calls of one reply.
+const CALLS_MAX: usize = 1000;
+
+/// Reads one protocol's events.
+pub(crate) trait Decoder: Send {
+    /// Takes one event: its name, where it has one, and its data. [`Deltas::end`] ends the reading.
+    ///
+    /// # Errors
+    /// What is no event of the protocol, and an error that the server tells.
+    fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError>;
+
+    /// The connection has closed in order. Ends the reply if it is whole without a last event.
+    fn close(&mut self, out: &mut Deltas<'_>);
+}
+
+/// The deltas of a reply on their way to the reader, without the key.
+pub(crate) struct Deltas<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    ready: VecDeque<ChatDelta>,
+    text: CleanedPieces,
+    arguments: Vec<CleanedPieces>,
+    ended: bool,
+}
+
+impl Deltas<'_> {
+    /// More words.
+    pub(crate) fn text(&mut self, piece: String) {
+        let piece = self.text.push(self.endpoint.key(), piece);
+        if !piece.is_empty() {
+            self.ready.push_back(ChatDelta::Text(piece));
+        }
+    }
+
+    /// The call of that place begins; places count from 0.
+    fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
+        self.endpoint.key().clean_id(&mut id);
+        self.endpoint.key().clean(&mut name);
+        self.ready.push_back(ChatDelta::CallStart { index, id, name });
+    }
+
+    fn arguments(&mut self, index: usize, piece: String) {
+        if self.arguments.len() <= index {
+            self.arguments.resize_with(index + 1, CleanedPieces::default);
+        }
+        let fragment = self.arguments[index].push(self.endpoint.key(), piece);
+        if !fragment.is_empty() {
+            self.ready.push_back(ChatDelta::CallArguments { index, fragment });
+        }
+    }
+
+    /// The reply is complete.
+    pub(crate) fn end(&mut self, finish: FinishReason, usage: Usage, id: Option<ReplyId>) {
+        let rest = self.text.finish();
+        if !rest.is_empty() {
+            self.ready.push_back(ChatDelta::Text(rest));
+        }
+        for (index, arguments) in self.arguments.iter_mut().enumerate() {
+            let fragment = arguments.finish();
+            if !fragment.is_empty() {
+                self.ready.push_back(ChatDelta::CallArguments { index, fragment });
+            }
+        }
+        let id = id.map(|ReplyId(mut id)| {
+            self.endpoint.key().clean(&mut id);
+            ReplyId(id)
+        });
+        self.ready.push_back(ChatDelta::End { finish, usage, id });
+        self.ended = true;
+    }
+}
+
+/// The calls of a reply that have begun, by the place that the server gives them; ours is the order in which they begin.
+#[derive(Default)]
+pub(crate) struct BegunCalls(Vec<BegunCall>);
+
+struct BegunCall {
+    place: u64,
+    id: CallId,
+    /// Announced once the name is known; arguments that come earlier wait.
+    announced: bool,
+    waiting: String,
+    has_arguments: bool,
+}
+
+impl BegunCalls {
+    /// How many have begun.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether one of the first `count` has that id.
+    pub(crate) fn has_begun(&self, id: &str, count: usize) -> bool {
+        self.0.iter().take(count).any(|call| call.id.as_str() == id)
+    }
+
+    /// The newest call at that place of the server's.
+    pub(crate) fn at(&self, place: u64) -> Option<usize> {
+        self.0.iter().rposition(|call| call.place == place)
+    }
+
+    /// The newest call's place at the server and its id.
+    pub(crate) fn last(&self) -> Option<(u64, &CallId)> {
+        self.0.last().map(|call| (call.place, &call.id))
+    }
+
+    /// The id of our call `index`.
+    pub(crate) fn id(&self, index: usize) -> &CallId {
+        &self.0[index].id
+    }
+
+    /// A call begins at that place of the server's. One without an id gets one that no other call of `request` has.
+    ///
+    /// # Errors
+    /// [`ModelError::Malformed`] above [`CALLS_MAX`].
+    pub(crate) fn begin(
+        &mut self,
+        place: u64,
+        id: Option<String>,
+        request: &ChatRequest,
+        out: &Deltas<'_>,
+    ) -> Result<usize, ModelError> {
+        let index = self.0.len();
+        if index >= CALLS_MAX {
+            return Err(out.endpoint.malformed(&format!("more than {CALLS_MAX} tool calls in one reply")));
+        }
+        let id = match id.filter(|id| !id.is_empty()) {
+            Some(id) => CallId::new(id),
+            None => missing_id(request, index),
+        };
+        let waiting = String::new();
+        self.0.push(BegunCall { place, id, announced: false, waiting, has_arguments: false });
+        Ok(index)
+    }
+
+    /// The name of our call `index` is known. Only the first name counts.
+    pub(crate) fn name(&mut self, index: usize, name: String, out: &mut Deltas<'_>) {
+        let call = &mut self.0[index];
+        if call.announced {
+            return;
+        }
+        call.announced = true;
+        out.call(index, call.id.clone(), name);
+        let waiting = std::mem::take(&mut call.waiting);
+        if !waiting.is_empty() {
+            out.arguments(index, waiting);
+        }
+    }
+
+    /// More of the arguments of our call `index`.
+    pub(crate) fn arguments(&mut self, index: usize, piece: String, out: &mut Deltas<'_>) {
+        let call = &mut self.0[index];
+        call.has_arguments |= !piece.is_empty();
+        if call.announced {
+            out.arguments(index, piece);
+        } else {
+            call.waiting.push_str(&piece);
+        }
+    }
+
+    /// The whole arguments of our call `index`, told at its end. They count only if none came in pieces.
+    pub(crate) fn whole_arguments(&mut self, index: usize, whole: String, out: &mut Deltas<'_>) {
+        if !self.0[index].has_arguments {
+            self.arguments(index, whole, out);
+        }
+    }
+
+    /// No more comes: calls that never got a name are announced without one.
+    pub(crate) fn finish(&mut self, out: &mut Deltas<'_>) {
+        for index in 0..self.0.len() {
+            self.name(index, String::new(), out);
+        }
+    }
+}
+
+/// An id for a call that came without one: no other call of the conversation has it.
+pub(crate) fn missing_id(request: &ChatRequest, index: usize) -> CallId {
+    let earlier: usize = request
+        .messages
+        .iter()
+        .map(|message| if let Message::Assistant { calls, .. } = message { calls.len() } else { 0 })
+        .sum();
+    CallId::new(format!("unnamed_call_{}", earlier + index))
+}
+
+/// Everything a stream owns between two deltas.
+pub(crate) struct Reading<'a, D> {
+    events: SseStream<ReplyBody>,
+    decoder: D,
+    deltas: Deltas<'a>,
+    deadline: Instant,
+    limit: Duration,
+    broken: bool,
+}
+
+impl<'a, D: Decoder + 'a> Reading<'a, D> {
+    /// Reads `body` until `deadline`, which lies `limit` after the beginning of the request.
+    pub(crate) fn new(
+        endpoint: &'a Endpoint,
+        body: ReplyBody,
+        decoder: D,
+        deadline: Instant,
+        limit: Duration,
+    ) -> Self {
+        let deltas = Deltas {
+            endpoint,
+            ready: VecDeque::new(),
+            text: CleanedPieces::default(),
+            arguments: Vec::new(),
+            ended: false,
+        };
+        Self { events: SseStream::new(body), decoder, deltas, deadline, limit, broken: false }
+    }
+
+    /// Reads until something can be passed on.
+    pub(crate) async fn begin(&mut self) -> Result<(), ModelError> {
+        while self.deltas.ready.is_empty() && !self.deltas.ended {
+            self.read_event().await?;
+        }
+        Ok(())
+    }
+
+    /// The deltas. An error is the last item.
+    pub(crate) fn into_stream(self) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        Box::pin(stream::unfold(self, |mut reading| async move {
+            let item = reading.next().await?;
+            Some((item, reading))
+        }))
+    }
+
+    async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
+        if self.broken {
+            return None;
+        }
+        if let Err(error) = self.begin().await {
+            self.broken = true;
+            return Some(Err(error));
+        }
+        self.deltas.ready.pop_front().map(Ok)
+    }
+
+    async fn read_event(&mut self) -> Result<(), ModelError> {
+        let endpoint = self.deltas.endpoint;
+        let Ok(event) = timeout_at(self.deadline, self.events.next()).await else {
+            return Err(ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.limit });
+        };
+        match event {
+            Some(Ok(event)) => match event.data {
+                Some(data) => self.decoder.take(event.event.as_deref(), &data, &mut self.deltas),
+                None => Ok(()),
+            },
+            None => {
+                self.decoder.close(&mut self.deltas);
+                if self.deltas.ended {
+                    return Ok(());
+                }
+                Err(endpoint.unreachable("the connection closed in the middle of the reply"))
+            }
+            Some(Err(sse_stream::Error::Body(error))) => Err(match error.downcast_ref::<BodyError>() {
+                Some(error) => endpoint.broken(error),
+                None => endpoint.unreachable(&error.to_string()),
+            }),
+            Some(Err(error)) => Err(endpoint.malformed(&format!("no server-sent events: {error}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use planproof_trace::{Arguments, ToolCall};
+
+    use super::*;
+    use crate::Settings;
+
+    #[test]
+    fn ids_that_were_left_out_differ_over_the_whole_conversation() {
+        let call = |id| ToolCall { id, name: "n".into(), arguments: Arguments::none() };
+        let mut request = ChatRequest {
+            messages: vec![],
+            tools: Arc::from([]),
+            settings: Settings::default(),
+            previous: None,
+        };
+        let mut seen = BTreeSet::new();
+        for _ in 0..3 {
+            let ids: Vec<_> = (0..2).map(|index| missing_id(&request, index)).collect();
+            assert!(ids.iter().all(|id| seen.insert(id.clone())), "{ids:?} again");
+            let calls = ids.into_iter().map(call).collect();
+            request.messages.push(Message::Assistant { text: String::new(), calls });
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Plain completions as they stand on the wire.
+
+use planproof_trace::{FinishReason, Usage};
+use serde::{Deserialize, Serialize};
+
+use super::chat::reply::{WireFinish, WireUsage};
+use super::chat::request::Streaming;
+use crate::connection::fault::Fault;
+use crate::connection::stream::{Decoder, Deltas};
+use crate::http::Endpoint;
+use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings};
+
+/// What a server that leaves out the prompt's tokens cannot do.
+pub(super) const SCORE_PROMPT: &str = "tell the log-probabilities of a given text";
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    prompt: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    #[serde(flatten)]
+    scoring: Option<Scoring>,
+    #[serde(flatten)]
+    stream: Option<Streaming>,
+}
+
+/// Asks for the prompt again, with the log-probability of each token. `logprobs` counts the alternatives told for each;
+/// it is 1 because servers take 0 for no wish at all.
+#[derive(Serialize)]
+struct Scoring {
+    echo: bool,
+    logprobs: u32,
+}
+
+/// Writes a request's body. `settings` stand for those of the request. What a prompt's tokens scored is not streamed.
+pub(super) fn render(
+    model: &str,
+    request: &CompletionRequest,
+    settings: &Settings,
+    stream: bool,
+) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(&Body {
+        model,
+        prompt: &request.prompt,
+        max_tokens: settings.output_tokens_max.map(|tokens| tokens.max(1)),
+        temperature: settings.temperature,
+        seed: settings.seed,
+        stop: &settings.stop,
+        scoring: (request.score_prompt && !stream).then_some(Scoring { echo: true, logprobs: 1 }),
+        stream: Streaming::wanted(stream),
+    })
+}
+
+/// A whole reply, or a part of one.
+#[derive(Deserialize)]
+struct Reply {
+    choices: Option<Vec<Choice>>,
+    usage: Option<WireUsage>,
+    error: Option<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    index: Option<u64>,
+    text: Option<String>,
+    finish_reason: Option<WireFinish>,
+    logprobs: Option<LogProbabilities>,
+}
+
+#[derive(Deserialize)]
+struct LogProbabilities {
+    tokens: Option<Vec<String>>,
+    token_logprobs: Option<Vec<Option<f64>>>,
+    text_offset: Option<Vec<u64>>,
+}
+
+/// Whether the text of the reply is not wanted.
+fn wants_nothing(request: &CompletionRequest) -> bool {
+    request.settings.output_tokens_max == Some(0)
+}
+
+/// Why the model stopped, to whom it was said when to stop.
+fn finish(given: Option<WireFinish>, request: &CompletionRequest) -> FinishReason {
+    if wants_nothing(request) { FinishReason::Length } else { WireFinish::reason(given, false) }
+}
+
+/// Reads a whole reply of `model` to `request`.
+pub(super) fn read(
+    endpoint: &Endpoint,
+    bytes: &[u8],
+    request: &CompletionRequest,
+    model: &str,
+) -> Result<CompletionReply, ModelError> {
+    let reply: Reply = endpoint.parse(bytes, "completion")?;
+    if let Some(fault) = reply.error {
+        return Err(fault.into_model_error(endpoint));
+    }
+    let Some(choices) = reply.choices else {
+        return Err(endpoint.malformed("no `choices`: does the base URL end before /completions?"));
+    };
+    let Some(choice) = choices.into_iter().next() else {
+        return Err(endpoint.malformed("`choices` is empty"));
+    };
+    let Some(mut text) = choice.text else {
+        return Err(endpoint.malformed("the first choice has no `text`"));
+    };
+    let mut prompt_tokens = Vec::new();
+    if request.score_prompt {
+        let unable = || ModelError::Unsupported { model: model.to_owned(), what: SCORE_PROMPT };
+        // A server that does not know `echo` passes over it without a word.
+        text = text.strip_prefix(request.prompt.as_str()).ok_or_else(unable)?.to_owned();
+        let scores = choice.logprobs.ok_or_else(unable)?;
+        prompt_tokens = scored(scores, &request.prompt, reply.usage).map_err(|fault| match fault {
+            ScoreFault::LeftOut => unable(),
+            ScoreFault::Broken(what) => endpoint.malformed(what),
+        })?;
+    }
+    if wants_nothing(request) {
+        text.clear();
+    }
+    let usage = reply.usage.map(Usage::from).unwrap_or_default();
+    Ok(CompletionReply { text, finish: finish(choice.finish_reason, request), usage, prompt_tokens })
+}
+
+/// Why the prompt's tokens cannot be had from a reply.
+enum ScoreFault {
+    LeftOut,
+    Broken(&'static str),
+}
+
+/// The prompt's tokens, which come before what the model wrote.
+///
+/// How many there are is what the usage says. Without one the offsets tell, which count characters from the beginning of
+/// the prompt; they are less to be trusted, because a mark for the beginning of the text shifts them at some servers.
+fn scored(
+    scores: LogProbabilities,
+    prompt: &str,
+    usage: Option<WireUsage>,
+) -> Result<Vec<ScoredToken>, ScoreFault> {
+    let (Some(tokens), Some(values)) = (scores.tokens, scores.token_logprobs) else {
+        return Err(ScoreFault::LeftOut);
+    };
+    if tokens.len() != values.len() {
+        return Err(ScoreFault::Broken("`tokens` and `token_logprobs` differ in length"));
+    }
+    let said = usage.and_then(|usage| usage.prompt_tokens).filter(|count| *count > 0);
+    let count = match (said, scores.text_offset) {
+        (Some(count), _) => usize::try_from(count).unwrap_or(usize::MAX),
+        (None, Some(offsets)) => {
+            let end = prompt.chars().count() as u64;
+            offsets.iter().take_while(|offset| **offset < end).count()
+        }
+        (None, None) => {
+            return Err(ScoreFault::Broken("neither `usage` nor `text_offset` says where the prompt ends"));
+        }
+    };
+    // The tokens of the answer alone are fewer than those of any prompt that is longer than it.
+    if count > tokens.len() || (count > 1 && values[1..count].contains(&None)) {
+        return Err(ScoreFault::LeftOut);
+    }
+    let pairs = tokens.into_iter().zip(values).take(count);
+    Ok(pairs.map(|(text, log_probability)| ScoredToken { text: readable(text), log_probability }).collect())
+}
+
+/// OpenAI writes a token that is no whole character as `bytes:\xe2\x80`; others write the replacement character.
+fn readable(token: String) -> String {
+    if token.starts_with("bytes:\\x") { char::REPLACEMENT_CHARACTER.to_string() } else { token }
+}
+
+/// Reads the parts of a reply that is still being written.
+pub(super) struct PieceDecoder<'a> {
+    request: &'a CompletionRequest,
+    finish: Option<WireFinish>,
+    usage: Usage,
+    /// Something of the reply has come, if only that it begins.
+    has_begun: bool,
+}
+
+impl<'a> PieceDecoder<'a> {
+    pub(super) fn new(request: &'a CompletionRequest) -> Self {
+        Self { request, finish: None, usage: Usage::default(), has_begun: false }
+    }
+
+    fn end(&self, out: &mut Deltas<'_>) {
+        out.end(finish(self.finish, self.request), self.usage, None);
+    }
+}
+
+impl Decoder for PieceDecoder<'_> {
+    fn take(&mut self, _: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if data.trim() == "[DONE]" {
+            if !self.has_begun {
+                return Err(out.endpoint.malformed("the stream ends without a part of a completion"));
+            }
+            self.end(out);
+            return Ok(());
+        }
+        let part: Reply = out.endpoint.parse_part(data, "completion")?;
+        if let Some(fault) = part.error {
+            return Err(fault.into_model_error(out.endpoint));
+        }
+        if let Some(usage) = part.usage {
+            self.usage = usage.into();
+        }
+        for choice in part.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+            self.has_begun = true;
+            if let Some(text) = choice.text.filter(|_| !wants_nothing(self.request)) {
+                out.text(text);
+            }
+            let reason = choice.finish_reason.filter(|reason| *reason != WireFinish::Unfinished);
+            self.finish = reason.or(self.finish);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, out: &mut Deltas<'_>) {
+        if self.finish.is_some() {
+            self.end(out);
+        }
+    }
+}

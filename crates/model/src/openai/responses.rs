@@ -1,0 +1,112 @@
+//! OpenAI's responses: the server keeps the conversation, and a request holds only what is new.
+
+mod reply;
+mod request;
+mod stream;
+
+use super::{GO_ON_FROM_PARTIAL_TURN, OPENAI};
+use crate::connection::tools::RenderedTools;
+use crate::connection::{Connection, ConnectionConfig};
+use crate::http::Endpoint;
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError, ReplyId,
+    Settings,
+};
+use stream::EventDecoder;
+
+/// A model behind OpenAI's responses. Every reply is stored by the server, so that a later request can go on from it
+/// ([`ChatRequest::previous`]); OpenAI keeps them for 30 days.
+///
+/// The protocol knows neither a seed, which is left out, nor texts that end the writing, which are refused. Temperatures
+/// that the server refuses are left out as [`OpenAiModel`](super::OpenAiModel) does.
+pub struct ResponsesModel {
+    name: String,
+    model: String,
+    connection: Connection,
+    endpoint: Endpoint,
+    tools: RenderedTools,
+}
+
+impl ResponsesModel {
+    /// `model`, as the server knows it, at the server that `config` describes. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// As [`OpenAiModel::new`](super::OpenAiModel::new).
+    pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
+        let model = model.into();
+        let (connection, endpoint) = Connection::new(&OPENAI, &model, config, "/responses")?;
+        let name = format!("{}/{model}", OPENAI.name);
+        Ok(Self { name, model, connection, endpoint, tools: RenderedTools::new(request::render_tools) })
+    }
+
+    fn check(&self, request: &ChatRequest) -> Result<(), ModelError> {
+        let unsupported = |what| Err(ModelError::Unsupported { model: self.name.clone(), what });
+        if request.is_partial_turn() {
+            return unsupported(GO_ON_FROM_PARTIAL_TURN);
+        }
+        if !request.settings.stop.is_empty() {
+            return unsupported("stop at given texts over the responses protocol");
+        }
+        Ok(())
+    }
+
+    fn render(
+        &self,
+        request: &ChatRequest,
+        settings: &Settings,
+        stream: bool,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let tools = self.tools.get(&request.tools)?;
+        request::render(&self.model, request, settings, tools.as_deref(), stream)
+    }
+}
+
+/// Says so where a server no longer has the reply that a request goes on from.
+fn say_forgotten(error: ModelError, previous: Option<&ReplyId>) -> ModelError {
+    match (error, previous) {
+        (ModelError::Status { url, status, message, retry_after }, Some(ReplyId(id)))
+            // The URL is right and the model known, or there would be no reply to go on from.
+            if status == 404 || (status == 400 && message.contains(id.as_str())) =>
+        {
+            let message =
+                format!("it no longer keeps the reply {id} that the conversation goes on from ({message})");
+            ModelError::Status { url, status, message, retry_after }
+        }
+        (error, _) => error,
+    }
+}
+
+impl Model for ResponsesModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { tool_calls: true, streaming: true, server_state: true, ..Capabilities::default() }
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render(request, settings, false);
+            let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
+            let result = self.connection.ask(&self.endpoint, &request.settings, render, read).await;
+            result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
+        })
+    }
+
+    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// passed on by then.
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            self.check(request)?;
+            let render = |settings: &Settings| self.render(request, settings, true);
+            let decoder = || EventDecoder::new(request);
+            let result = self.connection.stream(&self.endpoint, &request.settings, render, decoder).await;
+            result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! The events of a response that is still being written.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::reply::{ItemKind, WireItem, WireResponse};
+use crate::connection::fault::Fault;
+use crate::connection::stream::{BegunCalls, Decoder, Deltas};
+use crate::{ChatRequest, ModelError};
+
+/// An event with the fields of all kinds, of which each kind uses its own.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<Cow<'a, str>>,
+    output_index: Option<u64>,
+    delta: Option<Text>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item: Option<WireItem<'a>>,
+    #[serde(borrow)]
+    response: Option<WireResponse<'a>>,
+    error: Option<Fault>,
+    message: Option<String>,
+    code: Option<serde_json::Value>,
+}
+
+/// A text, or something that events of kinds we do not read have in its place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Text {
+    Text(String),
+    Other(serde::de::IgnoredAny),
+}
+
+/// Reads the events of a reply to `request`. An item is told several times: as it begins, in pieces, whole, and once more
+/// with the whole response; only what is new each time is passed on.
+pub(super) struct EventDecoder<'a> {
+    request: &'a ChatRequest,
+    calls: BegunCalls,
+    /// The items of words of which something has been passed on.
+    told: BTreeSet<u64>,
+}
+
+impl<'a> EventDecoder<'a> {
+    pub(super) fn new(request: &'a ChatRequest) -> Self {
+        Self { request, calls: BegunCalls::default(), told: BTreeSet::new() }
+    }
+
+    fn text(&mut self, place: u64, text: String, out: &mut Deltas<'_>) {
+        if !text.is_empty() {
+            self.told.insert(place);
+            out.text(text);
+        }
+    }
+
+    /// The call at that place, which begins unless it has.
+    fn call(&mut self, place: u64, id: Option<String>, out: &Deltas<'_>) -> Result<usize, ModelError> {
+        match self.calls.at(place) {
+            Some(index) => Ok(index),
+            None => self.calls.begin(place, id, self.request, out),
+        }
+    }
+
+    /// An item that begins, or that is told whole.
+    fn item(&mut self, place: u64, item: WireItem<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        match item.kind {
+            Some(ItemKind::Message) if !self.told.contains(&place) => {
+                let text = item.content.map(|content| content.into_text("")).unwrap_or_default();
+                self.text(place, text, out);
+            }
+            Some(ItemKind::FunctionCall) => {
+                let index = self.call(place, item.call_id, out)?;
+                if let Some(name) = item.name.filter(|name| !name.is_empty()) {
+                    self.calls.name(index, name, out);
+                }
+                self.whole_arguments(index, item.arguments, out)?;
+            }
+            Some(ItemKind::Message | ItemKind::Other) | None => {}
+        }
+        Ok(())
+    }
+
+    fn whole_arguments(
+        &mut self,
+        index: usize,
+        arguments: Option<&RawValue>,
+        out: &mut Deltas<'_>,
+    ) -> Result<(), ModelError> {
+        if let Some(raw) = arguments {
+            let whole = out.endpoint.arguments(raw)?.into_owned();
+            self.calls.whole_arguments(index, whole, out);
+        }
+        Ok(())
+    }
+
+    /// The response has ended. It is told once more, which is of use where it was not told in pieces. Places are not
+    /// to be trusted here, because some servers leave items out; ids are.
+    fn end(&mut self, mut response: WireResponse<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        let end = response.end(out.endpoint)?;
+        let (is_silent, begun) = (self.told.is_empty(), self.calls.len());
+        for (place, item) in (0..).zip(response.output.into_iter().flatten()) {
+            match item.kind {
+                Some(ItemKind::Message) if is_silent => self.item(place, item, out)?,
+                Some(ItemKind::FunctionCall) => {
+                    let id = item.call_id.filter(|id| !id.is_empty());
+                    if id.as_deref().map_or(begun > 0, |id| self.calls.has_begun(id, begun)) {
+                        continue;
+                    }
+                    let index = self.calls.begin(place, id, self.request, out)?;
+                    self.calls.name(index, item.name.unwrap_or_default(), out);
+                    self.whole_arguments(index, item.arguments, out)?;
+                }
+                _ => {}
+            }
+        }
+        self.calls.finish(out);
+        out.end(end.finish(self.calls.len() > 0), end.usage, end.id);
+        Ok(())
+    }
+}
+
+impl Decoder for EventDecoder<'_> {
+    fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        // Gateways add it from habit; the end has been told before.
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event: Event<'_> = out.endpoint.parse_part(data, "response")?;
+        let place = event.output_index.unwrap_or(0);
+        let delta = match event.delta {
+            Some(Text::Text(text)) => text,
+            Some(Text::Other(_)) | None => String::new(),
+        };
+        let kind = event.kind.as_deref().or(name).unwrap_or_default();
+        match kind {
+            "response.output_text.delta" | "response.refusal.delta" => self.text(place, delta, out),
+            "response.function_call_arguments.delta" => {
+                let index = self.call(place, None, out)?;
+                self.calls.arguments(index, delta, out);
+            }
+            "response.function_call_arguments.done" => {
+                let index = self.call(place, None, out)?;
+                self.whole_arguments(index, event.arguments, out)?;
+            }
+            "response.output_item.added" | "response.output_item.done" => {
+                if let Some(item) = event.item {
+                    self.item(place, item, out)?;
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let Some(mut response) = event.response else {
+                    return Err(out.endpoint.malformed(&format!("`{kind}` without its `response`")));
+                };
+                if kind == "response.failed" {
+                    return Err(response.failure(out.endpoint));
+                }
+                self.end(response, out)?;
+            }
+            _ => {
+                // The kind `error` has the fields of an error object beside its type; gateways send the object.
+                let fault = match event.error {
+                    Some(fault) => Some(fault),
+                    None if kind == "error" => {
+                        Some(Fault::Object { message: event.message, code: event.code, kind: None })
+                    }
+                    None => None,
+                };
+                if let Some(fault) = fault {
+                    return Err(fault.into_model_error(out.endpoint));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Only an event ends a response: without it neither its tokens nor its name are known.
+    fn close(&mut self, _: &mut Deltas<'_>) {}
+}
