@@ -1,0 +1,383 @@
+//! A specification, compiled: which state may come next, and whether a run may end.
+
+mod alphabet;
+mod check;
+pub(crate) mod dfa;
+mod sequence;
+mod temporal;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_trace::ToolCall;
+
+use crate::diagnostic::Diagnostic;
+use crate::read::tree::Faults;
+use crate::read::{self, Draft};
+use crate::{Formula, FormulaKind, Severity, Spec, State};
+use alphabet::Alphabet;
+use dfa::{DEAD, Dfa, Work};
+
+/// Which ways of the published implementation to follow where it departs from the paper, or from ours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Compat {
+    /// Ours: what the paper says, and where it is silent, what the documentation of this crate says.
+    #[default]
+    Ours,
+    /// The published code's:
+    ///
+    /// - states of the environment need no handler (its specifications have none);
+    /// - prompts are recognised in capital and small letters alike;
+    /// - what the environment writes is split at prompts like what the model writes, so it can move the agent;
+    /// - the longest common prefix of the next prompts is written after what the environment wrote;
+    /// - text without any prompt is answered with the prompt of the first state that may come next, where the states that
+    ///   leave a loop come before those that stay in it;
+    /// - a tool's name is also found within longer text, and where none is found the first tool is taken;
+    /// - in [`Walk`](crate::Walk), after the end of the formula the states that could begin it may come once more, as a
+    ///   sign of the end.
+    Original,
+}
+
+/// Index of a state in [`Spec::states`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(u16);
+
+impl StateId {
+    pub(crate) fn new(index: usize) -> Self {
+        debug_assert!(index < crate::limits::STATES_MAX);
+        Self(index as u16)
+    }
+
+    /// The index.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Where a run is: what the automaton knows of the states that it has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(u32);
+
+impl Position {
+    /// A number: 0 is the start, the others follow in the order of a breadth-first walk.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A state that a run has entered, and the call that its content completed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entered<'c> {
+    /// The state.
+    pub state: StateId,
+    /// The call. Only in a state that completes one does it count; there, without one, the call counts as one that no
+    /// requirement speaks of.
+    pub call: Option<&'c ToolCall>,
+}
+
+impl From<StateId> for Entered<'_> {
+    fn from(state: StateId) -> Self {
+        Self { state, call: None }
+    }
+}
+
+/// The faults of a specification that cannot be used; among them may be warnings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct FaultySpec {
+    /// All that was found, in the order of the source.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl fmt::Display for FaultySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.diagnostics.iter().map(Diagnostic::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// A specification that can be used, and what should be said about it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The compiled specification.
+    pub automaton: Arc<Automaton>,
+    /// Warnings, in the order of the source.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a specification, and checks nothing but its form. Takes time in proportion to the source.
+///
+/// # Errors
+/// All faults of the form at once.
+pub fn read(source: &str) -> Result<Spec, FaultySpec> {
+    let mut faults = Faults::default();
+    let draft = read::read(source, &mut faults);
+    match draft.and_then(Draft::into_spec) {
+        Some(spec) if !faults.has_errors() => Ok(spec),
+        _ => Err(FaultySpec { diagnostics: faults.into_sorted() }),
+    }
+}
+
+/// Reads, checks and compiles a specification.
+///
+/// # Errors
+/// All faults at once, if one of them is an error.
+pub fn load(source: &str, compat: Compat) -> Result<Loaded, FaultySpec> {
+    let mut faults = Faults::default();
+    let draft = read::read(source, &mut faults);
+    finish(draft, compat, faults)
+}
+
+/// A deterministic automaton with the fewest positions. From each of its positions the end can be reached.
+///
+/// It is compiled once; every question after that is a look into a table.
+#[derive(Debug, Clone)]
+pub struct Automaton {
+    spec: Arc<Spec>,
+    alphabet: Alphabet,
+    dfa: Dfa,
+    /// The states that may come next, for each position, in the order of the specification.
+    valid: Vec<Vec<StateId>>,
+    /// The behaviour and the requirements by themselves, to say which of them forbids something.
+    parts: Vec<Dfa>,
+    /// A rank of each state by which those that leave a loop come before those that stay in it.
+    exit_first: Vec<usize>,
+}
+
+impl Automaton {
+    /// Checks and compiles a specification.
+    ///
+    /// # Errors
+    /// All faults at once, if one of them is an error.
+    pub fn compile(spec: Spec, compat: Compat) -> Result<Loaded, FaultySpec> {
+        finish(Some(Draft::from(spec)), compat, Faults::default())
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// A state of the specification.
+    pub fn state(&self, id: StateId) -> &State {
+        &self.spec.states[id.index()]
+    }
+
+    /// The state of that name.
+    pub fn state_named(&self, name: &str) -> Option<StateId> {
+        self.spec.states.iter().position(|state| state.name.value == name).map(StateId::new)
+    }
+
+    /// The ids of all states, in the order of the specification.
+    pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.spec.states.len()).map(StateId::new)
+    }
+
+    /// The number of positions.
+    pub fn positions(&self) -> usize {
+        self.dfa.positions()
+    }
+
+    /// Where every run begins.
+    pub fn start(&self) -> Position {
+        Position(0)
+    }
+
+    /// The states that may come next: from which the end can still be reached. In the order of the specification.
+    pub fn valid(&self, position: Position) -> &[StateId] {
+        &self.valid[position.index()]
+    }
+
+    /// The states that may come next in the order of the published code: those that leave a loop come first.
+    pub(crate) fn valid_exit_first(&self, position: Position) -> Vec<StateId> {
+        let mut valid = self.valid(position).to_vec();
+        valid.sort_by_key(|state| self.exit_first[state.index()]);
+        valid
+    }
+
+    /// Whether the state may come next.
+    pub fn is_valid(&self, position: Position, state: StateId) -> bool {
+        self.valid(position).binary_search(&state).is_ok()
+    }
+
+    /// Whether a run may end here.
+    pub fn is_accepting(&self, position: Position) -> bool {
+        self.dfa.is_accepting(position.0)
+    }
+
+    /// Where a run is after a state; `None` if it may not come here, or not with this call.
+    pub fn after<'c>(&self, position: Position, entered: impl Into<Entered<'c>>) -> Option<Position> {
+        let Entered { state, call } = entered.into();
+        let symbol = self.alphabet.symbol(state, call);
+        let next = self.dfa.step(position.0, symbol);
+        (next != DEAD).then_some(Position(next))
+    }
+
+    /// Whether a run may pass these states and end.
+    pub fn accepts<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> bool {
+        let end = word.into_iter().try_fold(self.start(), |position, entered| self.after(position, entered));
+        end.is_some_and(|position| self.is_accepting(position))
+    }
+
+    /// Whether the next call that is completed can be one of this tool.
+    pub(crate) fn can_call(&self, position: Position, tool: &str) -> bool {
+        let is_call_of_tool = |_: u32, symbol: Option<usize>| {
+            symbol.is_some_and(|symbol| self.alphabet.can_be_call_of(symbol, tool))
+        };
+        let is_other_call =
+            |symbol: usize| self.alphabet.is_call(symbol) && !self.alphabet.can_be_call_of(symbol, tool);
+        if self.alphabet.named_tools().is_empty() {
+            return true;
+        }
+        // A walk that passes no call but the one it looks for.
+        let mut seen = vec![false; self.positions()];
+        let mut open = vec![position.0];
+        while let Some(at) = open.pop() {
+            for symbol in (0..self.alphabet.len()).filter(|symbol| !is_other_call(*symbol)) {
+                let next = self.dfa.step(at, symbol);
+                if next == DEAD {
+                    continue;
+                }
+                if is_call_of_tool(next, Some(symbol)) {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    /// The index of the first requirement that no continuation of this word can satisfy any more, if it is one
+    /// requirement alone that forbids it.
+    pub fn broken_requirement<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> Option<usize> {
+        let symbols: Vec<usize> =
+            word.into_iter().map(|entered| self.alphabet.symbol(entered.state, entered.call)).collect();
+        let (behavior, requirements) = self.parts.split_first()?;
+        if behavior.run(&symbols) == DEAD {
+            return None;
+        }
+        requirements.iter().position(|requirement| requirement.run(&symbols) == DEAD)
+    }
+
+    /// The same automaton where only these tools exist: what could only go on with a call of another tool is dead. `None`
+    /// if nothing is left.
+    pub fn for_tools(&self, tools: &[&str]) -> Option<Self> {
+        let is_impossible = |symbol: usize| {
+            self.alphabet.is_call(symbol)
+                && !tools.iter().any(|tool| self.alphabet.can_be_call_of(symbol, tool))
+        };
+        let dfa = self.dfa.without(is_impossible);
+        (!dfa.is_empty()).then(|| Self { valid: valid(&dfa, &self.alphabet), dfa, ..self.clone() })
+    }
+
+    /// The tools that requirements name.
+    pub fn named_tools(&self) -> impl Iterator<Item = &str> {
+        self.alphabet.named_tools().into_iter()
+    }
+
+    /// The positions that follow one, each with the state that leads there; in the order of the states.
+    pub(crate) fn edges(&self, position: Position) -> Vec<(StateId, Position)> {
+        let mut edges: Vec<(StateId, Position)> = (0..self.alphabet.len())
+            .map(|symbol| (self.alphabet.state_of(symbol), self.dfa.step(position.0, symbol)))
+            .filter(|(_, next)| *next != DEAD)
+            .map(|(state, next)| (state, Position(next)))
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}
+
+/// The states that may come next, for each position.
+fn valid(dfa: &Dfa, alphabet: &Alphabet) -> Vec<Vec<StateId>> {
+    let of_position = |position: usize| {
+        let symbols = (0..dfa.symbols()).filter(|symbol| dfa.step(position as u32, *symbol) != DEAD);
+        let mut states: Vec<StateId> = symbols.map(|symbol| alphabet.state_of(symbol)).collect();
+        states.dedup();
+        states
+    };
+    (0..dfa.positions()).map(of_position).collect()
+}
+
+/// Checks and compiles what was understood of a specification.
+fn finish(draft: Option<Draft>, compat: Compat, mut faults: Faults) -> Result<Loaded, FaultySpec> {
+    let mut automaton = None;
+    if let Some(draft) = draft {
+        check::names(&draft, compat, &mut faults);
+        let span = draft.name.span;
+        if !faults.has_errors()
+            && let Some(spec) = draft.into_spec()
+        {
+            automaton = compile(spec, &mut faults).unwrap_or_else(|too_large| {
+                check::too_large(span, too_large, &mut faults);
+                None
+            });
+        }
+    }
+    let has_errors = faults.has_errors();
+    let diagnostics = faults.into_sorted();
+    match automaton {
+        Some(automaton) if !has_errors => {
+            Ok(Loaded { automaton: Arc::new(automaton), warnings: diagnostics })
+        }
+        _ => {
+            debug_assert!(diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error));
+            Err(FaultySpec { diagnostics })
+        }
+    }
+}
+
+/// Compiles a specification whose names are right. `None` if it cannot be used, which the faults then say.
+fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::TooLarge> {
+    let mut work = Work::default();
+    let names: BTreeMap<&str, usize> =
+        spec.states.iter().enumerate().map(|(index, state)| (state.name.value.as_str(), index)).collect();
+    let alphabet = Alphabet::new(&spec)?;
+    let behavior = sequence::automaton(&spec.behavior, &names, &mut work)?.relabelled(&alphabet.states());
+    let mut parts = vec![behavior];
+    for requirement in &spec.requirements {
+        parts.push(temporal::automaton(requirement, &alphabet, &names, &mut work)?);
+    }
+    let mut dfa = parts[0].clone();
+    for part in &parts[1..] {
+        dfa = dfa.intersected(part, &mut work)?;
+    }
+    let dfa = if parts.len() == 1 { dfa.minimised(&mut work)? } else { dfa };
+    check::language(&spec, &alphabet, &dfa, &parts, &mut work, faults)?;
+    if dfa.is_empty() {
+        return Ok(None);
+    }
+    let mut exit_first = vec![usize::MAX; spec.states.len()];
+    rank_exits(&spec.behavior, &names, &mut 0, &mut exit_first);
+    Ok(Some(Automaton {
+        valid: valid(&dfa, &alphabet),
+        alphabet,
+        dfa,
+        parts,
+        exit_first,
+        spec: Arc::new(spec),
+    }))
+}
+
+/// Numbers the states in the order in which they first stand in a formula, where the exit of a loop comes before what it
+/// repeats.
+fn rank_exits(formula: &Formula, names: &BTreeMap<&str, usize>, next: &mut usize, ranks: &mut [usize]) {
+    match &formula.kind {
+        FormulaKind::State(name) => {
+            if let Some(rank) = names.get(name.as_str()).map(|state| &mut ranks[*state]) {
+                *rank = (*rank).min(*next);
+                *next += 1;
+            }
+        }
+        FormulaKind::Or(operands) | FormulaKind::Next(operands) => {
+            operands.iter().for_each(|operand| rank_exits(operand, names, next, ranks));
+        }
+        FormulaKind::Until { body, exit, .. } => {
+            rank_exits(exit, names, next, ranks);
+            rank_exits(body, names, next, ranks);
+        }
+        FormulaKind::Always { body, .. } => rank_exits(body, names, next, ranks),
+    }
+}

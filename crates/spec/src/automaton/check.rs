@@ -1,0 +1,450 @@
+//! What can be wrong with a specification that could be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planproof_trace::{Arguments, CallId, ToolCall};
+
+use super::alphabet::Alphabet;
+use super::dfa::{DEAD, Dfa, TooLarge, Work};
+use crate::diagnostic::{Code, Diagnostic, all_of, nearest};
+use crate::limits::CONFLICT_TRIES_MAX;
+use crate::read::Draft;
+use crate::read::tree::Faults;
+use crate::{
+    Compat, Example, ExampleStep, Formula, FormulaKind, Requirement, RequirementKind, Severity, Span, Spec,
+    State, StateId,
+};
+
+/// Says that a limit was exceeded while the automaton was made.
+pub(super) fn too_large(span: Span, too_large: TooLarge, faults: &mut Faults) {
+    let TooLarge { what, limit } = too_large;
+    let message = format!("the automaton needs more than {limit} {what}");
+    let help = "use smaller bounds and counts, fewer requirements, or fewer tests of arguments";
+    faults.push(Diagnostic::new(Code::LimitExceeded, span, message).help(help));
+}
+
+/// Checks that the names in what was read of a specification make sense, and the prompts and handlers too.
+pub(super) fn names(draft: &Draft, compat: Compat, faults: &mut Faults) {
+    let states = draft.states.as_deref().unwrap_or_default();
+    let mut first: BTreeMap<&str, &State> = BTreeMap::new();
+    for state in states {
+        if let Some(other) = first.get(state.name.value.as_str()) {
+            let message = format!("the state `{}` is declared twice", state.name.value);
+            let fault = Diagnostic::new(Code::DuplicateState, state.name.span, message);
+            faults.push(fault.and(other.name.span, "the first one").help("rename one of them"));
+        } else {
+            first.insert(&state.name.value, state);
+        }
+    }
+    check_prompts(states, compat, faults);
+    let completes_calls = states.iter().any(State::completes_call);
+    for state in states {
+        check_roles(state, completes_calls, compat, faults);
+    }
+    // Without a list of states every name would be unknown, which says nothing.
+    if draft.states.is_none() {
+        return;
+    }
+    let mut names = Names { first: &first, completes_calls, faults };
+    if let Some(behavior) = &draft.behavior {
+        names.formula(behavior);
+    }
+    draft.requirements.iter().for_each(|requirement| names.requirement(requirement));
+    for example in draft.accepts.iter().chain(&draft.rejects) {
+        example.steps.iter().for_each(|step| names.step(step));
+    }
+}
+
+fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
+    let seen = |state: &State| match compat {
+        Compat::Ours => state.prompt.value.clone(),
+        Compat::Original => state.prompt.value.to_ascii_lowercase(),
+    };
+    for (index, state) in states.iter().enumerate() {
+        let prompt = seen(state);
+        if prompt.is_empty() {
+            continue;
+        }
+        for (other_index, other) in states.iter().enumerate() {
+            let other_prompt = seen(other);
+            if other_prompt.is_empty() || other_index == index {
+                continue;
+            }
+            let names = (&state.name.value, &other.name.value);
+            if prompt == other_prompt {
+                if other_index < index {
+                    let message = format!("`{}` and `{}` have the same prompt", names.1, names.0);
+                    let fault = Diagnostic::new(Code::EqualPrompts, state.prompt.span, message);
+                    faults.push(fault.and(other.prompt.span, "the first one").help(
+                        "give each state a prompt of its own; a state may stand in several places of the behaviour",
+                    ));
+                }
+            } else if other_prompt.contains(&prompt) {
+                let message = format!("the prompt of `{}` is part of that of `{}`", names.0, names.1);
+                let fault = Diagnostic::new(Code::NestedPrompts, state.prompt.span, message);
+                faults.push(fault.and(other.prompt.span, "the longer one").help(
+                    "where both fit, the longer one counts, even if its end was meant as content; brackets around prompts prevent that",
+                ));
+            }
+        }
+    }
+}
+
+/// Checks that a state of the environment has a handler, and only such a state; and content rules, only another one.
+fn check_roles(state: &State, completes_calls: bool, compat: Compat, faults: &mut Faults) {
+    let name = &state.name.value;
+    match (&state.handler, state.is_environment) {
+        (None, true) => {
+            let message = format!("nothing writes the content of `{name}`, a state of the environment");
+            let mut fault = Diagnostic::new(Code::UnboundEnvironment, state.name.span, message)
+                .help("name a handler, such as (:handler run-call)");
+            if compat == Compat::Original {
+                fault.severity = Severity::Warning;
+            }
+            faults.push(fault);
+        }
+        (Some(handler), false) => {
+            let message = format!("`{name}` has a handler, but the model writes its content");
+            let fault = Diagnostic::new(Code::HandlerOfModelState, handler.span, message);
+            faults.push(fault.help("add (:flags :env-input), or leave out the handler"));
+        }
+        (Some(handler), true) if handler.value.needs_calls() && !completes_calls => {
+            let message =
+                format!("the handler `{}` has no calls to run: no state completes one", handler.value);
+            let fault = Diagnostic::new(Code::NoCalls, handler.span, message);
+            faults.push(fault.help(CALLS_HELP));
+        }
+        _ => {}
+    }
+    if let (Some(rule), true) = (state.content.first(), state.is_environment) {
+        let message = format!("`{name}` has content rules, but the environment writes its content");
+        let fault = Diagnostic::new(Code::RuleOfEnvironmentState, rule.span, message);
+        faults.push(fault.help("content rules are for what the model writes; leave them out"));
+    }
+}
+
+const CALLS_HELP: &str =
+    "add (:content tool) to the state that names the tool, and (:content arguments) to the one after it";
+
+struct Names<'d, 'f> {
+    first: &'d BTreeMap<&'d str, &'d State>,
+    completes_calls: bool,
+    faults: &'f mut Faults,
+}
+
+impl Names<'_, '_> {
+    fn check(&mut self, name: &str, span: Span) {
+        if self.first.contains_key(name) {
+            return;
+        }
+        let fault = Diagnostic::new(Code::UnknownState, span, format!("there is no state `{name}`"));
+        self.faults.push(fault.help(match nearest(name, self.first.keys().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("declare it: ({name} (:text \"[{name}]\"))"),
+        }));
+    }
+
+    fn formula(&mut self, formula: &Formula) {
+        match &formula.kind {
+            FormulaKind::State(name) => self.check(name, formula.span),
+            FormulaKind::Or(operands) | FormulaKind::Next(operands) => {
+                operands.iter().for_each(|operand| self.formula(operand));
+            }
+            FormulaKind::Until { body, exit, .. } => {
+                self.formula(body);
+                self.formula(exit);
+            }
+            FormulaKind::Always { body, .. } => self.formula(body),
+        }
+    }
+
+    fn requirement(&mut self, requirement: &Requirement) {
+        match &requirement.kind {
+            RequirementKind::State(name) => self.check(name, requirement.span),
+            RequirementKind::Call(_) if !self.completes_calls => {
+                let message = "the requirement speaks of calls, but no state completes one";
+                self.faults.push(Diagnostic::new(Code::NoCalls, requirement.span, message).help(CALLS_HELP));
+            }
+            RequirementKind::Call(_) | RequirementKind::True | RequirementKind::False => {}
+            RequirementKind::Not(operand)
+            | RequirementKind::Always(operand)
+            | RequirementKind::Eventually(operand)
+            | RequirementKind::Next(operand)
+            | RequirementKind::AtMost(_, operand) => self.requirement(operand),
+            RequirementKind::And(operands) | RequirementKind::Or(operands) => {
+                operands.iter().for_each(|operand| self.requirement(operand));
+            }
+            RequirementKind::Implies(first, second)
+            | RequirementKind::Until(first, second)
+            | RequirementKind::Before(first, second) => {
+                self.requirement(first);
+                self.requirement(second);
+            }
+        }
+    }
+
+    fn step(&mut self, step: &ExampleStep) {
+        self.check(&step.state.value, step.state.span);
+        let state = self.first.get(step.state.value.as_str());
+        if step.call.is_some() && state.is_some_and(|state| !state.completes_call()) {
+            let message = format!("no call is completed in `{}`", step.state.value);
+            let fault = Diagnostic::new(Code::NoCalls, step.state.span, message);
+            self.faults.push(fault.help("give the call to the state with (:content arguments)"));
+        }
+    }
+}
+
+/// Checks what the automata say. `parts` are the behaviour and the requirements, `whole` is all of them.
+pub(super) fn language(
+    spec: &Spec,
+    alphabet: &Alphabet,
+    whole: &Dfa,
+    parts: &[Dfa],
+    work: &mut Work,
+    faults: &mut Faults,
+) -> Result<(), TooLarge> {
+    let mut checker = Checker { spec, alphabet, parts, work, faults };
+    if whole.is_empty() {
+        checker.conflict()?;
+    } else {
+        checker.states(whole);
+        checker.vacuous()?;
+        checker.examples(whole);
+    }
+    Ok(())
+}
+
+struct Checker<'c> {
+    spec: &'c Spec,
+    alphabet: &'c Alphabet,
+    parts: &'c [Dfa],
+    work: &'c mut Work,
+    faults: &'c mut Faults,
+}
+
+impl Checker<'_> {
+    fn show(&self, word: &[usize]) -> String {
+        self.alphabet.show(word, &self.spec.states)
+    }
+
+    /// The behaviour and some requirements together.
+    fn together(&mut self, requirements: impl IntoIterator<Item = usize>) -> Result<Dfa, TooLarge> {
+        requirements
+            .into_iter()
+            .try_fold(self.parts[0].clone(), |dfa, index| dfa.intersected(&self.parts[index + 1], self.work))
+    }
+
+    /// Finds a smallest set of requirements that cannot hold together.
+    fn conflict(&mut self) -> Result<(), TooLarge> {
+        let core = self.smallest_conflict()?;
+        // What would do without each of them.
+        let mut labels = Vec::new();
+        for left_out in &core {
+            let rest = self.together(core.iter().copied().filter(|index| index != left_out))?;
+            let word = rest.shortest_word().map(|word| self.show(&word)).unwrap_or_default();
+            labels.push((self.spec.requirements[*left_out].span, word));
+        }
+        let fault = match &labels[..] {
+            [] => {
+                // No formula is without a word, so this is for a specification made by hand.
+                let span = self.spec.behavior.span;
+                Diagnostic::new(Code::EmptyLanguage, span, "no run satisfies the behaviour")
+            }
+            [(span, word)] => {
+                let message = "no run of the behaviour satisfies this requirement";
+                Diagnostic::new(Code::EmptyLanguage, *span, message)
+                    .at(format!("does not hold of: {word}"))
+                    .help("the run shown is a shortest one of the behaviour; weaken the requirement, or the behaviour")
+            }
+            [(span, word), others @ ..] => {
+                let numbers: Vec<String> = core.iter().map(|index| (index + 1).to_string()).collect();
+                let message = format!(
+                    "requirements {} cannot hold together",
+                    all_of(numbers.iter().map(String::as_str))
+                );
+                let mut fault = Diagnostic::new(Code::ConflictingRequirements, *span, message)
+                    .at(format!("without this one, this would do: {word}"))
+                    .help("drop or weaken one of them; no smaller set of requirements is in conflict");
+                for (span, word) in others {
+                    fault = fault.and(*span, format!("without this one, this would do: {word}"));
+                }
+                fault
+            }
+        };
+        self.faults.push(fault);
+        Ok(())
+    }
+
+    fn smallest_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
+        let count = self.parts.len() - 1;
+        let mut tries = 0;
+        for size in 1..=count {
+            let mut set: Vec<usize> = (0..size).collect();
+            loop {
+                tries += 1;
+                if tries > CONFLICT_TRIES_MAX {
+                    return self.minimal_conflict();
+                }
+                if self.together(set.iter().copied())?.is_empty() {
+                    return Ok(set);
+                }
+                if !next_subset(&mut set, count) {
+                    break;
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Leaves out one requirement after the other, as long as the rest is in conflict.
+    fn minimal_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
+        let mut set: Vec<usize> = (0..self.parts.len() - 1).collect();
+        for left_out in set.clone() {
+            let rest: Vec<usize> = set.iter().copied().filter(|index| *index != left_out).collect();
+            if self.together(rest.iter().copied())?.is_empty() {
+                set = rest;
+            }
+        }
+        Ok(set)
+    }
+
+    /// States that no accepted word holds.
+    fn states(&mut self, whole: &Dfa) {
+        let used = |dfa: &Dfa| -> BTreeSet<StateId> {
+            let symbols = (0..dfa.positions() as u32).flat_map(|position| {
+                (0..dfa.symbols()).filter(move |symbol| dfa.step(position, *symbol) != DEAD)
+            });
+            symbols.map(|symbol| self.alphabet.state_of(symbol)).collect()
+        };
+        let (in_behavior, in_whole) = (used(&self.parts[0]), used(whole));
+        let mut found = Vec::new();
+        for (index, state) in self.spec.states.iter().enumerate() {
+            let (id, name) = (StateId::new(index), &state.name.value);
+            if !in_behavior.contains(&id) {
+                let message = format!("the behaviour never reaches the state `{name}`");
+                let fault = Diagnostic::new(Code::UnreachableState, state.name.span, message);
+                found.push(fault.help("put it into the behaviour, or leave it out"));
+            } else if !in_whole.contains(&id) {
+                let is_here = |_, symbol: Option<usize>| {
+                    symbol.is_some_and(|symbol| self.alphabet.state_of(symbol) == id)
+                };
+                let way = self.parts[0].shortest_way(0, is_here).unwrap_or_default();
+                let message = format!("no run that enters the state `{name}` can satisfy the requirements");
+                let broken = self.parts[1..].iter().position(|part| part.run(&way) == DEAD);
+                let mut fault = Diagnostic::new(Code::NoWayToEnd, state.name.span, message)
+                    .at(format!("entered by: {}", self.show(&way)))
+                    .help("leave it out of the behaviour, or weaken the requirements");
+                if let Some(requirement) = broken {
+                    fault = fault.and(self.spec.requirements[requirement].span, "this one forbids it");
+                }
+                found.push(fault);
+            }
+        }
+        found.into_iter().for_each(|fault| self.faults.push(fault));
+    }
+
+    /// Requirements without which the same words would be accepted.
+    fn vacuous(&mut self) -> Result<(), TooLarge> {
+        let count = self.parts.len() - 1;
+        for index in 0..count {
+            let others = self.together((0..count).filter(|other| *other != index))?;
+            if others.shortest_difference(&self.parts[index + 1], self.work)?.is_some() {
+                continue;
+            }
+            let alone = self.parts[0].shortest_difference(&self.parts[index + 1], self.work)?.is_none();
+            let because =
+                if alone { "the behaviour satisfies it anyway" } else { "it follows from the others" };
+            let fault = Diagnostic::new(
+                Code::VacuousRequirement,
+                self.spec.requirements[index].span,
+                format!("the requirement changes nothing: {because}"),
+            );
+            self.faults.push(fault.help("leave it out, or say what it was meant to forbid"));
+        }
+        Ok(())
+    }
+
+    fn examples(&mut self, whole: &Dfa) {
+        for example in &self.spec.accepts {
+            let word = self.word(example);
+            if !whole.accepts(&word) {
+                let fault = self.not_accepted(example, &word, whole);
+                self.faults.push(fault);
+            }
+        }
+        for example in &self.spec.rejects {
+            if whole.accepts(&self.word(example)) {
+                let message = "the example is accepted, but stands under `:rejects`";
+                let fault = Diagnostic::new(Code::ExampleNotRejected, example.span, message);
+                self.faults.push(fault.help("forbid it with a requirement, or move it to `:accepts`"));
+            }
+        }
+    }
+
+    fn word(&self, example: &Example) -> Vec<usize> {
+        let symbol = |step: &ExampleStep| {
+            let named = |state: &State| state.name.value == step.state.value;
+            let state = StateId::new(self.spec.states.iter().position(named).unwrap_or_default());
+            let call = step.call.as_ref().map(|call| ToolCall {
+                id: CallId::new("example"),
+                name: call.tool.clone(),
+                arguments: Arguments::Object(call.arguments.clone()),
+            });
+            self.alphabet.symbol(state, call.as_ref())
+        };
+        example.steps.iter().map(symbol).collect()
+    }
+
+    /// Says at which step an example leaves what is accepted, and what could have stood there.
+    fn not_accepted(&self, example: &Example, word: &[usize], whole: &Dfa) -> Diagnostic {
+        let mut position = whole.start();
+        for (step, symbol) in example.steps.iter().zip(word) {
+            let next = whole.step(position, *symbol);
+            if next == DEAD {
+                let message =
+                    format!("the example is not accepted: `{}` cannot stand here", step.state.value);
+                let fault = Diagnostic::new(Code::ExampleNotAccepted, step.state.span, message);
+                return fault.and(example.span, "the example").help(self.could_stand(whole, position));
+            }
+            position = next;
+        }
+        let message = "the example is not accepted: it ends too early";
+        let fault = Diagnostic::new(Code::ExampleNotAccepted, example.span, message);
+        fault.help(self.could_stand(whole, position))
+    }
+
+    fn could_stand(&self, whole: &Dfa, position: u32) -> String {
+        let symbols = (0..whole.symbols()).filter(|symbol| whole.step(position, *symbol) != DEAD);
+        let shown: BTreeSet<String> = symbols.map(|symbol| self.show(&[symbol])).collect();
+        match shown.is_empty() {
+            true => "the example must end here".to_owned(),
+            false => format!("what can come here: {}", shown.into_iter().collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// The next subset of `0..count` of the same size, in lexicographic order; false after the last one.
+fn next_subset(set: &mut [usize], count: usize) -> bool {
+    let size = set.len();
+    let Some(at) = (0..size).rev().find(|at| set[*at] < count - size + at) else { return false };
+    set[at] += 1;
+    for later in at + 1..size {
+        set[later] = set[later - 1] + 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subsets_come_in_order() {
+        let mut set = vec![0, 1];
+        let mut all = vec![set.clone()];
+        while next_subset(&mut set, 4) {
+            all.push(set.clone());
+        }
+        assert_eq!(all, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+    }
+}

@@ -1,0 +1,30 @@
+//! The limits of this crate. Reaching one is an outcome of its own: [`Code::LimitExceeded`](crate::Code::LimitExceeded)
+//! for a specification, [`Failure`](crate::Failure) for a run.
+
+/// Bytes of a source. Longer ones are refused unread.
+pub const SOURCE_BYTES_MAX: usize = 1 << 20;
+/// How deep lists may stand in lists. Everything that walks a formula recurses, so this bounds the stack.
+pub const NESTING_MAX: usize = 100;
+/// Diagnostics of one source; what comes after is left out, and a last diagnostic says so.
+pub const DIAGNOSTICS_MAX: usize = 100;
+/// States of a specification.
+pub const STATES_MAX: usize = 256;
+/// Bytes of a state's prompt.
+pub const PROMPT_BYTES_MAX: usize = 200;
+/// `:require` formulas of a specification.
+pub const REQUIREMENTS_MAX: usize = 64;
+/// The largest number in `:min`, `:max` and `at-most`.
+pub const COUNT_MAX: u32 = 1000;
+/// Kinds of calls that requirements tell apart. A tool with n patterns that have predicates makes up to 2^n kinds.
+pub const CALL_KINDS_MAX: usize = 256;
+/// Positions of an automaton, also of those made on the way to it.
+pub const POSITIONS_MAX: usize = 20_000;
+/// Elementary steps of compiling one automaton: about half a second.
+pub const COMPILE_STEPS_MAX: u64 = 20_000_000;
+/// Sets of requirements tried on the way to a smallest conflicting one. Beyond it the set is minimal (none of its members
+/// can be left out), but a smaller one might exist.
+pub const CONFLICT_TRIES_MAX: usize = 2000;
+/// Bytes of the tables of one content rule's regular expression.
+pub const REGEX_BYTES_MAX: usize = 4 << 20;
+/// Bytes of an exported grammar.
+pub const EXPORT_BYTES_MAX: usize = 4 << 20;

@@ -1,0 +1,209 @@
+//! Regular expressions that are run byte by byte and know when no continuation can match any more.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use regex_automata::dfa::{Automaton as _, dense};
+use regex_automata::nfa::thompson;
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input, MatchKind};
+
+use crate::limits::REGEX_BYTES_MAX;
+
+/// A regular expression (the syntax of the `regex` crate) that is to match a text as a whole.
+///
+/// Two are equal if they are written the same.
+#[derive(Clone)]
+pub struct Pattern {
+    source: String,
+    table: Arc<Table>,
+}
+
+/// Where a [`Pattern`] is after some bytes; `None` once no continuation can match.
+pub(crate) type Place = Option<u32>;
+
+struct Table {
+    /// Class of each byte.
+    class: [u8; 256],
+    classes: usize,
+    /// Where each class leads from each place; [`NOWHERE`] if nothing can match then.
+    next: Vec<u32>,
+    /// Whether the bytes so far are a match.
+    is_match: Vec<bool>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Pattern {
+    /// Compiles a regular expression. Takes time in the size of its automaton, which is limited to
+    /// [`REGEX_BYTES_MAX`].
+    ///
+    /// # Errors
+    /// What is wrong with it, for a person.
+    pub fn new(source: &str) -> Result<Self, String> {
+        let dense = dense::Builder::new()
+            .configure(
+                dense::Config::new()
+                    .match_kind(MatchKind::All)
+                    .start_kind(regex_automata::dfa::StartKind::Anchored)
+                    .dfa_size_limit(Some(REGEX_BYTES_MAX))
+                    .determinize_size_limit(Some(REGEX_BYTES_MAX)),
+            )
+            .thompson(thompson::Config::new().nfa_size_limit(Some(REGEX_BYTES_MAX)))
+            .build(source)
+            .map_err(|error| cause(&error))?;
+        Ok(Self { source: source.to_owned(), table: Arc::new(Table::of(&dense)?) })
+    }
+
+    /// The expression as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether the whole text matches.
+    pub fn matches(&self, text: &str) -> bool {
+        self.is_match(text.bytes().fold(self.start(), |place, byte| self.step(place, byte)))
+    }
+
+    pub(crate) fn start(&self) -> Place {
+        (!self.table.next.is_empty()).then_some(0)
+    }
+
+    pub(crate) fn step(&self, place: Place, byte: u8) -> Place {
+        let row = place? as usize * self.table.classes;
+        let next = self.table.next[row + usize::from(self.table.class[usize::from(byte)])];
+        (next != NOWHERE).then_some(next)
+    }
+
+    pub(crate) fn is_match(&self, place: Place) -> bool {
+        place.is_some_and(|place| self.table.is_match[place as usize])
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl std::fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pattern({:?})", self.source)
+    }
+}
+
+/// The innermost cause of an error, which is the one that says what is wrong.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+impl Table {
+    /// The part of the automaton that can be reached from its start and from which a match can be reached. Without a
+    /// match it is empty.
+    fn of(dense: &dense::DFA<Vec<u32>>) -> Result<Self, String> {
+        let start = dense
+            .start_state_forward(&Input::new("").anchored(Anchored::Yes))
+            .map_err(|error| error.to_string())?;
+        let byte_classes = dense.byte_classes();
+        let class: [u8; 256] = std::array::from_fn(|byte| byte_classes.get(byte as u8));
+        let classes = 1 + usize::from(class.iter().copied().max().unwrap_or(0));
+        let mut representative = vec![0_u8; classes];
+        for byte in (0..=255_u8).rev() {
+            representative[usize::from(class[usize::from(byte)])] = byte;
+        }
+
+        let mut places: BTreeMap<StateID, u32> = BTreeMap::from([(start, 0)]);
+        let mut order = vec![start];
+        let mut next = Vec::new();
+        let mut at = 0;
+        while let Some(state) = order.get(at).copied() {
+            at += 1;
+            for byte in &representative {
+                let target = dense.next_state(state, *byte);
+                if dense.is_dead_state(target) {
+                    next.push(NOWHERE);
+                    continue;
+                }
+                next.push(*places.entry(target).or_insert_with(|| {
+                    order.push(target);
+                    order.len() as u32 - 1
+                }));
+            }
+        }
+        // The automaton tells of a match one byte late, and at the end only when it is told of the end.
+        let is_match: Vec<bool> =
+            order.iter().map(|state| dense.is_match_state(dense.next_eoi_state(*state))).collect();
+        let mut table = Self { class, classes, next, is_match };
+        table.cut_hopeless();
+        Ok(table)
+    }
+
+    /// Leads nowhere where no match can be reached.
+    fn cut_hopeless(&mut self) {
+        let mut before = vec![Vec::new(); self.is_match.len()];
+        for (index, target) in self.next.iter().enumerate().filter(|(_, target)| **target != NOWHERE) {
+            before[*target as usize].push(index / self.classes);
+        }
+        let mut is_hopeful = self.is_match.clone();
+        let mut open: Vec<usize> = (0..is_hopeful.len()).filter(|place| is_hopeful[*place]).collect();
+        while let Some(place) = open.pop() {
+            for earlier in &before[place] {
+                if !std::mem::replace(&mut is_hopeful[*earlier], true) {
+                    open.push(*earlier);
+                }
+            }
+        }
+        if is_hopeful[0] {
+            for target in &mut self.next {
+                if *target != NOWHERE && !is_hopeful[*target as usize] {
+                    *target = NOWHERE;
+                }
+            }
+        } else {
+            self.next.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many bytes of the text can be the start of a match, and whether the whole is one.
+    #[track_caller]
+    fn check(pattern: &str, text: &str, viable: usize, matches: bool) {
+        let pattern = Pattern::new(pattern).expect("a pattern");
+        let mut place = pattern.start();
+        let alive = text.bytes().take_while(|byte| {
+            place = pattern.step(place, *byte);
+            place.is_some()
+        });
+        assert_eq!(alive.count(), viable, "{pattern:?} on {text:?}");
+        assert_eq!(pattern.matches(text), matches, "{pattern:?} on {text:?}");
+    }
+
+    #[test]
+    fn viable_prefixes_and_matches() {
+        check("#E[0-9]+", "#E12", 4, true);
+        check("#E[0-9]+", "#Ex", 2, false);
+        check("ab|abcd", "abcx", 3, false);
+        check("ab|abcd", "ab", 2, true);
+        check("a*", "", 0, true);
+        check("ä.", "äö", 4, true);
+        check("^a$", "a", 1, true);
+        check("(?i)yes|no", "YES", 3, true);
+        check(r"[^\s\S]", "a", 0, false);
+        check(r"a$b", "a", 0, false);
+    }
+
+    #[test]
+    fn faults_are_told() {
+        assert!(Pattern::new("a(").is_err_and(|what| what.contains("unclosed group")));
+        assert!(Pattern::new("(a{1000}){1000}").is_err());
+        assert!(Pattern::new(r"\pL{200}.{200}").is_err());
+    }
+}

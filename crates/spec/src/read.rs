@@ -1,0 +1,219 @@
+//! Text to a [`Spec`]: the s-expression syntax, with all faults at once.
+
+mod conditions;
+mod formulas;
+mod states;
+pub(crate) mod tree;
+
+use tree::{Faults, Form, Node};
+
+use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
+use crate::limits::{REQUIREMENTS_MAX, SOURCE_BYTES_MAX};
+use crate::{Example, Formula, Requirement, Span, Spanned, Spec, State};
+
+/// Clauses of a specification.
+const CLAUSES: [&str; 5] = [":states", ":behavior", ":require", ":accepts", ":rejects"];
+
+/// Reads one specification. What could be understood of a faulty one comes with the faults.
+///
+/// Takes both dialects: that of the published code, whose bounds are part of the operator (`until_5`, `until_2_4`,
+/// `always_2`), and ours.
+pub(crate) fn read(source: &str, faults: &mut Faults) -> Option<Draft> {
+    if source.len() > SOURCE_BYTES_MAX {
+        let message = format!("{} bytes are more than the {SOURCE_BYTES_MAX} that are read", source.len());
+        let span = Span { start: 0, end: 0, line: 1 };
+        faults.push(Diagnostic::new(Code::LimitExceeded, span, message).help("split the specification"));
+        return None;
+    }
+    let nodes = tree::read(source, faults);
+    let Some(first) = nodes.first() else {
+        let span = Span { start: 0, end: source.len(), line: 1 };
+        faults.push(Diagnostic::new(Code::NoDefine, span, "there is no specification").help(DEFINE_HELP));
+        return None;
+    };
+    if let Some(second) = nodes.get(1) {
+        let fault = Diagnostic::new(Code::NoDefine, second.span, "something after the specification");
+        faults.push(fault.help("keep one `(define ...)` in a file; look for a `)` too many before this"));
+    }
+    let mut reader = Reader { faults };
+    reader.define(first)
+}
+
+const DEFINE_HELP: &str = "write (define NAME (:states ...) (:behavior ...))";
+
+/// What could be understood of a specification.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) name: Spanned<String>,
+    pub(crate) states: Option<Vec<State>>,
+    pub(crate) behavior: Option<Formula>,
+    pub(crate) requirements: Vec<Requirement>,
+    pub(crate) accepts: Vec<Example>,
+    pub(crate) rejects: Vec<Example>,
+}
+
+impl From<Spec> for Draft {
+    fn from(spec: Spec) -> Self {
+        let Spec { name, states, behavior, requirements, accepts, rejects } = spec;
+        Self { name, states: Some(states), behavior: Some(behavior), requirements, accepts, rejects }
+    }
+}
+
+impl Draft {
+    /// The whole specification, if all of it was understood.
+    pub(crate) fn into_spec(self) -> Option<Spec> {
+        Some(Spec {
+            name: self.name,
+            states: self.states?,
+            behavior: self.behavior?,
+            requirements: self.requirements,
+            accepts: self.accepts,
+            rejects: self.rejects,
+        })
+    }
+}
+
+/// Turns lists into what they mean.
+struct Reader<'f> {
+    faults: &'f mut Faults,
+}
+
+impl Reader<'_> {
+    fn define(&mut self, node: &Node) -> Option<Draft> {
+        let Form::List(items) = &node.value else {
+            self.fault(Code::NoDefine, node.span, "a specification is a list", DEFINE_HELP);
+            return None;
+        };
+        let (head, rest) = items.split_first().map_or((None, &items[..]), |(head, rest)| (Some(head), rest));
+        if head.is_none_or(|head| word(head) != Some("define")) {
+            let span = head.map_or(node.span, |head| head.span);
+            self.fault(Code::NoDefine, span, "a specification begins with `define`", DEFINE_HELP);
+            return None;
+        }
+        let (name, clauses) = match rest.split_first() {
+            Some((name, clauses)) if word(name).is_some_and(|word| !word.starts_with(':')) => {
+                (Spanned::new(word(name).unwrap_or_default().to_owned(), name.span), clauses)
+            }
+            _ => {
+                let span = rest.first().map_or(node.span, |name| name.span);
+                self.fault(Code::NoDefine, span, "the specification has no name", DEFINE_HELP);
+                (Spanned::new(String::new(), span), rest)
+            }
+        };
+        let mut draft = Draft {
+            name,
+            states: None,
+            behavior: None,
+            requirements: Vec::new(),
+            accepts: Vec::new(),
+            rejects: Vec::new(),
+        };
+        let mut seen: Vec<(String, Span)> = Vec::new();
+        for clause in clauses {
+            let Some((keyword, body)) = self.clause(clause, &CLAUSES, "the specification") else { continue };
+            let is_repeatable = keyword.starts_with(":require");
+            if !is_repeatable && self.is_repeated(&mut seen, &keyword, clause.span) {
+                continue;
+            }
+            match keyword.as_str() {
+                ":states" => draft.states = Some(self.states(body)),
+                ":behavior" => {
+                    draft.behavior = self.behavior(body, clause.span);
+                    if draft.behavior.is_none() {
+                        // The fault has been told; that the clause is missing would be another one.
+                        seen.push((":behavior".into(), clause.span));
+                    }
+                }
+                ":require" => {
+                    draft.requirements.extend(body.iter().filter_map(|node| self.requirement(node)));
+                }
+                ":accepts" => draft.accepts = body.iter().filter_map(|node| self.example(node)).collect(),
+                _ => draft.rejects = body.iter().filter_map(|node| self.example(node)).collect(),
+            }
+        }
+        for demanded in [":states", ":behavior"] {
+            if seen.iter().all(|(keyword, _)| keyword != demanded) {
+                let message = format!("the specification has no `({demanded} ...)`");
+                self.fault(Code::MissingClause, draft.name.span, message, DEFINE_HELP);
+            }
+        }
+        if let Some(extra) = draft.requirements.get(REQUIREMENTS_MAX) {
+            let message = format!("there are more than {REQUIREMENTS_MAX} requirements");
+            self.fault(Code::LimitExceeded, extra.span, message, "join some of them with `and`");
+            draft.requirements.truncate(REQUIREMENTS_MAX);
+        }
+        Some(draft)
+    }
+
+    /// The keyword and the rest of a clause `(:KEYWORD ...)`.
+    fn clause<'n>(&mut self, node: &'n Node, known: &[&str], of: &str) -> Option<(String, &'n [Node])> {
+        let shape = format!("write {}", one_of(known.iter().copied()));
+        let Form::List(items) = &node.value else {
+            self.fault(
+                Code::UnexpectedForm,
+                node.span,
+                format!("{of} holds lists that begin with a keyword"),
+                shape,
+            );
+            return None;
+        };
+        let Some((head, body)) = items.split_first() else {
+            self.fault(Code::UnexpectedForm, node.span, format!("{of} holds an empty list"), shape);
+            return None;
+        };
+        // Both spellings are read; the published one is printed.
+        let keyword = match word(head) {
+            Some(":behaviour") => ":behavior",
+            Some(word) => word,
+            None => "",
+        };
+        if known.contains(&keyword) {
+            return Some((keyword.to_owned(), body));
+        }
+        let help = match nearest(keyword, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => shape,
+        };
+        let message = format!("`{}` is no keyword of {of}", show(head));
+        self.fault(Code::UnknownClause, head.span, message, help);
+        None
+    }
+
+    /// Whether a keyword has been seen before, which is a fault.
+    fn is_repeated(&mut self, seen: &mut Vec<(String, Span)>, keyword: &str, span: Span) -> bool {
+        if let Some((_, first)) = seen.iter().find(|(other, _)| other == keyword) {
+            let fault = Diagnostic::new(Code::RepeatedClause, span, format!("`{keyword}` stands twice"));
+            self.faults.push(fault.and(*first, "the first one").help("keep one of them"));
+            return true;
+        }
+        seen.push((keyword.to_owned(), span));
+        false
+    }
+
+    fn fault(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.faults.push(Diagnostic::new(code, span, message).help(help));
+    }
+}
+
+/// The word a node is, if it is one.
+fn word(node: &Node) -> Option<&str> {
+    match &node.value {
+        Form::Word(word) => Some(word),
+        Form::Text(_) | Form::List(_) => None,
+    }
+}
+
+/// What a node begins with, for messages.
+fn show(node: &Node) -> String {
+    match &node.value {
+        Form::Word(word) => word.chars().take(40).collect(),
+        Form::Text(text) => format!("\"{}\"", text.chars().take(40).collect::<String>()),
+        Form::List(items) => match items.first() {
+            Some(Node { value: Form::Word(word), .. }) => {
+                format!("({} ...)", word.chars().take(40).collect::<String>())
+            }
+            Some(_) => "(...)".to_owned(),
+            None => "()".to_owned(),
+        },
+    }
+}

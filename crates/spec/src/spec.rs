@@ -1,0 +1,351 @@
+//! A behaviour specification as it was written: plain data, with the places it was read from.
+
+use planproof_trace::{Arguments, ToolCall};
+use serde_json::{Map, Value};
+
+use crate::{Handler, Pattern, Span, Spanned};
+
+/// A behaviour specification. Names are not resolved and nothing is checked: that is [`Automaton::compile`]'s work.
+///
+/// Two are equal if they say the same, wherever they were read from.
+///
+/// [`Automaton::compile`]: crate::Automaton::compile
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// The states an agent can be in, in the order in which they are declared.
+    pub states: Vec<State>,
+    /// Which sequences of states are allowed.
+    pub behavior: Formula,
+    /// What must hold of a sequence besides.
+    pub requirements: Vec<Requirement>,
+    /// Sequences that must be accepted.
+    pub accepts: Vec<Example>,
+    /// Sequences that must not be accepted.
+    pub rejects: Vec<Example>,
+}
+
+/// A state of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Its name in formulas.
+    pub name: Spanned<String>,
+    /// The text that begins it: written for the model, and the sign that the model has moved to it.
+    pub prompt: Spanned<String>,
+    /// Its content is written by the environment, not by the model.
+    pub is_environment: bool,
+    /// What the environment does to write the content.
+    pub handler: Option<Spanned<Handler>>,
+    /// What the content must be like. Each kind of rule stands at most once.
+    pub content: Vec<Spanned<ContentRule>>,
+}
+
+impl State {
+    /// The content of this state completes a call.
+    pub fn completes_call(&self) -> bool {
+        self.content.iter().any(|rule| rule.value == ContentRule::Arguments)
+    }
+
+    /// The content of this state names a tool.
+    pub fn names_tool(&self) -> bool {
+        self.content.iter().any(|rule| rule.value == ContentRule::Tool)
+    }
+}
+
+/// What the content of a state must be like. White space around the content does not count.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContentRule {
+    /// The name of a tool: `tool`.
+    Tool,
+    /// What the tool named last is called with: `arguments`. Such a state completes a call.
+    Arguments,
+    /// A name for the next call, to which later text can refer: `label`.
+    Label,
+    /// A match of a regular expression, as a whole: `(matches "REGEX")`.
+    Matches(Pattern),
+    /// JSON that fits a JSON Schema: `(json SCHEMA)`.
+    Json(Value),
+    /// At most so many characters: `(max-length N)`.
+    MaxLength(u32),
+}
+
+impl ContentRule {
+    /// The word it is written with.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Arguments => "arguments",
+            Self::Label => "label",
+            Self::Matches(_) => "matches",
+            Self::Json(_) => "json",
+            Self::MaxLength(_) => "max-length",
+        }
+    }
+}
+
+/// A formula over sequences of states, where a part of the sequence satisfies a part of the formula. Every sequence that
+/// satisfies one has at least one state.
+#[derive(Debug, Clone)]
+pub struct Formula {
+    /// What it says.
+    pub kind: FormulaKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl PartialEq for Formula {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+/// What a [`Formula`] says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormulaKind {
+    /// The sequence is this state alone.
+    State(String),
+    /// One of them holds: `(or f g ...)`.
+    Or(Vec<Formula>),
+    /// The sequence is parts on which these hold, in turn: `(next f g ...)`.
+    Next(Vec<Formula>),
+    /// Parts on which `body` holds, as many as the bounds allow, and then one on which `exit` holds: `(until f g)`,
+    /// `(until f g :min 2 :max 4)`. Counted anew at each pass of an enclosing loop.
+    Until {
+        /// What is repeated.
+        body: Box<Formula>,
+        /// What comes in the end.
+        exit: Box<Formula>,
+        /// How often `body` must be passed.
+        bounds: Bounds,
+    },
+    /// Parts on which `body` holds, at least one, as many as the bounds allow: `(always f)`, `(always f :max 4)`.
+    Always {
+        /// What is repeated.
+        body: Box<Formula>,
+        /// How often; `min` is at least 1.
+        bounds: Bounds,
+    },
+}
+
+/// How often a part is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// At least so often.
+    pub min: u32,
+    /// At most so often; `None` for as often as one likes.
+    pub max: Option<u32>,
+}
+
+/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state on.
+#[derive(Debug, Clone)]
+pub struct Requirement {
+    /// What it says.
+    pub kind: RequirementKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl PartialEq for Requirement {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+/// What a [`Requirement`] says, at a place of the sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RequirementKind {
+    /// `true`.
+    True,
+    /// `false`.
+    False,
+    /// The agent is in this state.
+    State(String),
+    /// The content of this state completed a call like this.
+    Call(CallPattern),
+    /// `(not f)`.
+    Not(Box<Requirement>),
+    /// `(and f g ...)`.
+    And(Vec<Requirement>),
+    /// `(or f g ...)`.
+    Or(Vec<Requirement>),
+    /// `(implies f g)`.
+    Implies(Box<Requirement>, Box<Requirement>),
+    /// Here and at all later places: `(always f)`.
+    Always(Box<Requirement>),
+    /// Here or at a later place: `(eventually f)`.
+    Eventually(Box<Requirement>),
+    /// There is a next place, and it holds there: `(next f)`.
+    Next(Box<Requirement>),
+    /// The second holds here or later, and the first at all places before that: `(until f g)`.
+    Until(Box<Requirement>, Box<Requirement>),
+    /// Wherever the second holds, the first held at an earlier place (not before this one): `(before f g)`. Nothing is
+    /// demanded if the second never holds.
+    Before(Box<Requirement>, Box<Requirement>),
+    /// It holds at no more than so many places from here on: `(at-most n f)`.
+    AtMost(u32, Box<Requirement>),
+}
+
+/// Calls that a requirement speaks of: `call:NAME`, `call:*` for any tool, or a list with predicates of the arguments,
+/// `(call:NAME (< amount 100) ...)`, all of which must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallPattern {
+    /// The tool; `None` for any.
+    pub tool: Option<String>,
+    /// What must hold of the arguments.
+    pub predicates: Vec<Predicate>,
+}
+
+impl CallPattern {
+    /// Whether a call is like this.
+    pub fn matches(&self, call: &ToolCall) -> bool {
+        let is_named = self.tool.as_ref().is_none_or(|tool| *tool == call.name);
+        is_named && self.predicates.iter().all(|predicate| predicate.holds(&call.arguments))
+    }
+}
+
+/// Something that may hold of one argument. It does not hold of an argument that is missing or of another type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicate {
+    /// The argument's name, or a JSON pointer into the arguments if it begins with `/`.
+    pub argument: String,
+    /// What must hold of it.
+    pub test: Test,
+}
+
+/// A test of an argument.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    /// It is there: `(has ARGUMENT)`.
+    Has,
+    /// It is this value: `(= ARGUMENT VALUE)`. Numbers are equal by value.
+    Equal(Value),
+    /// It is there and another value: `(!= ARGUMENT VALUE)`.
+    NotEqual(Value),
+    /// It is a number below this one: `(< ARGUMENT NUMBER)`.
+    Below(f64),
+    /// `(<= ARGUMENT NUMBER)`.
+    AtMost(f64),
+    /// `(> ARGUMENT NUMBER)`.
+    Above(f64),
+    /// `(>= ARGUMENT NUMBER)`.
+    AtLeast(f64),
+    /// It is a string that a regular expression matches as a whole: `(matches ARGUMENT "REGEX")`.
+    Matches(Pattern),
+}
+
+impl Predicate {
+    /// Whether it holds of the arguments of a call. Nothing holds of malformed ones.
+    pub fn holds(&self, arguments: &Arguments) -> bool {
+        let Some(object) = arguments.as_object() else { return false };
+        let value = match self.argument.strip_prefix('/') {
+            Some(_) => pointed_at(object, &self.argument),
+            None => object.get(&self.argument),
+        };
+        let Some(value) = value else { return false };
+        let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
+            value.as_f64().is_some_and(|number| compare(&number, bound))
+        };
+        match &self.test {
+            Test::Has => true,
+            Test::Equal(other) => is_same(value, other),
+            Test::NotEqual(other) => !is_same(value, other),
+            Test::Below(bound) => number(f64::lt, bound),
+            Test::AtMost(bound) => number(f64::le, bound),
+            Test::Above(bound) => number(f64::gt, bound),
+            Test::AtLeast(bound) => number(f64::ge, bound),
+            Test::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
+        }
+    }
+}
+
+/// The value a JSON pointer leads to, as [`Value::pointer`] has it, without a copy of the object.
+fn pointed_at<'a>(object: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
+    let (first, rest) = match pointer[1..].split_once('/') {
+        Some((first, _)) => (first, &pointer[1 + first.len()..]),
+        None => (&pointer[1..], ""),
+    };
+    object.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
+}
+
+/// Equality of JSON values, in which `1` and `1.0` are the same number.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| is_same(left, right)))
+        }
+        _ => left == right,
+    }
+}
+
+/// A sequence of states that a specification says it accepts, or rejects.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// The states, and the calls that are completed in them.
+    pub steps: Vec<ExampleStep>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl PartialEq for Example {
+    fn eq(&self, other: &Self) -> bool {
+        self.steps == other.steps
+    }
+}
+
+/// A state of an [`Example`]: `STATE`, or `(STATE call:NAME (ARGUMENT VALUE) ...)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExampleStep {
+    /// The state.
+    pub state: Spanned<String>,
+    /// The call that its content completes; if it completes one and this is `None`, then one that no requirement
+    /// speaks of.
+    pub call: Option<ExampleCall>,
+}
+
+/// A call of an [`ExampleStep`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExampleCall {
+    /// The tool.
+    pub tool: String,
+    /// What it is called with.
+    pub arguments: Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(argument: &str, test: Test, expected: bool) {
+        let arguments = json!({"n": 1, "s": "ab", "o": {"p/q": [1.5]}, "z": null});
+        let Value::Object(object) = arguments else { panic!("an object") };
+        let predicate = Predicate { argument: argument.into(), test };
+        assert_eq!(predicate.holds(&Arguments::Object(object)), expected);
+        assert!(!predicate.holds(&Arguments::Malformed("{".into())));
+    }
+
+    #[test]
+    fn predicates() {
+        check("n", Test::Has, true);
+        check("z", Test::Has, true);
+        check("missing", Test::Has, false);
+        check("missing", Test::NotEqual(json!(1)), false);
+        check("n", Test::Equal(json!(1.0)), true);
+        check("n", Test::NotEqual(json!(2)), true);
+        check("o", Test::Equal(json!({"p/q": [1.5]})), true);
+        check("/o/p~1q/0", Test::Above(1.0), true);
+        check("/n", Test::AtMost(1.0), true);
+        check("n", Test::Below(1.0), false);
+        check("s", Test::AtLeast(0.0), false);
+        check("s", Test::Matches(Pattern::new("a.").expect("a pattern")), true);
+        check("s", Test::Matches(Pattern::new("a").expect("a pattern")), false);
+    }
+}

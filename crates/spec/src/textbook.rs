@@ -1,0 +1,140 @@
+//! The definitions, word for word: what the automaton is held to. Slow, with nothing but a memory of what was asked before.
+//!
+//! Nothing here is shared with the automaton but the specification itself and the tests of arguments.
+
+use std::collections::HashMap;
+
+use crate::{Bounds, Entered, Formula, FormulaKind, Requirement, RequirementKind, Spec};
+
+/// Whether a run that passed these states, and completed these calls, satisfies the behaviour and all requirements.
+///
+/// Takes O(|formula| n³) steps for n states, times the largest bound of a loop.
+pub fn accepts(spec: &Spec, word: &[Entered<'_>]) -> bool {
+    satisfies(spec, &spec.behavior, word)
+        && spec.requirements.iter().all(|requirement| holds(spec, requirement, word))
+}
+
+/// Whether a word satisfies a formula of behaviours.
+pub fn satisfies(spec: &Spec, formula: &Formula, word: &[Entered<'_>]) -> bool {
+    Sequences { spec, word, known: HashMap::new() }.satisfies(formula, 0, word.len())
+}
+
+/// Whether a requirement holds of a word.
+pub fn holds(spec: &Spec, requirement: &Requirement, word: &[Entered<'_>]) -> bool {
+    Places { spec, word, known: HashMap::new() }.holds(requirement, 0)
+}
+
+struct Sequences<'w> {
+    spec: &'w Spec,
+    word: &'w [Entered<'w>],
+    /// What was found out of a formula, from some operand or pass on, and a part of the word.
+    known: HashMap<(*const Formula, usize, usize, usize), bool>,
+}
+
+impl Sequences<'_> {
+    /// Whether the part of the word from `start` up to, not including, `end` satisfies the formula.
+    fn satisfies(&mut self, formula: &Formula, start: usize, end: usize) -> bool {
+        self.satisfies_from(formula, 0, start, end)
+    }
+
+    /// The same, for a formula whose first operands, or passes, are done.
+    fn satisfies_from(&mut self, formula: &Formula, done: usize, start: usize, end: usize) -> bool {
+        let question = (std::ptr::from_ref(formula), done, start, end);
+        if let Some(answer) = self.known.get(&question) {
+            return *answer;
+        }
+        let answer = match &formula.kind {
+            FormulaKind::State(name) => {
+                end - start == 1 && self.spec.states[self.word[start].state.index()].name.value == *name
+            }
+            FormulaKind::Or(operands) => operands.iter().any(|operand| self.satisfies(operand, start, end)),
+            FormulaKind::Next(operands) => match &operands[done..] {
+                [] => start == end,
+                [first, ..] => (start..=end).any(|middle| {
+                    self.satisfies(first, start, middle)
+                        && self.satisfies_from(formula, done + 1, middle, end)
+                }),
+            },
+            FormulaKind::Until { body, exit, bounds } => {
+                (may_leave(done, *bounds) && self.satisfies(exit, start, end))
+                    || self.satisfies_pass(formula, body, *bounds, done, start, end)
+            }
+            FormulaKind::Always { body, bounds } => {
+                (may_leave(done, *bounds) && start == end)
+                    || self.satisfies_pass(formula, body, *bounds, done, start, end)
+            }
+        };
+        self.known.insert(question, answer);
+        answer
+    }
+
+    /// Whether the loop can be passed once more, and then what follows.
+    fn satisfies_pass(
+        &mut self,
+        formula: &Formula,
+        body: &Formula,
+        bounds: Bounds,
+        done: usize,
+        start: usize,
+        end: usize,
+    ) -> bool {
+        let may_pass = bounds.max.is_none_or(|max| done < max as usize);
+        // No part is empty, so a pass leaves less of the word.
+        may_pass
+            && (start + 1..=end).any(|middle| {
+                self.satisfies(body, start, middle) && self.satisfies_from(formula, done + 1, middle, end)
+            })
+    }
+}
+
+fn may_leave(done: usize, bounds: Bounds) -> bool {
+    done >= bounds.min as usize
+}
+
+struct Places<'w> {
+    spec: &'w Spec,
+    word: &'w [Entered<'w>],
+    known: HashMap<(*const Requirement, usize), bool>,
+}
+
+impl Places<'_> {
+    /// Whether the requirement holds at a place of the word.
+    fn holds(&mut self, requirement: &Requirement, place: usize) -> bool {
+        let question = (std::ptr::from_ref(requirement), place);
+        if let Some(answer) = self.known.get(&question) {
+            return *answer;
+        }
+        let end = self.word.len();
+        let mut from_here = place..end;
+        let here = self.word.get(place);
+        let answer = match &requirement.kind {
+            RequirementKind::True => true,
+            RequirementKind::False => false,
+            RequirementKind::State(name) => {
+                here.is_some_and(|here| self.spec.states[here.state.index()].name.value == *name)
+            }
+            RequirementKind::Call(pattern) => here.is_some_and(|here| {
+                self.spec.states[here.state.index()].completes_call()
+                    && here.call.is_some_and(|call| pattern.matches(call))
+            }),
+            RequirementKind::Not(operand) => !self.holds(operand, place),
+            RequirementKind::And(operands) => operands.iter().all(|operand| self.holds(operand, place)),
+            RequirementKind::Or(operands) => operands.iter().any(|operand| self.holds(operand, place)),
+            RequirementKind::Implies(first, second) => !self.holds(first, place) || self.holds(second, place),
+            RequirementKind::Always(operand) => from_here.all(|later| self.holds(operand, later)),
+            RequirementKind::Eventually(operand) => from_here.any(|later| self.holds(operand, later)),
+            RequirementKind::Next(operand) => place + 1 < end && self.holds(operand, place + 1),
+            RequirementKind::Until(first, second) => from_here.any(|later| {
+                self.holds(second, later) && (place..later).all(|between| self.holds(first, between))
+            }),
+            RequirementKind::Before(first, second) => from_here.all(|later| {
+                !self.holds(second, later) || (place..later).any(|earlier| self.holds(first, earlier))
+            }),
+            RequirementKind::AtMost(count, operand) => {
+                from_here.filter(|later| self.holds(operand, *later)).count() <= *count as usize
+            }
+        };
+        self.known.insert(question, answer);
+        answer
+    }
+}

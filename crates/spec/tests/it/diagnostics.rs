@@ -1,0 +1,106 @@
+//! What each fault is said to be: a corpus of faulty specifications, with what users read of them.
+
+use std::collections::BTreeSet;
+
+use planproof_spec::limits::{NESTING_MAX, SOURCE_BYTES_MAX, STATES_MAX};
+use planproof_spec::{Code, Compat, Diagnostic, Severity, load};
+
+/// The cases: a line `=== NAME`, the source, a line `---`, and a line for each diagnostic, whose further places are
+/// indented below it.
+const CORPUS: &str = include_str!("../../testdata/diagnostics.txt");
+
+fn diagnostics(source: &str, compat: Compat) -> Vec<Diagnostic> {
+    match load(source, compat) {
+        Ok(loaded) => loaded.warnings,
+        Err(faulty) => faulty.diagnostics,
+    }
+}
+
+fn show(source: &str, diagnostics: &[Diagnostic]) -> String {
+    let mut shown = String::new();
+    for diagnostic in diagnostics {
+        shown.push_str(&format!("{diagnostic}\n"));
+        for label in &diagnostic.labels {
+            let place = source[label.span.start..label.span.end].lines().next().unwrap_or_default();
+            let text = if label.text.is_empty() { String::new() } else { format!(": {}", label.text) };
+            shown.push_str(&format!("    `{place}`{text}\n"));
+        }
+    }
+    shown
+}
+
+#[test]
+fn the_corpus_is_as_it_says() {
+    let mut actual = String::new();
+    let mut seen = BTreeSet::new();
+    for case in CORPUS.split("=== ").skip(1) {
+        let (name, rest) = case.split_once('\n').unwrap();
+        let (source, _) = rest.split_once("---\n").unwrap();
+        let compat = if name.contains("(published dialect)") { Compat::Original } else { Compat::Ours };
+        let found = diagnostics(source, compat);
+        assert!(!found.is_empty(), "{name}: no diagnostic");
+        seen.extend(found.iter().map(|diagnostic| diagnostic.code));
+        actual.push_str(&format!("=== {name}\n{source}---\n{}", show(source, &found)));
+    }
+    if std::env::var_os("PLANPROOF_WRITE_GOLDEN").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/diagnostics.txt"), &actual).unwrap();
+    } else {
+        assert_eq!(actual, CORPUS, "write it anew with PLANPROOF_WRITE_GOLDEN=1, and read what changed");
+    }
+    let missing: Vec<&str> =
+        Code::ALL.iter().filter(|code| !seen.contains(code)).map(|code| code.as_str()).collect();
+    assert!(missing.is_empty(), "the corpus has no case of {missing:?}");
+}
+
+#[track_caller]
+fn check_limit(source: &str, what: &str) {
+    let found = diagnostics(source, Compat::Ours);
+    let fault = found.iter().find(|fault| fault.code == Code::LimitExceeded);
+    let fault = fault.unwrap_or_else(|| panic!("no limit was reached: {found:?}"));
+    assert!(fault.message.contains(what), "{fault}");
+    assert_eq!(fault.severity, Severity::Error);
+}
+
+fn agent(behavior: &str, rest: &str) -> String {
+    format!(
+        "(define d (:states (a (:text \"[a]\")) (b (:text \"[b]\") (:content tool)) (c (:text \"[c]\") (:content arguments)))
+           (:behavior {behavior}) {rest})"
+    )
+}
+
+#[test]
+fn every_limit_is_an_outcome() {
+    check_limit(&" ".repeat(SOURCE_BYTES_MAX + 1), "bytes");
+    check_limit(&"(".repeat(300_000), &format!("deeper than {NESTING_MAX}"));
+    let deep = "(next ".repeat(NESTING_MAX) + "a" + &")".repeat(NESTING_MAX);
+    check_limit(&agent(&deep, ""), "deeper");
+    let states: String = (0..=STATES_MAX).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
+    check_limit(&format!("(define d (:states {states}) (:behavior (next s0)))"), "states");
+    check_limit(&agent("(next a)", &format!("(:require {})", "a ".repeat(65))), "requirements");
+    check_limit(&agent("(next (until (until (until a b :max 99) b :max 99) c :max 99))", ""), "copies");
+    // The 20th letter from the end: 2^20 positions.
+    let wild = "(or a b) ".repeat(20);
+    check_limit(&agent(&format!("(next (until (or a b) (next a {wild})))"), ""), "positions");
+    let tests: String = (0..20).map(|index| format!("(eventually (call:x (= n {index})))")).collect();
+    check_limit(&agent("(next a b c)", &format!("(:require {tests})")), "kinds of calls");
+    check_limit(&")".repeat(1000), "more faults are left out");
+    let counts: String = (900..960).map(|count| format!("(at-most {count} a) (at-most {count} b)")).collect();
+    check_limit(&agent("(next (always (or a b c)))", &format!("(:require (and {counts}))")), "automaton");
+}
+
+#[test]
+fn the_deepest_formula_that_is_read_is_compiled() {
+    let depth = NESTING_MAX - 3;
+    let deep = "(next ".repeat(depth) + "a" + &")".repeat(depth);
+    let refused = "(not ".repeat(depth) + "b" + &")".repeat(depth);
+    let found = diagnostics(&agent(&deep, &format!("(:require {refused})")), Compat::Ours);
+    let codes: Vec<Code> = found.iter().map(|fault| fault.code).collect();
+    // An odd number of negations.
+    assert_eq!(codes, [Code::UnreachableState, Code::UnreachableState, Code::VacuousRequirement]);
+}
+
+#[test]
+fn a_large_source_is_refused_at_once() {
+    let source = "(a ".repeat(10 << 20);
+    assert_eq!(diagnostics(&source, Compat::Ours).len(), 1);
+}

@@ -1,0 +1,8 @@
+//! The crate against the textbook definitions, and what users read of it.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test as the test itself does")]
+
+mod diagnostics;
+mod round_trip;
+mod support;
+mod twin;
