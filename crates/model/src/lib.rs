@@ -7,7 +7,9 @@ mod chat;
 mod content;
 mod http;
 
+pub mod metering;
 pub mod openai;
+pub mod prices;
 pub mod server;
 
 pub use chat::{

@@ -2,6 +2,7 @@
 
 mod client;
 mod client_stream;
+mod metering;
 mod round_trip;
 mod scripted;
 mod server;
