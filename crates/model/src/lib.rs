@@ -10,6 +10,7 @@ mod http;
 pub mod metering;
 pub mod openai;
 pub mod prices;
+pub mod recording;
 pub mod server;
 
 pub use chat::{
