@@ -46,7 +46,7 @@ pub const RECORDING_SCHEMA: &str = "planproof/recording/v1";
 pub const RECORDING_BYTES_MAX: u64 = 4 << 30;
 
 /// Longest line, in bytes. An exchange that needs more is not written.
-pub const LINE_BYTES_MAX: u64 = 64 << 20;
+pub const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// What may stand in the `type` of a [`Note`].
 pub const NOTE_TYPES: [&str; 4] = ["campaign", "case", "verdict", "end"];
