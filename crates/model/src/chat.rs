@@ -244,6 +244,18 @@ pub enum ModelError {
         /// How the request differs from the nearest one recorded.
         difference: String,
     },
+    /// The recording holds this error in the place of a reply.
+    #[error("{message}")]
+    Recorded {
+        /// What the error said when it was recorded.
+        message: String,
+    },
+    /// The recording cannot be written, so no request is sent any more.
+    #[error("{what}")]
+    NotWritten {
+        /// Which file, and why.
+        what: String,
+    },
     /// The answer is no answer of this protocol.
     #[error("{url} sent an answer that is not understood: {what}")]
     Malformed {
@@ -265,6 +277,8 @@ impl ModelError {
             | Self::Unsupported { .. }
             | Self::BudgetUsedUp { .. }
             | Self::NotRecorded { .. }
+            | Self::Recorded { .. }
+            | Self::NotWritten { .. }
             | Self::Malformed { .. } => false,
         }
     }

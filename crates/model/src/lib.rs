@@ -10,7 +10,10 @@ mod http;
 mod kept;
 
 pub mod anthropic;
+pub mod metering;
 pub mod openai;
+pub mod prices;
+pub mod recording;
 pub mod server;
 
 pub use chat::{

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Clock, EndReason, Event, EventKind};
+use crate::{Clock, EndReason, Event, EventKind, Secrets};
 
 /// Is shown each event of a run the moment it is recorded, in order. The run store is one.
 pub trait EventSink: Send + Sync {
@@ -12,10 +12,13 @@ pub trait EventSink: Send + Sync {
 
 /// Dates and orders the events of one run, whoever reports them (the agent's loop, the tool server), keeps them and
 /// shows them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
-/// of its run.
+/// of its run. This is the one place where keys that we hold are taken out of what is recorded ([`hiding`]).
+///
+/// [`hiding`]: Self::hiding
 pub struct Recorder {
     clock: Arc<dyn Clock>,
     sink: Option<Box<dyn EventSink>>,
+    secrets: Secrets,
     state: Mutex<State>,
 }
 
@@ -28,16 +31,26 @@ struct State {
 impl Recorder {
     /// A recorder that keeps events in memory only.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, sink: None, state: Mutex::default() }
+        Self { clock, sink: None, secrets: Secrets::default(), state: Mutex::default() }
     }
 
     /// A recorder that also shows each event to `sink`.
     pub fn with_sink(clock: Arc<dyn Clock>, sink: Box<dyn EventSink>) -> Self {
-        Self { clock, sink: Some(sink), state: Mutex::default() }
+        Self { clock, sink: Some(sink), secrets: Secrets::default(), state: Mutex::default() }
+    }
+
+    /// The recorder, which from now on writes [`REDACTED`](crate::REDACTED) in the place of these secrets.
+    #[must_use]
+    pub fn hiding(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self
     }
 
     /// Records an event. Returns `false`, and records nothing, when the run has ended.
-    pub fn record(&self, kind: EventKind) -> bool {
+    pub fn record(&self, mut kind: EventKind) -> bool {
+        if !self.secrets.is_empty() {
+            self.secrets.redact_event(&mut kind);
+        }
         let mut state = self.lock();
         if state.ended {
             return false;
@@ -80,7 +93,7 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LogicalClock;
+    use crate::{Arguments, CallId, FinishReason, LogicalClock, ToolCall, ToolResult, Usage};
 
     #[test]
     fn nothing_is_recorded_after_the_end() {
@@ -90,5 +103,48 @@ mod tests {
         assert!(!recorder.record(EventKind::Query { text: "late".into() }));
         assert!(!recorder.end(EndReason::AgentFailed { reason: "late".into() }));
         assert_eq!(recorder.take_events().len(), 2);
+    }
+
+    /// Is shown what is recorded.
+    struct Shown(Arc<Mutex<Vec<Event>>>);
+
+    impl EventSink for Shown {
+        fn append(&self, event: &Event) {
+            self.0.lock().unwrap().push(event.clone());
+        }
+    }
+
+    #[test]
+    fn no_event_holds_a_secret() {
+        const KEY: &str = "sk-3f9c27e1d0";
+        let texts = |text: &str| {
+            let text = || text.to_owned();
+            let id = || CallId::new(text());
+            let arguments = Arguments::from_text(&format!("{{\"a\":[\"{}\"]}}", text()));
+            let finish = FinishReason::ToolCalls;
+            [
+                EventKind::Query { text: text() },
+                EventKind::Turn { text: text(), calls: 1, finish, usage: Usage::default() },
+                EventKind::Call(ToolCall { id: id(), name: text(), arguments }),
+                EventKind::Result(ToolResult::error(id(), text())),
+                EventKind::End(EndReason::AgentFailed { reason: text() }),
+            ]
+        };
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let recorder =
+            Recorder::with_sink(Arc::new(LogicalClock::default()), Box::new(Shown(Arc::clone(&shown))))
+                .hiding(Secrets::new([KEY.to_owned()]));
+        for kind in texts(&format!("It is {KEY}.")) {
+            assert!(recorder.record(kind));
+        }
+        let kinds = |events: &[Event]| events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>();
+        assert_eq!(kinds(&shown.lock().unwrap()), texts("It is [key]."));
+        assert_eq!(kinds(&recorder.take_events()), texts("It is [key]."));
+        for end in [EndReason::Answered { text: KEY.into() }, EndReason::Unscored { reason: KEY.into() }] {
+            let recorder =
+                Recorder::new(Arc::new(LogicalClock::default())).hiding(Secrets::new([KEY.to_owned()]));
+            recorder.end(end);
+            assert!(!format!("{:?}", recorder.take_events()).contains(KEY));
+        }
     }
 }

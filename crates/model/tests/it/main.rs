@@ -2,6 +2,8 @@
 
 mod client;
 mod client_stream;
+mod metering;
+mod recording;
 mod round_trip;
 mod scripted;
 mod server;

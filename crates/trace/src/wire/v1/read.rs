@@ -72,7 +72,9 @@ impl Traces<'_> {
     fn read_line(&mut self, line: usize, text: &str) -> Result<Line, WireError> {
         let is_last = self.ends_in_line && self.lines.peek().is_none();
         let wrong = |error: LineError| {
-            if is_last && error.is_cut {
+            // A number that stops at its point or its exponent is called invalid, not cut.
+            let is_half_number = error.what == "invalid number" && error.column == text.len();
+            if is_last && (error.is_cut || is_half_number) {
                 WireError::Truncated { line }
             } else {
                 WireError::Malformed { line, column: error.column, what: error.what }

@@ -1,0 +1,323 @@
+//! What a model's requests take, and budgets that are not exceeded.
+//!
+//! A [`MeteredModel`] wraps the model that is paid for, and shares a [`Meter`] with all others of a campaign. Before a
+//! request it reserves what the request may take at most; afterwards it books what it did take. A request that does not
+//! fit into the budget is not sent. One that would fit if others took less than is reserved for them waits until they
+//! are done.
+
+mod estimate;
+mod refusals;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use planproof_trace::Usage;
+use tokio::sync::Notify;
+
+use crate::prices::{Money, Price};
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError,
+};
+use estimate::{Experience, RequestSize};
+
+pub use estimate::OUTPUT_TOKENS_FLOOR;
+pub use refusals::noting_refusals;
+
+/// What may be spent. `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Most money.
+    pub cost_max: Option<Money>,
+    /// Most tokens, read and written together.
+    pub tokens_max: Option<u64>,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spent {
+    /// Tokens, as the servers counted them.
+    pub usage: Usage,
+    /// What they cost; `None` once there are some whose price is not known.
+    pub cost: Option<Money>,
+    /// Some requests came without a count, or were given up before their reply: what they may have taken at most is in
+    /// the sums.
+    pub is_estimate: bool,
+}
+
+impl Default for Spent {
+    /// Nothing.
+    fn default() -> Self {
+        Self { usage: Usage::default(), cost: Some(Money::default()), is_estimate: false }
+    }
+}
+
+/// Adds up what requests take, and holds them to a budget.
+#[derive(Debug)]
+pub struct Meter {
+    budget: Budget,
+    state: Mutex<State>,
+    /// Wakes those who wait for what others have reserved.
+    booked: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Spent,
+    reserved: Amount,
+    experience: Experience,
+    is_used_up: bool,
+    has_refused_elsewhere: bool,
+}
+
+/// Tokens and money.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Amount {
+    tokens: u64,
+    cost: Money,
+}
+
+enum Answer<'m> {
+    Granted(Reservation<'m>),
+    /// It would fit if others took nothing.
+    Later,
+    /// It does not fit; the name of the budget.
+    Never(String),
+}
+
+impl Meter {
+    /// A meter that begins with what was spent before.
+    pub fn new(budget: Budget, spent: Spent) -> Self {
+        let state = State { spent, ..State::default() };
+        Self { budget, state: Mutex::new(state), booked: Notify::new() }
+    }
+
+    /// What was spent so far, in all.
+    pub fn spent(&self) -> Spent {
+        self.lock().spent
+    }
+
+    /// Whether a request was refused because it did not fit into the budget.
+    pub fn is_used_up(&self) -> bool {
+        self.lock().is_used_up
+    }
+
+    /// Whether a request was refused that came from outside of [`noting_refusals`], as those of a program do that asks
+    /// the model over HTTP. Nobody can tell which run it belonged to.
+    pub fn has_refused_elsewhere(&self) -> bool {
+        self.lock().has_refused_elsewhere
+    }
+
+    /// Reserves what a request may take; waits while only what others have reserved is in the way.
+    async fn reserve(&self, size: RequestSize, price: Option<Price>) -> Result<Reservation<'_>, ModelError> {
+        loop {
+            // Whoever books between the look and the waiting is not missed.
+            let mut booked = std::pin::pin!(self.booked.notified());
+            booked.as_mut().enable();
+            match self.ask(size, price) {
+                Answer::Granted(reservation) => return Ok(reservation),
+                Answer::Later => booked.await,
+                Answer::Never(budget) => return Err(ModelError::BudgetUsedUp { budget }),
+            }
+        }
+    }
+
+    fn ask(&self, size: RequestSize, price: Option<Price>) -> Answer<'_> {
+        let mut state = self.lock();
+        let usage = state.experience.usage_max(&size);
+        let wanted = amount(usage, price);
+        let mut must_wait = false;
+        if let Some(most) = self.budget.tokens_max {
+            let least = tokens(state.spent.usage).saturating_add(wanted.tokens);
+            if least > most {
+                return state.refuse(format!("{most} tokens"));
+            }
+            must_wait |= least.saturating_add(state.reserved.tokens) > most;
+        }
+        if let Some(most) = self.budget.cost_max {
+            let least = state.spent.cost.unwrap_or_default().plus(wanted.cost);
+            if least > most {
+                return state.refuse(most.to_string());
+            }
+            must_wait |= least.plus(state.reserved.cost) > most;
+        }
+        if must_wait {
+            return Answer::Later;
+        }
+        state.reserved.tokens = state.reserved.tokens.saturating_add(wanted.tokens);
+        state.reserved.cost = state.reserved.cost.plus(wanted.cost);
+        Answer::Granted(Reservation { meter: self, usage, price, size, is_settled: false })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held leaves sums that are added up anyway.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn refuse<'m>(&mut self, budget: String) -> Answer<'m> {
+        self.is_used_up = true;
+        self.has_refused_elsewhere |= !refusals::note();
+        Answer::Never(budget)
+    }
+}
+
+fn tokens(usage: Usage) -> u64 {
+    usage.input_tokens.saturating_add(usage.output_tokens)
+}
+
+fn amount(usage: Usage, price: Option<Price>) -> Amount {
+    Amount { tokens: tokens(usage), cost: price.map(|price| price.of(usage)).unwrap_or_default() }
+}
+
+/// What is set aside for a request. Dropped unsettled (whoever asked has given up), it is booked in full: the server may
+/// have done the work.
+struct Reservation<'m> {
+    meter: &'m Meter,
+    usage: Usage,
+    price: Option<Price>,
+    size: RequestSize,
+    is_settled: bool,
+}
+
+impl Reservation<'_> {
+    /// Books what the server counted, or all that was reserved where it counted nothing.
+    fn book(&mut self, usage: Usage) {
+        let is_counted = usage != Usage::default();
+        self.settle(if is_counted { usage } else { self.usage }, is_counted);
+    }
+
+    /// Settles a request that failed: nothing, unless the server may have done the work all the same.
+    fn fail(&mut self, error: &ModelError) {
+        match error {
+            ModelError::TimedOut { .. } | ModelError::Malformed { .. } => self.settle(self.usage, false),
+            _ => self.settle(Usage::default(), true),
+        }
+    }
+
+    fn settle(&mut self, usage: Usage, is_counted: bool) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
+        let reserved = amount(self.usage, self.price);
+        let mut state = self.meter.lock();
+        state.reserved.tokens = state.reserved.tokens.saturating_sub(reserved.tokens);
+        state.reserved.cost = state.reserved.cost.minus(reserved.cost);
+        let Spent { usage: sum, cost, is_estimate } = &mut state.spent;
+        sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        *is_estimate |= !is_counted;
+        if usage != Usage::default() {
+            *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
+        }
+        if is_counted {
+            state.experience.learn(&self.size, usage);
+        }
+        drop(state);
+        self.meter.booked.notify_waiters();
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.settle(self.usage, false);
+    }
+}
+
+/// A model whose requests are counted, and held to the budget of the meter.
+pub struct MeteredModel {
+    inner: Arc<dyn Model>,
+    price: Option<Price>,
+    meter: Arc<Meter>,
+}
+
+impl MeteredModel {
+    /// `inner`, whose tokens have this price, counted by `meter`. Without a price its tokens count, but no money.
+    pub fn new(inner: Arc<dyn Model>, price: Option<Price>, meter: Arc<Meter>) -> Self {
+        Self { inner, price, meter }
+    }
+}
+
+impl Model for MeteredModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.inner.is_simulated()
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            let mut reservation = self.meter.reserve(RequestSize::of_chat(request), self.price).await?;
+            let reply = self.inner.chat(request).await;
+            match &reply {
+                Ok(reply) => reservation.book(reply.usage),
+                Err(error) => reservation.fail(error),
+            }
+            reply
+        })
+    }
+
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let reservation = self.meter.reserve(RequestSize::of_chat(request), self.price).await?;
+            counted(self.inner.chat_stream(request).await, reservation)
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        Box::pin(async move {
+            let size = RequestSize::of_completion(request);
+            let mut reservation = self.meter.reserve(size, self.price).await?;
+            let reply = self.inner.complete(request).await;
+            match &reply {
+                Ok(reply) => reservation.book(reply.usage),
+                Err(error) => reservation.fail(error),
+            }
+            reply
+        })
+    }
+
+    fn complete_stream<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let reservation = self.meter.reserve(RequestSize::of_completion(request), self.price).await?;
+            counted(self.inner.complete_stream(request).await, reservation)
+        })
+    }
+}
+
+type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
+
+/// The stream, which settles the reservation with its end.
+fn counted<'a>(
+    stream: Result<Deltas<'a>, ModelError>,
+    mut reservation: Reservation<'a>,
+) -> Result<Deltas<'a>, ModelError> {
+    match stream {
+        Err(error) => {
+            reservation.fail(&error);
+            Err(error)
+        }
+        Ok(stream) => Ok(Box::pin(stream.inspect(move |delta| {
+            // What breaks off after its beginning stays unsettled, so it is booked in full.
+            if let Ok(ChatDelta::End { usage, .. }) = delta {
+                reservation.book(*usage);
+            }
+        }))),
+    }
+}

@@ -1,0 +1,150 @@
+//! How many tokens a request may take at most, from its size and from what former requests took.
+
+use planproof_trace::{Arguments, Tool, Usage};
+use serde_json::{Map, Value};
+
+use crate::{ChatRequest, CompletionRequest, Message, Settings};
+
+/// What a reply is taken to need at least where the request sets no limit of its own, in tokens.
+pub const OUTPUT_TOKENS_FLOOR: u64 = 1024;
+
+/// What a message, a call or a tool takes beside its texts, in bytes: names of fields and roles, brackets, marks.
+const ITEM_BYTES: u64 = 32;
+
+/// What a member of an object takes beside its name and its value: quotes, a colon, a comma.
+const MEMBER_BYTES: u64 = 4;
+
+/// Most that a number takes in most texts.
+const NUMBER_BYTES: u64 = 20;
+
+/// A request may take so much more than the ratio of former requests says.
+const MARGIN: f64 = 1.25;
+
+/// How large a request is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestSize {
+    bytes: u64,
+    /// Most tokens of the reply, where the request says it.
+    output_tokens_max: Option<u64>,
+    /// The server puts a conversation before it whose size is not known here.
+    goes_on: bool,
+}
+
+impl RequestSize {
+    pub(super) fn of_chat(request: &ChatRequest) -> Self {
+        let messages: u64 = request.messages.iter().map(message_bytes).sum();
+        let tools: u64 = request.tools.iter().map(tool_bytes).sum();
+        let bytes = ITEM_BYTES + messages + tools;
+        Self { goes_on: request.previous.is_some(), ..Self::of(bytes, &request.settings) }
+    }
+
+    pub(super) fn of_completion(request: &CompletionRequest) -> Self {
+        Self::of(ITEM_BYTES + request.prompt.len() as u64, &request.settings)
+    }
+
+    fn of(bytes: u64, settings: &Settings) -> Self {
+        Self { bytes, output_tokens_max: settings.output_tokens_max.map(u64::from), goes_on: false }
+    }
+}
+
+fn message_bytes(message: &Message) -> u64 {
+    let content = match message {
+        Message::System { text } | Message::User { text } => text.len() as u64,
+        Message::Tool { id, text } => (id.as_str().len() + text.len()) as u64,
+        Message::Assistant { text, calls } => {
+            let calls = calls.iter().map(|call| {
+                let arguments = match &call.arguments {
+                    Arguments::Object(object) => object_bytes(object),
+                    Arguments::Malformed(text) => text.len() as u64,
+                };
+                ITEM_BYTES + (call.id.as_str().len() + call.name.len()) as u64 + arguments
+            });
+            text.len() as u64 + calls.sum::<u64>()
+        }
+    };
+    ITEM_BYTES + content
+}
+
+fn tool_bytes(tool: &Tool) -> u64 {
+    ITEM_BYTES + (tool.name.len() + tool.description.len()) as u64 + object_bytes(&tool.input_schema)
+}
+
+fn object_bytes(object: &Map<String, Value>) -> u64 {
+    object.iter().map(|(name, value)| name.len() as u64 + MEMBER_BYTES + value_bytes(value)).sum::<u64>() + 2
+}
+
+/// About what a value takes as text. As deep as the parser let it become, hence at most 128 levels.
+fn value_bytes(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => NUMBER_BYTES,
+        Value::String(text) => text.len() as u64 + 2,
+        Value::Array(values) => values.iter().map(|value| value_bytes(value) + 1).sum::<u64>() + 2,
+        Value::Object(object) => object_bytes(object),
+    }
+}
+
+/// What former requests teach.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Experience {
+    /// Most tokens that a byte of a request took.
+    tokens_per_byte: f64,
+    /// Most tokens that a request took.
+    input_tokens: u64,
+    /// Most tokens of a reply.
+    output_tokens: u64,
+}
+
+impl Experience {
+    /// The tokens that a request may take at most. Without experience a byte may be a token, which no tokenizer
+    /// exceeds; with it the highest ratio so far counts. A reply is taken to be as long as its limit, or as the longest
+    /// so far: without a limit a longer one may come, and is then booked all the same.
+    pub(super) fn usage_max(&self, size: &RequestSize) -> Usage {
+        let tokens_per_byte = if self.tokens_per_byte > 0.0 { self.tokens_per_byte * MARGIN } else { 1.0 };
+        let own = (size.bytes as f64 * tokens_per_byte).ceil() as u64;
+        let before = if size.goes_on { self.input_tokens.saturating_add(self.output_tokens) } else { 0 };
+        let output = size.output_tokens_max.unwrap_or(self.output_tokens.max(OUTPUT_TOKENS_FLOOR));
+        Usage { input_tokens: own.saturating_add(before), output_tokens: output }
+    }
+
+    /// Takes note of what a request took.
+    pub(super) fn learn(&mut self, size: &RequestSize, usage: Usage) {
+        if !size.goes_on {
+            let ratio = usage.input_tokens as f64 / size.bytes as f64;
+            self.tokens_per_byte = self.tokens_per_byte.max(ratio);
+        }
+        self.input_tokens = self.input_tokens.max(usage.input_tokens);
+        self.output_tokens = self.output_tokens.max(usage.output_tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(bytes: u64, output_tokens_max: Option<u64>, goes_on: bool) -> RequestSize {
+        RequestSize { bytes, output_tokens_max, goes_on }
+    }
+
+    #[test]
+    fn estimates_learn_from_what_was_taken() {
+        let mut experience = Experience::default();
+        let usage = |experience: &Experience, size| {
+            let Usage { input_tokens, output_tokens } = experience.usage_max(&size);
+            (input_tokens, output_tokens)
+        };
+        assert_eq!(usage(&experience, size(4000, None, false)), (4000, OUTPUT_TOKENS_FLOOR));
+        assert_eq!(usage(&experience, size(4000, Some(7), false)), (4000, 7));
+        experience.learn(&size(4000, None, false), Usage { input_tokens: 1000, output_tokens: 3000 });
+        experience.learn(&size(4000, None, false), Usage { input_tokens: 800, output_tokens: 10 });
+        assert_eq!(usage(&experience, size(8000, None, false)), (2500, 3000));
+        // The conversation that the server keeps counts as large as the largest so far.
+        assert_eq!(usage(&experience, size(80, None, true)), (25 + 4000, 3000));
+        experience.learn(&size(80, None, true), Usage { input_tokens: 5000, output_tokens: 1 });
+        assert_eq!(usage(&experience, size(8000, None, false)), (2500, 3000));
+        // A failed request teaches nothing.
+        let mut fresh = Experience::default();
+        fresh.learn(&size(4000, None, false), Usage::default());
+        assert_eq!(usage(&fresh, size(4000, None, false)), (4000, OUTPUT_TOKENS_FLOOR));
+    }
+}

@@ -1,0 +1,388 @@
+//! What tokens cost: prices by model, from a file or as they are compiled in, and exact amounts of money.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use planproof_trace::Usage;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use thiserror::Error;
+
+/// Schema name of a file of prices.
+pub const PRICES_SCHEMA: &str = "planproof/prices/v1";
+
+/// What the numbers of a file mean.
+pub const PRICES_UNIT: &str = "USD per million tokens";
+
+/// Most models of a file.
+pub const PRICED_MODELS_MAX: usize = 10_000;
+
+/// The highest price, in US dollars for a million tokens. Whatever is above it is a mistake.
+pub const PRICE_MAX: f64 = 10_000.0;
+
+/// The largest amount of money that is counted, in US dollars.
+pub const DOLLARS_MAX: f64 = 1_000_000.0;
+
+/// Digits of a version behind a model's name from which on it is taken for a date: `0613`, `20250514`.
+const DATE_DIGITS_MIN: usize = 4;
+
+const PICODOLLARS_PER_DOLLAR: u64 = 1_000_000_000_000;
+
+/// An amount of US dollars. Sums are exact: the unit is a millionth of a millionth of a dollar, and a price is a whole
+/// number of them for a token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Money {
+    picodollars: u64,
+}
+
+impl Money {
+    /// So many millionths of a millionth of a dollar.
+    pub const fn from_picodollars(picodollars: u64) -> Self {
+        Self { picodollars }
+    }
+
+    /// Millionths of a millionth of a dollar.
+    pub const fn picodollars(self) -> u64 {
+        self.picodollars
+    }
+
+    /// So many dollars, rounded to what can be told apart. `None` unless they are within 0 and [`DOLLARS_MAX`].
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        let picodollars = (0.0..=DOLLARS_MAX).contains(&dollars).then_some(dollars)? * 1e12;
+        Some(Self { picodollars: picodollars.round() as u64 })
+    }
+
+    /// Dollars, as near as a float comes.
+    pub fn dollars(self) -> f64 {
+        self.picodollars as f64 / 1e12
+    }
+
+    /// The sum, or the largest amount if that is less.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { picodollars: self.picodollars.saturating_add(other.picodollars) }
+    }
+
+    /// What is left, or nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self { picodollars: self.picodollars.saturating_sub(other.picodollars) }
+    }
+}
+
+impl fmt::Display for Money {
+    /// As in `0.50 USD`: all digits there are, at least two.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) =
+            (self.picodollars / PICODOLLARS_PER_DOLLAR, self.picodollars % PICODOLLARS_PER_DOLLAR);
+        let digits = format!("{rest:012}");
+        let digits = digits.trim_end_matches('0');
+        write!(f, "{whole}.{digits:0<2} USD")
+    }
+}
+
+/// What a model's tokens cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// For a token that it reads.
+    pub input: Money,
+    /// For a token that it writes.
+    pub output: Money,
+}
+
+impl Price {
+    /// What so many tokens cost.
+    pub fn of(&self, usage: Usage) -> Money {
+        let part = |price: Money, tokens: u64| price.picodollars.saturating_mul(tokens);
+        Money::from_picodollars(
+            part(self.input, usage.input_tokens).saturating_add(part(self.output, usage.output_tokens)),
+        )
+    }
+}
+
+/// Prices by model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    as_of: String,
+    models: HashMap<String, Price>,
+}
+
+/// Why a text is no file of prices.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PricesError {
+    /// It is no JSON, or has not the fields of the schema.
+    #[error("it is no file of prices: {what}")]
+    Malformed {
+        /// What is wrong, and where.
+        what: String,
+    },
+    /// It is of another version, or of another kind.
+    #[error("its schema is {found:?}; this planproof reads {PRICES_SCHEMA}")]
+    UnknownSchema {
+        /// What it says it is.
+        found: String,
+    },
+    /// Its numbers mean something else.
+    #[error("its unit is {found:?}; write the prices in {PRICES_UNIT:?}")]
+    UnknownUnit {
+        /// What it says they mean.
+        found: String,
+    },
+    /// A price makes no sense.
+    #[error("the {field} price of {model:?} is {price}; it must be 0 to {PRICE_MAX} {PRICES_UNIT}")]
+    Price {
+        /// Of which model.
+        model: String,
+        /// `input` or `output`.
+        field: &'static str,
+        /// The price, as the file has it.
+        price: String,
+    },
+    /// A model has two prices.
+    #[error("it has two prices for {model:?}")]
+    Twice {
+        /// The model.
+        model: String,
+    },
+    /// There are none, or too many.
+    #[error("it holds {count} prices; there must be 1 to {PRICED_MODELS_MAX}")]
+    Count {
+        /// How many.
+        count: usize,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PricesFile {
+    #[serde(rename = "schema")]
+    _schema: IgnoredAny,
+    as_of: String,
+    unit: String,
+    models: Vec<PriceEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriceEntry {
+    model: String,
+    input: f64,
+    output: f64,
+}
+
+impl Prices {
+    /// List prices of well-known models. They change, and say when they were true ([`as_of`](Self::as_of)).
+    pub fn shipped() -> &'static Self {
+        static SHIPPED: LazyLock<Prices> = LazyLock::new(|| {
+            Prices::read(include_str!("../data/prices.json")).expect("the file that is compiled in is right")
+        });
+        &SHIPPED
+    }
+
+    /// Reads a file of prices.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(json: &str) -> Result<Self, PricesError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let malformed = |error: serde_json::Error| PricesError::Malformed { what: error.to_string() };
+        let Head { schema } = serde_json::from_str(json).map_err(malformed)?;
+        if schema != PRICES_SCHEMA {
+            return Err(PricesError::UnknownSchema { found: schema });
+        }
+        let file: PricesFile = serde_json::from_str(json).map_err(malformed)?;
+        if file.unit != PRICES_UNIT {
+            return Err(PricesError::UnknownUnit { found: file.unit });
+        }
+        let count = file.models.len();
+        if count == 0 || count > PRICED_MODELS_MAX {
+            return Err(PricesError::Count { count });
+        }
+        let mut models = HashMap::with_capacity(count);
+        for PriceEntry { model, input, output } in file.models {
+            let price = Price {
+                input: token_price(&model, "input", input)?,
+                output: token_price(&model, "output", output)?,
+            };
+            if models.insert(model.clone(), price).is_some() {
+                return Err(PricesError::Twice { model });
+            }
+        }
+        Ok(Self { as_of: file.as_of, models })
+    }
+
+    /// When the prices were true, as the file says it.
+    pub fn as_of(&self) -> &str {
+        &self.as_of
+    }
+
+    /// The price of a model by its name on the command line, such as `openai/gpt-5-mini`.
+    ///
+    /// An entry fits if it is that name, with or without what is before a slash in it, or if the name goes on behind it
+    /// with a version: `-`, `:` or `@` and then a date of at least four digits, or `latest`. So `gpt-5-mini` is the
+    /// price of `openai/gpt-5-mini-2025-08-07`, but `gpt-5` is not that of `gpt-5-pro`. The longest entry that fits
+    /// counts.
+    pub fn find(&self, model: &str) -> Option<Price> {
+        let shorter = model.match_indices('/').map(|(at, _)| &model[at + 1..]);
+        std::iter::once(model).chain(shorter).find_map(|name| self.find_entry(name))
+    }
+
+    fn find_entry(&self, name: &str) -> Option<Price> {
+        // A file may name the provider although the command line has another one before it, and the reverse.
+        let fitting = |entry: &&String| {
+            let entry = entry.as_str();
+            let bare = entry.split_once('/').map_or(entry, |(_, bare)| bare);
+            fits(entry, name) || (!name.contains('/') && fits(bare, name))
+        };
+        let entry = self.models.keys().filter(fitting).max_by_key(|entry| (entry.len(), *entry))?;
+        self.models.get(entry).copied()
+    }
+}
+
+/// Whether `name` is the entry, or the entry with a version.
+fn fits(entry: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(entry) else { return false };
+    let Some(version) = rest.strip_prefix(['-', ':', '@']) else { return rest.is_empty() };
+    let digits = version.bytes().take_while(u8::is_ascii_digit).count();
+    version == "latest" || digits >= DATE_DIGITS_MIN
+}
+
+fn token_price(model: &str, field: &'static str, price: f64) -> Result<Money, PricesError> {
+    if !(0.0..=PRICE_MAX).contains(&price) {
+        return Err(PricesError::Price { model: model.to_owned(), field, price: price.to_string() });
+    }
+    Ok(Money::from_picodollars((price * 1e6).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prices(entries: &[(&str, f64, f64)]) -> Prices {
+        let models: Vec<_> = entries
+            .iter()
+            .map(|(model, input, output)| serde_json::json!({"model": model, "input": input, "output": output}))
+            .collect();
+        let file = serde_json::json!({
+            "schema": PRICES_SCHEMA, "as_of": "2025-01-01", "unit": PRICES_UNIT, "models": models
+        });
+        Prices::read(&file.to_string()).expect("a right file")
+    }
+
+    #[track_caller]
+    fn check_input(prices: &Prices, model: &str, dollars_per_million: Option<f64>) {
+        let found = prices.find(model).map(|price| price.input.picodollars() as f64 / 1e6);
+        assert_eq!(found, dollars_per_million, "{model}");
+    }
+
+    #[test]
+    fn the_longest_entry_that_fits_counts() {
+        let prices = prices(&[
+            ("gpt-5", 1.0, 0.0),
+            ("gpt-5-mini", 2.0, 0.0),
+            ("gpt-5-mini-2025-08-07", 3.0, 0.0),
+            ("anthropic/claude-sonnet-4", 4.0, 0.0),
+            ("sim/careless", 5.0, 0.0),
+            ("llama3:8b", 6.0, 0.0),
+        ]);
+        for (model, price) in [
+            ("openai/gpt-5", Some(1.0)),
+            ("gpt-5", Some(1.0)),
+            ("openai/gpt-5-2025-08-07", Some(1.0)),
+            ("openai/gpt-5-latest", Some(1.0)),
+            ("openai/gpt-5-mini", Some(2.0)),
+            ("openai/gpt-5-mini-2025-01-01", Some(2.0)),
+            ("openai/gpt-5-mini-2025-08-07", Some(3.0)),
+            // Other models, whatever they cost.
+            ("openai/gpt-5-pro", None),
+            ("openai/gpt-5.1", None),
+            ("openai/gpt-52025", None),
+            ("openai/gpt-5-nano-2025-08-07", None),
+            ("openai/gpt", None),
+            ("anthropic/claude-sonnet-4-20250514", Some(4.0)),
+            ("anthropic/claude-sonnet-4@20250514", Some(4.0)),
+            ("claude-sonnet-4:20250514", Some(4.0)),
+            // Behind a gateway that speaks another protocol.
+            ("openai/anthropic/claude-sonnet-4", Some(4.0)),
+            ("openai/claude-sonnet-4", Some(4.0)),
+            ("anthropic/claude-sonnet-4-5", None),
+            ("sim/careless", Some(5.0)),
+            ("openai/sim/careless", Some(5.0)),
+            ("sim/perfect", None),
+            ("openai/llama3:8b", Some(6.0)),
+            ("", None),
+        ] {
+            check_input(&prices, model, price);
+        }
+    }
+
+    #[test]
+    fn shipped_prices_are_there() {
+        let prices = Prices::shipped();
+        assert!(prices.as_of().starts_with("2025-"));
+        for model in ["openai/gpt-5-mini", "openai/gpt-4o-2024-08-06", "anthropic/claude-haiku-4-5-20251001"]
+        {
+            assert!(prices.find(model).is_some_and(|price| price.input < price.output), "{model}");
+        }
+        check_input(prices, "openai/gpt-4o-2024-05-13", Some(5.0));
+        assert_eq!(prices.find("sim/perfect"), None);
+    }
+
+    #[test]
+    fn money_is_exact() {
+        let price =
+            Price { input: Money::from_picodollars(250_000), output: Money::from_picodollars(2_000_000) };
+        let cost = price.of(Usage { input_tokens: 1_000_001, output_tokens: 3 });
+        assert_eq!(cost.to_string(), "0.25000625 USD");
+        for (dollars, text) in
+            [(0.0, "0.00 USD"), (0.5, "0.50 USD"), (12.0, "12.00 USD"), (0.000_012, "0.000012 USD")]
+        {
+            assert_eq!(Money::from_dollars(dollars).expect("in range").to_string(), text);
+        }
+        for dollars in [-0.1, f64::NAN, f64::INFINITY, 1e7] {
+            assert_eq!(Money::from_dollars(dollars), None);
+        }
+        let most = Money::from_picodollars(u64::MAX);
+        assert_eq!(most.plus(most), most);
+        assert_eq!(Price { input: most, output: most }.of(Usage { input_tokens: 2, output_tokens: 2 }), most);
+    }
+
+    #[test]
+    fn what_is_no_file_of_prices_is_told() {
+        let file = |schema: &str, unit: &str, models: &str| {
+            format!(r#"{{"schema":"{schema}","as_of":"2025-01-01","unit":"{unit}","models":[{models}]}}"#)
+        };
+        let right = |models: &str| file(PRICES_SCHEMA, PRICES_UNIT, models);
+        for (json, words) in [
+            ("{", "it is no file of prices: EOF"),
+            ("{}", "missing field `schema`"),
+            (
+                &file("planproof/prices/v2", "", ""),
+                "its schema is \"planproof/prices/v2\"; this planproof reads",
+            ),
+            (
+                &file(PRICES_SCHEMA, "EUR", ""),
+                "its unit is \"EUR\"; write the prices in \"USD per million tokens\"",
+            ),
+            (&right(""), "it holds 0 prices"),
+            (&right(r#"{"model":"a","input":1}"#), "missing field `output` at line 1"),
+            (&right(r#"{"model":"a","input":1,"output":2,"cached":1}"#), "unknown field `cached`"),
+            (
+                &right(r#"{"model":"a","input":-1,"output":2}"#),
+                "the input price of \"a\" is -1; it must be 0 to 10000",
+            ),
+            (&right(r#"{"model":"a","input":1,"output":1e9}"#), "the output price of \"a\" is 1000000000"),
+            (
+                &right(r#"{"model":"a","input":1,"output":2},{"model":"a","input":1,"output":2}"#),
+                "it has two prices for \"a\"",
+            ),
+        ] {
+            let error = Prices::read(json).expect_err(json).to_string();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+    }
+}

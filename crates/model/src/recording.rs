@@ -1,0 +1,147 @@
+//! Recordings of models: what was asked and what was answered, in a file that only grows.
+//!
+//! A recording works at the level of the [`Model`](crate::Model) trait, so for every protocol and for simulated models
+//! too, whole replies and streams. One file format serves three uses:
+//!
+//! - **record**: a [`RecordingModel`] with a fresh file asks its inner model and writes down each exchange;
+//! - **cache**: the same with a file that holds something already. What the file holds is answered from it, so that a
+//!   crashed or repeated campaign does not pay twice; what it does not hold is asked and written down;
+//! - **replay**: a [`ReplayModel`] answers from the file alone. A request that the file does not hold is
+//!   [`ModelError::NotRecorded`](crate::ModelError::NotRecorded), with the difference from the nearest one it holds.
+//!
+//! A request is known by its content: the model's name, the settings, the tools, the conversation or the text. Where it
+//! was sent does not count. The same request asked several times gets its replies in the order in which they were
+//! recorded.
+//!
+//! The file is JSON lines of schema [`RECORDING_SCHEMA`]; docs/files.md describes them. An exchange holds only what is
+//! new in its conversation, tools and settings are written once. Every exchange is written at once and with one call,
+//! so that a crash of the program loses at most the exchanges that were going on, and leaves at most one torn line.
+//! Keys that we hold are not written.
+
+mod asked;
+mod content;
+mod difference;
+mod file;
+mod index;
+mod key;
+mod outcome;
+mod recorder;
+mod redact;
+mod replay;
+mod wire;
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub use content::Recording;
+pub use file::{Origin, RecordingFile};
+pub use recorder::RecordingModel;
+pub use replay::{MISSES_KEPT_MAX, ReplayModel};
+
+/// Schema name of a recording.
+pub const RECORDING_SCHEMA: &str = "planproof/recording/v1";
+
+/// Largest file that is read, or written to, in bytes: a recording is read into memory.
+pub const RECORDING_BYTES_MAX: u64 = 4 << 30;
+
+/// Longest line, in bytes. An exchange that needs more is not written.
+pub const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// What may stand in the `type` of a [`Note`].
+pub const NOTE_TYPES: [&str; 4] = ["campaign", "case", "verdict", "end"];
+
+/// A line that says what the requests were made for. Recordings keep such lines and do not look into them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Its `type`, one of [`NOTE_TYPES`].
+    pub kind: String,
+    /// The line, a JSON object.
+    pub json: String,
+}
+
+/// Why a recording cannot be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RecordingError {
+    /// The file cannot be read.
+    #[error("cannot read the recording {}: {reason}", path.display())]
+    CannotRead {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The file cannot be written. What was written before is kept.
+    #[error("cannot write the recording {}: {reason}", path.display())]
+    CannotWrite {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A new recording was to be begun where there is a file.
+    #[error("there is a file {} already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program writes to the file.
+    #[error("another program is writing the recording {}: wait for it, or choose another file", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{} is no recording: {what}", path.display())]
+    NotARecording {
+        /// The file.
+        path: PathBuf,
+        /// What it is, or is not.
+        what: String,
+    },
+    /// The file is of another version.
+    #[error(
+        "the recording {} was written by another version of planproof: its schema is {found}, this one reads {RECORDING_SCHEMA}",
+        path.display()
+    )]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: String,
+    },
+    /// A line makes no sense. A last line that is merely torn is no damage.
+    #[error("the recording {} is damaged in line {line}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The file is larger than [`RECORDING_BYTES_MAX`].
+    #[error("the recording {} is larger than {RECORDING_BYTES_MAX} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It does not hold one model to be replayed.
+    #[error("the recording {} {what}", path.display())]
+    NoModel {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        what: String,
+    },
+}
+
+impl RecordingError {
+    fn cannot_read(path: &Path, error: &std::io::Error) -> Self {
+        Self::CannotRead { path: path.to_owned(), reason: error.to_string() }
+    }
+
+    fn cannot_write(path: &Path, reason: &impl ToString) -> Self {
+        Self::CannotWrite { path: path.to_owned(), reason: reason.to_string() }
+    }
+}

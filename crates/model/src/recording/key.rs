@@ -1,0 +1,194 @@
+//! Keys: requests and conversations by what they hold.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use planproof_trace::{Arguments, Secrets, Tool, ToolCall};
+use ring::digest::{Context, SHA256};
+
+use super::redact;
+use crate::{Message, ReplyId, Settings};
+
+/// Most tool lists that are remembered; beyond that they are worked out again.
+const TOOL_LISTS_MAX: usize = 4096;
+
+/// The first 128 bits of a SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key([u8; 16]);
+
+/// Takes in texts and numbers so that no two sequences of them are the same bytes.
+struct Hasher(Context);
+
+impl Hasher {
+    fn new(domain: &str) -> Self {
+        let mut hasher = Self(Context::new(&SHA256));
+        hasher.text(domain);
+        hasher
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn key(&mut self, key: Key) {
+        self.0.update(&key.0);
+    }
+
+    fn option(&mut self, value: Option<u64>) {
+        self.number(u64::from(value.is_some()));
+        self.number(value.unwrap_or(0));
+    }
+
+    fn finish(self) -> Key {
+        let digest = self.0.finish();
+        let mut key = [0; 16];
+        key.copy_from_slice(&digest.as_ref()[..16]);
+        Key(key)
+    }
+}
+
+/// Where a conversation begins: with nothing.
+pub(super) fn beginning() -> Key {
+    Hasher::new("conversation").finish()
+}
+
+/// Where one begins that goes on from a reply which the server keeps, and which is recorded: with all that led to it.
+pub(super) fn after_kept(conversation: Key) -> Key {
+    let mut hasher = Hasher::new("kept");
+    hasher.key(conversation);
+    hasher.finish()
+}
+
+/// The same for a reply that is not recorded.
+pub(super) fn after_unknown(id: &ReplyId) -> Key {
+    let mut hasher = Hasher::new("unknown");
+    hasher.text(&id.0);
+    hasher.finish()
+}
+
+/// A conversation that is longer by one message.
+pub(super) fn longer(conversation: Key, message: &Message) -> Key {
+    let mut hasher = Hasher::new("message");
+    hasher.key(conversation);
+    match message {
+        Message::System { text } => {
+            hasher.number(0);
+            hasher.text(text);
+        }
+        Message::User { text } => {
+            hasher.number(1);
+            hasher.text(text);
+        }
+        Message::Assistant { text, calls } => {
+            hasher.number(2);
+            hasher.text(text);
+            for call in calls {
+                hash_call(&mut hasher, call);
+            }
+        }
+        Message::Tool { id, text } => {
+            hasher.number(3);
+            hasher.text(id.as_str());
+            hasher.text(text);
+        }
+    }
+    hasher.finish()
+}
+
+fn hash_call(hasher: &mut Hasher, call: &ToolCall) {
+    hasher.text(call.id.as_str());
+    hasher.text(&call.name);
+    hasher.number(u64::from(matches!(call.arguments, Arguments::Malformed(_))));
+    hasher.text(&call.arguments.to_text());
+}
+
+/// How a model is asked: its name, the tools, the settings.
+pub(super) fn setup(model: &str, tools: Key, settings: &Settings) -> Key {
+    let mut hasher = Hasher::new("setup");
+    hasher.text(model);
+    hasher.key(tools);
+    // Zero has two signs and one meaning.
+    hasher.option(settings.temperature.map(|temperature| (temperature + 0.0).to_bits()));
+    hasher.option(settings.output_tokens_max.map(u64::from));
+    hasher.option(settings.seed);
+    for stop in &settings.stop {
+        hasher.text(stop);
+    }
+    hasher.finish()
+}
+
+/// A request for the next turn of a conversation.
+pub(super) fn chat(setup: Key, conversation: Key) -> Key {
+    let mut hasher = Hasher::new("chat");
+    hasher.key(setup);
+    hasher.key(conversation);
+    hasher.finish()
+}
+
+/// A request to go on from a plain text.
+pub(super) fn completion(setup: Key, prompt: &str, score_prompt: bool) -> Key {
+    let mut hasher = Hasher::new("completion");
+    hasher.key(setup);
+    hasher.number(u64::from(score_prompt));
+    hasher.text(prompt);
+    hasher.finish()
+}
+
+/// A list of tools.
+pub(super) fn tools(tools: &[Tool]) -> Key {
+    let mut hasher = Hasher::new("tools");
+    for tool in tools {
+        hasher.text(&tool.name);
+        hasher.text(&tool.description);
+        // All keys are strings, and JSON numbers in memory are never infinite.
+        let schema = serde_json::to_string(&*tool.input_schema).unwrap_or_default();
+        hasher.text(&schema);
+    }
+    hasher.finish()
+}
+
+/// A list of tools without secrets, and its key.
+#[derive(Clone)]
+pub(super) struct KnownTools {
+    pub(super) key: Key,
+    pub(super) list: Arc<[Tool]>,
+}
+
+/// Remembers tool lists by their addresses: an agent shows the same list with every turn.
+///
+/// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can come to lie at the
+/// same address while the entry exists.
+#[derive(Default)]
+pub(super) struct ToolLists(Mutex<HashMap<usize, Seen>>);
+
+struct Seen {
+    _list: Weak<[Tool]>,
+    known: KnownTools,
+}
+
+impl ToolLists {
+    pub(super) fn get(&self, list: &Arc<[Tool]>, secrets: &Secrets) -> KnownTools {
+        let address = list.as_ptr() as usize;
+        // Empty lists may share an address with something else.
+        if !list.is_empty()
+            && let Some(seen) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&address)
+        {
+            return seen.known.clone();
+        }
+        let redacted = redact::tools(list, secrets);
+        let known = KnownTools { key: tools(&redacted), list: redacted };
+        if !list.is_empty() {
+            let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if lists.len() >= TOOL_LISTS_MAX {
+                lists.clear();
+            }
+            lists.insert(address, Seen { _list: Arc::downgrade(list), known: known.clone() });
+        }
+        known
+    }
+}

@@ -1,0 +1,190 @@
+//! What came of a request, and the same as a reply or as a stream.
+
+use std::collections::BTreeMap;
+
+use futures::stream;
+use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+
+use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, Message, ModelError, ReplyId};
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    /// The reply to a conversation, in one piece.
+    Chat(ChatReply),
+    /// The reply to a plain text, in one piece.
+    Completion(CompletionReply),
+    /// A reply in pieces.
+    Stream(StreamedReply),
+    /// An error.
+    Error {
+        /// What it said.
+        message: String,
+    },
+    /// Whoever asked stopped waiting before there was an answer, as a run does whose time is over.
+    GivenUp,
+}
+
+/// A reply in pieces. To cut them where the model did matters to an agent that reads along and stops early.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct StreamedReply {
+    /// All but the end.
+    pub(super) deltas: Vec<ChatDelta>,
+    pub(super) end: StreamEnd,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum StreamEnd {
+    /// As it should.
+    Complete { finish: FinishReason, usage: Usage, id: Option<ReplyId> },
+    /// With an error.
+    Broken { message: String },
+    /// Nobody read on.
+    LeftOff,
+}
+
+/// Why a stream that nobody read to its end cannot be had whole.
+fn left_off() -> ModelError {
+    let difference = "when it was recorded, nobody read the reply to its end".to_owned();
+    ModelError::NotRecorded { difference }
+}
+
+fn recorded(message: &str) -> ModelError {
+    ModelError::Recorded { message: message.to_owned() }
+}
+
+impl Outcome {
+    /// The error that an agent gets as such.
+    pub(super) fn of_error(error: &ModelError) -> Self {
+        Self::Error { message: error.to_string() }
+    }
+
+    /// Whether it is a reply, complete.
+    pub(super) fn is_complete(&self) -> bool {
+        match self {
+            Self::Chat(_) | Self::Completion(_) => true,
+            Self::Stream(reply) => matches!(reply.end, StreamEnd::Complete { .. }),
+            Self::Error { .. } | Self::GivenUp => false,
+        }
+    }
+
+    /// The name of the reply, where the server keeps it.
+    pub(super) fn id(&self) -> Option<&ReplyId> {
+        match self {
+            Self::Chat(reply) => reply.id.as_ref(),
+            Self::Stream(StreamedReply { end: StreamEnd::Complete { id, .. }, .. }) => id.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The same outcome with the reply named so.
+    pub(super) fn with_id(mut self, new: Option<ReplyId>) -> Self {
+        match &mut self {
+            Self::Chat(reply) => reply.id = new,
+            Self::Stream(StreamedReply { end: StreamEnd::Complete { id, .. }, .. }) => *id = new,
+            _ => {}
+        }
+        self
+    }
+
+    /// What a complete reply adds to the conversation.
+    pub(super) fn turn(&self) -> Option<Message> {
+        let (text, calls) = match self {
+            Self::Chat(reply) => (reply.text.clone(), reply.calls.clone()),
+            Self::Stream(reply) if self.is_complete() => reply.text_and_calls(),
+            _ => return None,
+        };
+        Some(Message::Assistant { text, calls })
+    }
+
+    /// What a complete reply adds to a plain text.
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Self::Chat(reply) => Some(reply.text.clone()),
+            Self::Completion(reply) => Some(reply.text.clone()),
+            Self::Stream(reply) if self.is_complete() => Some(reply.text_and_calls().0),
+            _ => None,
+        }
+    }
+
+    /// As [`Model::chat`](crate::Model::chat) gives it. Never ready where whoever asked stopped waiting.
+    pub(super) async fn into_chat(self) -> Result<ChatReply, ModelError> {
+        match self {
+            Self::Chat(reply) => Ok(reply),
+            Self::Completion(CompletionReply { text, finish, usage, .. }) => {
+                Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+            }
+            Self::Stream(reply) => {
+                let (text, calls) = reply.text_and_calls();
+                match reply.end {
+                    StreamEnd::Complete { finish, usage, id } => {
+                        Ok(ChatReply { text, calls, finish, usage, id })
+                    }
+                    StreamEnd::Broken { message } => Err(recorded(&message)),
+                    StreamEnd::LeftOff => Err(left_off()),
+                }
+            }
+            Self::Error { message } => Err(recorded(&message)),
+            Self::GivenUp => std::future::pending().await,
+        }
+    }
+
+    /// As [`Model::complete`](crate::Model::complete) gives it.
+    pub(super) async fn into_completion(self) -> Result<CompletionReply, ModelError> {
+        match self {
+            Self::Completion(reply) => Ok(reply),
+            other => {
+                let ChatReply { text, finish, usage, .. } = other.into_chat().await?;
+                Ok(CompletionReply { text, finish, usage, prompt_tokens: Vec::new() })
+            }
+        }
+    }
+
+    /// As [`Model::chat_stream`](crate::Model::chat_stream) gives it, in the pieces in which it came.
+    pub(super) async fn into_stream(
+        self,
+    ) -> Result<BoxStream<'static, Result<ChatDelta, ModelError>>, ModelError> {
+        let reply = match self {
+            Self::Stream(reply) => reply,
+            other => {
+                let deltas = other.into_chat().await?.into_deltas().map(Ok);
+                return Ok(Box::pin(stream::iter(deltas)));
+            }
+        };
+        let end = match reply.end {
+            StreamEnd::Complete { finish, usage, id } => Ok(ChatDelta::End { finish, usage, id }),
+            StreamEnd::Broken { message } => Err(recorded(&message)),
+            StreamEnd::LeftOff => Err(left_off()),
+        };
+        Ok(Box::pin(stream::iter(reply.deltas.into_iter().map(Ok).chain([end]))))
+    }
+}
+
+impl StreamedReply {
+    /// What the pieces add up to.
+    pub(super) fn text_and_calls(&self) -> (String, Vec<ToolCall>) {
+        let mut text = String::new();
+        let mut calls: BTreeMap<usize, (CallId, String, String)> = BTreeMap::new();
+        for delta in &self.deltas {
+            match delta {
+                ChatDelta::Text(piece) => text.push_str(piece),
+                ChatDelta::CallStart { index, id, name } => {
+                    calls.insert(*index, (id.clone(), name.clone(), String::new()));
+                }
+                ChatDelta::CallArguments { index, fragment } => {
+                    if let Some((.., arguments)) = calls.get_mut(index) {
+                        arguments.push_str(fragment);
+                    }
+                }
+                ChatDelta::End { .. } => {}
+            }
+        }
+        let calls = calls.into_values().map(|(id, name, arguments)| ToolCall {
+            id,
+            name,
+            arguments: Arguments::from_text(&arguments),
+        });
+        (text, calls.collect())
+    }
+}

@@ -1,0 +1,204 @@
+//! A model whose exchanges are written down.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+
+use super::RecordingError;
+use super::file::{RecordingFile, Sent};
+use super::outcome::{Outcome, StreamEnd, StreamedReply};
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError,
+};
+
+/// A model whose exchanges are written to a recording. What the recording held when it was opened is answered from it,
+/// and the model is not asked: complete replies only, no errors, each once.
+///
+/// A request that is given up before its reply is written down as well, because a replay must wait there as long as the
+/// run did. Refusals of ours, as by a used-up budget, are not.
+pub struct RecordingModel {
+    inner: Arc<dyn Model>,
+    file: RecordingFile,
+}
+
+impl RecordingModel {
+    /// `inner`, written down in `file`.
+    pub fn new(inner: Arc<dyn Model>, file: RecordingFile) -> Self {
+        Self { inner, file }
+    }
+
+    fn append(&self, sent: &Sent<'_>, outcome: &Outcome) -> Result<(), ModelError> {
+        self.file.append_exchange(&*self.inner, sent, outcome).map_err(not_written)
+    }
+}
+
+// By value, because that is how `map_err` hands it over.
+#[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` wants")]
+fn not_written(error: RecordingError) -> ModelError {
+    ModelError::NotWritten { what: error.to_string() }
+}
+
+/// Whether it is ours and says nothing of the model.
+fn is_refusal(error: &ModelError) -> bool {
+    matches!(
+        error,
+        ModelError::BudgetUsedUp { .. } | ModelError::NotRecorded { .. } | ModelError::NotWritten { .. }
+    )
+}
+
+/// A request whose answer is awaited. Dropped before it is settled, it is written down as given up.
+struct Pending<'a> {
+    model: &'a RecordingModel,
+    sent: Option<Sent<'a>>,
+    /// What came so far, once a stream has begun.
+    deltas: Option<Vec<ChatDelta>>,
+}
+
+impl<'a> Pending<'a> {
+    fn new(model: &'a RecordingModel, sent: Sent<'a>) -> Self {
+        Self { model, sent: Some(sent), deltas: None }
+    }
+
+    fn settle(&mut self, outcome: &Outcome) -> Result<(), ModelError> {
+        match self.sent.take() {
+            Some(sent) => self.model.append(&sent, outcome),
+            None => Ok(()),
+        }
+    }
+
+    /// Settles with a reply or an error, and gives it back.
+    fn settle_with<T: Clone>(
+        &mut self,
+        result: Result<T, ModelError>,
+        outcome: impl FnOnce(T) -> Outcome,
+    ) -> Result<T, ModelError> {
+        match &result {
+            Ok(reply) => self.settle(&outcome(reply.clone()))?,
+            Err(error) if is_refusal(error) => self.sent = None,
+            Err(error) => self.settle(&Outcome::of_error(error))?,
+        }
+        result
+    }
+
+    /// Takes note of a delta on its way to whoever asked.
+    fn pass(&mut self, delta: Result<ChatDelta, ModelError>) -> Result<ChatDelta, ModelError> {
+        let end = match &delta {
+            Ok(ChatDelta::End { finish, usage, id }) => {
+                StreamEnd::Complete { finish: *finish, usage: *usage, id: id.clone() }
+            }
+            Ok(delta) => {
+                self.deltas.get_or_insert_default().push(delta.clone());
+                return Ok(delta.clone());
+            }
+            Err(error) if is_refusal(error) => {
+                self.sent = None;
+                return delta;
+            }
+            Err(error) => StreamEnd::Broken { message: error.to_string() },
+        };
+        let deltas = self.deltas.take().unwrap_or_default();
+        self.settle(&Outcome::Stream(StreamedReply { deltas, end }))?;
+        delta
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        let outcome = match self.deltas.take() {
+            Some(deltas) => Outcome::Stream(StreamedReply { deltas, end: StreamEnd::LeftOff }),
+            None => Outcome::GivenUp,
+        };
+        // Nobody is there to be told; whoever asks next is.
+        let _ = self.settle(&outcome);
+    }
+}
+
+type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
+
+/// The stream, on its way to whoever asked.
+fn passed_on<'a>(
+    stream: Result<Deltas<'a>, ModelError>,
+    mut pending: Pending<'a>,
+) -> Result<Deltas<'a>, ModelError> {
+    match stream {
+        Ok(stream) => {
+            pending.deltas = Some(Vec::new());
+            Ok(Box::pin(stream.map(move |delta| pending.pass(delta))))
+        }
+        Err(error) => {
+            if is_refusal(&error) {
+                pending.sent = None;
+            } else {
+                pending.settle(&Outcome::of_error(&error))?;
+            }
+            Err(error)
+        }
+    }
+}
+
+impl Model for RecordingModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.inner.is_simulated()
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            let sent = self.file.chat(self.name(), request);
+            if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
+                return known.into_chat().await;
+            }
+            let mut pending = Pending::new(self, sent);
+            let reply = self.inner.chat(request).await;
+            pending.settle_with(reply, Outcome::Chat)
+        })
+    }
+
+    fn chat_stream<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<Deltas<'a>, ModelError>> {
+        Box::pin(async move {
+            let sent = self.file.chat(self.name(), request);
+            if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
+                return known.into_stream().await;
+            }
+            let pending = Pending::new(self, sent);
+            passed_on(self.inner.chat_stream(request).await, pending)
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        Box::pin(async move {
+            let sent = self.file.completion(self.name(), request);
+            if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
+                return known.into_completion().await;
+            }
+            let mut pending = Pending::new(self, sent);
+            let reply = self.inner.complete(request).await;
+            pending.settle_with(reply, Outcome::Completion)
+        })
+    }
+
+    fn complete_stream<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<Deltas<'a>, ModelError>> {
+        Box::pin(async move {
+            let sent = self.file.completion(self.name(), request);
+            if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
+                return known.into_stream().await;
+            }
+            let pending = Pending::new(self, sent);
+            passed_on(self.inner.complete_stream(request).await, pending)
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! What a recording holds of requests and replies: all but the keys that we hold. Everything is redacted before it is
+//! known, compared or written, so the rest of the recording knows nothing of secrets.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use planproof_trace::{Arguments, CallId, Secrets, Tool, ToolCall};
+
+use super::outcome::{Outcome, StreamEnd, StreamedReply};
+use crate::{ChatDelta, Message, Settings};
+
+/// The messages without any secret.
+pub(super) fn messages<'a>(messages: &'a [Message], secrets: &Secrets) -> Cow<'a, [Message]> {
+    if !messages.iter().any(|message| message_has_secret(message, secrets)) {
+        return Cow::Borrowed(messages);
+    }
+    let mut messages = messages.to_vec();
+    for message in &mut messages {
+        match message {
+            Message::System { text } | Message::User { text } => redact(text, secrets),
+            Message::Assistant { text, calls } => {
+                redact(text, secrets);
+                calls.iter_mut().for_each(|call| redact_call(call, secrets));
+            }
+            Message::Tool { id, text } => {
+                redact_id(id, secrets);
+                redact(text, secrets);
+            }
+        }
+    }
+    Cow::Owned(messages)
+}
+
+/// The tools without any secret.
+pub(super) fn tools(tools: &Arc<[Tool]>, secrets: &Secrets) -> Arc<[Tool]> {
+    let schema = |tool: &Tool| serde_json::to_string(&*tool.input_schema).unwrap_or_default();
+    let has_secret = |tool: &Tool| {
+        [&tool.name, &tool.description, &schema(tool)].iter().any(|text| is_found(text, secrets))
+    };
+    if secrets.is_empty() || !tools.iter().any(has_secret) {
+        return Arc::clone(tools);
+    }
+    let redacted = tools.iter().cloned().map(|mut tool| {
+        redact(&mut tool.name, secrets);
+        redact(&mut tool.description, secrets);
+        let mut schema = Arguments::Object(Arc::unwrap_or_clone(tool.input_schema));
+        secrets.redact_arguments(&mut schema);
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        Tool { input_schema: Arc::new(schema), ..tool }
+    });
+    redacted.collect()
+}
+
+/// The settings without any secret.
+pub(super) fn settings<'a>(settings: &'a Settings, secrets: &Secrets) -> Cow<'a, Settings> {
+    if !settings.stop.iter().any(|stop| is_found(stop, secrets)) {
+        return Cow::Borrowed(settings);
+    }
+    let mut settings = settings.clone();
+    settings.stop.iter_mut().for_each(|stop| redact(stop, secrets));
+    Cow::Owned(settings)
+}
+
+/// What came of a request, without any secret.
+pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Outcome> {
+    if secrets.is_empty() {
+        return Cow::Borrowed(outcome);
+    }
+    let mut outcome = outcome.clone();
+    match &mut outcome {
+        Outcome::Chat(reply) => {
+            redact(&mut reply.text, secrets);
+            reply.calls.iter_mut().for_each(|call| redact_call(call, secrets));
+        }
+        Outcome::Completion(reply) => {
+            redact(&mut reply.text, secrets);
+            // A secret lies over several tokens. Where the text of them all has one, they are not told at all.
+            let text: String = reply.prompt_tokens.iter().map(|token| token.text.as_str()).collect();
+            if is_found(&text, secrets) {
+                reply.prompt_tokens.clear();
+            }
+        }
+        Outcome::Stream(reply) => redact_stream(reply, secrets),
+        Outcome::Error { message } => redact(message, secrets),
+        Outcome::GivenUp => {}
+    }
+    Cow::Owned(outcome)
+}
+
+/// A secret may lie over the end of a piece; where there is one at all, the pieces are given up.
+fn redact_stream(reply: &mut StreamedReply, secrets: &Secrets) {
+    let (mut text, mut calls) = reply.text_and_calls();
+    if is_found(&text, secrets) || calls.iter().any(|call| call_has_secret(call, secrets)) {
+        redact(&mut text, secrets);
+        let mut deltas = vec![ChatDelta::Text(text)];
+        for (index, call) in calls.iter_mut().enumerate() {
+            redact_call(call, secrets);
+            let fragment = call.arguments.to_text();
+            deltas.push(ChatDelta::CallStart { index, id: call.id.clone(), name: call.name.clone() });
+            deltas.push(ChatDelta::CallArguments { index, fragment });
+        }
+        reply.deltas = deltas;
+    }
+    if let StreamEnd::Broken { message } = &mut reply.end {
+        redact(message, secrets);
+    }
+}
+
+fn message_has_secret(message: &Message, secrets: &Secrets) -> bool {
+    !secrets.is_empty()
+        && match message {
+            Message::System { text } | Message::User { text } => is_found(text, secrets),
+            Message::Assistant { text, calls } => {
+                is_found(text, secrets) || calls.iter().any(|call| call_has_secret(call, secrets))
+            }
+            Message::Tool { id, text } => is_found(id.as_str(), secrets) || is_found(text, secrets),
+        }
+}
+
+fn call_has_secret(call: &ToolCall, secrets: &Secrets) -> bool {
+    [call.id.as_str(), &call.name, &call.arguments.to_text()].iter().any(|text| is_found(text, secrets))
+}
+
+fn is_found(text: &str, secrets: &Secrets) -> bool {
+    matches!(secrets.redact(text), Cow::Owned(_))
+}
+
+fn redact(text: &mut String, secrets: &Secrets) {
+    if let Cow::Owned(redacted) = secrets.redact(text) {
+        *text = redacted;
+    }
+}
+
+fn redact_call(call: &mut ToolCall, secrets: &Secrets) {
+    redact_id(&mut call.id, secrets);
+    redact(&mut call.name, secrets);
+    secrets.redact_arguments(&mut call.arguments);
+}
+
+fn redact_id(id: &mut CallId, secrets: &Secrets) {
+    if let Cow::Owned(redacted) = secrets.redact(id.as_str()) {
+        *id = CallId::new(redacted);
+    }
+}
