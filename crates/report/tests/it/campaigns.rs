@@ -8,7 +8,10 @@ use planproof_bench::{Outcome, Report, ReportInput, SimKind, SimModel, SolverMet
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
 use planproof_tools::SchemaCache;
-use planproof_trace::{Event, Header, LogicalClock, Recorder, Trace};
+use planproof_trace::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LogicalClock, Recorder, ToolCall,
+    ToolResult, Trace, Usage,
+};
 
 /// Seed of the cases and of the runs.
 pub(crate) const SEED: u64 = 7;
@@ -38,30 +41,40 @@ impl TestCampaign {
     /// The function-calling loop with a simulated model on so many cases.
     pub(crate) fn simulated(kind: SimKind, options: Options, count: u64) -> Self {
         let cases = cases(options, count);
-        let agent = FunctionCallingAgent::new(Arc::new(SimModel::new(kind))).expect("the model calls tools");
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .expect("a runtime without threads");
-        let schemas = SchemaCache::default();
-        let runs = cases
-            .iter()
-            .enumerate()
-            .map(|(ordinal, case)| {
-                let recorder = Recorder::new(Arc::new(LogicalClock::default()));
-                let tools = mock_tools(case, &schemas).expect("drawn cases have usable tools");
-                runtime.block_on(agent.run(InProcessRun {
-                    query: &case.query,
-                    toolbox: &tools,
-                    limits: &RunLimits::default(),
-                    seed: run_seed(ordinal),
-                    recorder: &recorder,
-                }));
-                Some(recorder.take_events())
-            })
-            .collect();
+        let simulation = Simulation::new(kind);
+        let runs = (0..).zip(&cases).map(|(ordinal, case)| Some(simulation.run(case, ordinal))).collect();
         let model = format!("sim/{}", kind.as_str());
         Self::of_runs(&format!("tools@{model}"), Some(&model), cases, runs)
+    }
+
+    /// An agent that fails in every way there is (but for the time form): every class and flag, unscored runs for two
+    /// reasons, and cases that were not run. `count` should be 39 or more.
+    pub(crate) fn of_everything(count: u64) -> Self {
+        let cases = cases(Options { actions_max: 6, distractors: 1, ..Options::default() }, count);
+        let [careless, forgetful, clumsy, endless] =
+            [SimKind::Careless, SimKind::Forgetful, SimKind::Clumsy, SimKind::Endless].map(Simulation::new);
+        let run_of = |ordinal: u32, case: &Case| {
+            let plan = right_plan(case);
+            let distractor = case.tools.iter().find(|tool| case.action_of_tool(&tool.name).is_none());
+            let distractor = distractor.map_or("", |tool| &tool.name);
+            let answer = EndReason::Answered { text: "All done.".into() };
+            Some(match (ordinal % 13, ordinal / 13 % 3) {
+                (0 | 1, _) => run(case, &plan, answer),
+                (2 | 3, _) => careless.run(case, ordinal),
+                (4 | 5, _) => forgetful.run(case, ordinal),
+                (6 | 7, _) => clumsy.run(case, ordinal),
+                (8, _) => endless.run(case, ordinal),
+                (9, _) => run(case, &[&plan[..], &plan[..1]].concat(), answer),
+                (10, _) => run(case, &[&plan[..], &[distractor]].concat(), answer),
+                (11, 0) => overlapping(case, &plan),
+                (11, _) => run(case, &plan[..1], EndReason::AgentFailed { reason: "exit status 1".into() }),
+                (_, 0) => run(case, &[], EndReason::Unscored { reason: "the model is down".into() }),
+                (_, 1) => run(case, &plan, answer).split_last().map(|(_, rest)| rest.to_vec())?,
+                _ => return None,
+            })
+        };
+        let runs = (0..).zip(&cases).map(|(ordinal, case)| run_of(ordinal, case)).collect();
+        Self::of_runs("command:python my_agent.py", None, cases, runs)
     }
 
     /// Runs written by hand, by ordinal; `None` is a case that was not run. A model whose name begins with `sim/` is
@@ -80,7 +93,8 @@ impl TestCampaign {
                 traces.push(Ok(None));
                 continue;
             };
-            outcomes.push(Outcome::of(case, ordinal as u32, &events, JudgeOptions::default(), WALL));
+            let ordinal = ordinal as u32;
+            outcomes.push(Outcome::of(case, ordinal, &events, JudgeOptions::default(), WALL));
             let header = Header {
                 agent: agent.to_owned(),
                 model: model.map(str::to_owned),
@@ -132,6 +146,78 @@ impl TestCampaign {
     }
 }
 
+/// Runs of a simulated model in the function-calling loop.
+struct Simulation {
+    agent: FunctionCallingAgent,
+    runtime: tokio::runtime::Runtime,
+    schemas: SchemaCache,
+}
+
+impl Simulation {
+    fn new(kind: SimKind) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        Self {
+            agent: FunctionCallingAgent::new(Arc::new(SimModel::new(kind))).expect("the model calls tools"),
+            runtime: runtime.expect("a runtime without threads"),
+            schemas: SchemaCache::default(),
+        }
+    }
+
+    fn run(&self, case: &Case, ordinal: u32) -> Vec<Event> {
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
+        self.runtime.block_on(self.agent.run(InProcessRun {
+            query: &case.query,
+            toolbox: &tools,
+            limits: &RunLimits::default(),
+            seed: run_seed(ordinal),
+            recorder: &recorder,
+        }));
+        recorder.take_events()
+    }
+}
+
+/// The tools of a correct plan.
+pub(crate) fn right_plan(case: &Case) -> Vec<&str> {
+    let plan = case.problem().solve().expect("drawn cases have a right plan");
+    plan.iter().map(|variable| case.actions[variable.index()].tool.as_str()).collect()
+}
+
+/// A run that calls these tools one after the other, all successfully.
+pub(crate) fn run(case: &Case, tools: &[&str], end: EndReason) -> Vec<Event> {
+    let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
+    for (place, tool) in tools.iter().enumerate() {
+        let usage = Usage { input_tokens: 100, output_tokens: 10 };
+        kinds.push(EventKind::Turn { text: String::new(), calls: 1, finish: FinishReason::ToolCalls, usage });
+        kinds.extend([call(place, tool), result(place, &case.mock_answer(tool))]);
+    }
+    kinds.push(EventKind::End(end));
+    dated(kinds)
+}
+
+/// A run that calls all tools before it has any answer.
+fn overlapping(case: &Case, tools: &[&str]) -> Vec<Event> {
+    let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
+    kinds.extend(tools.iter().enumerate().map(|(place, tool)| call(place, tool)));
+    kinds.extend(tools.iter().enumerate().map(|(place, tool)| result(place, &case.mock_answer(tool))));
+    kinds.push(EventKind::End(EndReason::Answered { text: "All at once.".into() }));
+    dated(kinds)
+}
+
+fn call(place: usize, tool: &str) -> EventKind {
+    let id = CallId::new(format!("call_{place}"));
+    EventKind::Call(ToolCall { id, name: tool.to_owned(), arguments: Arguments::none() })
+}
+
+fn result(place: usize, text: &str) -> EventKind {
+    EventKind::Result(ToolResult::ok(CallId::new(format!("call_{place}")), text))
+}
+
+/// The events by a clock that counts them.
+pub(crate) fn dated(kinds: Vec<EventKind>) -> Vec<Event> {
+    (0..).zip(kinds).map(|(at, kind)| Event { at, kind }).collect()
+}
+
 /// Drawn cases.
 pub(crate) fn cases(options: Options, count: u64) -> Vec<Case> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
@@ -141,6 +227,18 @@ pub(crate) fn cases(options: Options, count: u64) -> Vec<Case> {
         .collect()
 }
 
-fn run_seed(ordinal: usize) -> u64 {
-    Draw::new(SEED, ordinal as u64, "run/1").number()
+fn run_seed(ordinal: u32) -> u64 {
+    Draw::new(SEED, u64::from(ordinal), "run/1").number()
+}
+
+#[test]
+fn everything_is_in_the_campaign_of_everything() {
+    let campaign = TestCampaign::of_everything(130);
+    let absent = |counts: &std::collections::BTreeMap<&'static str, u64>| -> Vec<&str> {
+        counts.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect()
+    };
+    let report = &campaign.report;
+    assert_eq!(absent(&report.classes), ["parameter_error"]);
+    assert_eq!(absent(&report.flags), ["parameter_error"]);
+    assert!(report.passed > 0 && report.unscored > 0 && report.not_run > 0);
 }
