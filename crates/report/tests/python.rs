@@ -4,6 +4,7 @@
 //! the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
 
 #[path = "it/campaigns.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
 mod campaigns;
 #[path = "it/mixed.rs"]
 mod mixed;
@@ -100,13 +101,8 @@ fn campaigns() -> Vec<TestCampaign> {
     let nothing = TestCampaign::of_runs("command:agent", None, cases, vec![None; 8]);
     vec![
         TestCampaign::simulated(SimKind::Careless, Options::default(), 100),
-        TestCampaign::simulated(
-            SimKind::Clumsy,
-            Options { actions_min: 8, actions_max: 12, ..Options::default() },
-            20,
-        ),
         bought,
-        mixed("command:agent", None),
+        TestCampaign::of_everything(130),
         hostile("<script>\u{1}\u{ffff}\"'\\ ]]> &amp; \u{1f600}"),
         nothing,
     ]

@@ -1,7 +1,5 @@
 use csv::{ReaderBuilder, StringRecord};
-use planproof_bench::SimKind;
 use planproof_report::csv::{COLUMNS, write};
-use planproof_synth::Options;
 use proptest::prelude::*;
 
 use crate::campaigns::TestCampaign;
@@ -32,17 +30,25 @@ fn a_run_of_every_kind() {
 
 #[test]
 fn rows_agree_with_the_report() {
-    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 200);
+    let campaign = TestCampaign::of_everything(130);
+    let report = &campaign.report;
     let rows = rows(&table(&campaign));
     let count = |column, value| rows.iter().filter(|row| cell(row, column) == value).count() as u64;
-    assert_eq!(rows.len(), 200);
-    assert_eq!(count("passed", "true"), campaign.report.passed);
-    for (class, failed) in &campaign.report.classes {
-        assert_eq!(count("class", class), *failed);
+    assert_eq!(rows.len() as u64, report.cases);
+    let passed = ["true", "false", ""].map(|value| count("passed", value));
+    assert_eq!(passed, [report.passed, report.failed, report.unscored]);
+    assert_eq!(count("unscored", ""), report.scored());
+    for (class, failed) in &report.classes {
+        assert_eq!(count("class", class), *failed, "{class}");
+    }
+    let has =
+        |flag: &str| rows.iter().filter(|row| cell(row, "flags").split(' ').any(|word| word == flag)).count();
+    for (flag, runs) in &report.flags {
+        assert_eq!(has(flag) as u64, *runs, "{flag}");
     }
     let tokens: u64 =
         rows.iter().map(|row| cell(row, "input_tokens").parse::<u64>().expect("a number")).sum();
-    assert_eq!(tokens, campaign.report.tokens.input);
+    assert_eq!(tokens, report.tokens.input);
 }
 
 proptest! {

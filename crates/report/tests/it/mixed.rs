@@ -6,7 +6,7 @@ use planproof_trace::{
     Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, ToolCall, ToolResult, Usage,
 };
 
-use crate::campaigns::{TestCampaign, cases};
+use crate::campaigns::{TestCampaign, cases, dated};
 
 /// A run of every kind: passed, wrong order, refused calls, unscored, out of time, an external agent with calls that
 /// overlap, an external agent that broke, not run.
@@ -77,14 +77,10 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
     campaign
 }
 
-/// The tools of a correct plan.
-pub(crate) fn right_plan(case: &Case) -> Vec<usize> {
+/// The places of a correct plan's actions.
+fn right_plan(case: &Case) -> Vec<usize> {
     let order = case.problem().order().expect("drawn cases can be solved");
     order.first_sequence().into_iter().map(Variable::index).collect()
-}
-
-fn dated(kinds: Vec<EventKind>) -> Vec<Event> {
-    kinds.into_iter().enumerate().map(|(at, kind)| Event { at: at as u64, kind }).collect()
 }
 
 fn turn(text: &str, calls: u32) -> EventKind {

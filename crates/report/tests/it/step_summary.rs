@@ -49,7 +49,7 @@ fn what_is_too_long_is_left_out_with_a_note() {
     assert!(cut.len() <= SUMMARY_BYTES_MAX, "{} bytes", cut.len());
     assert!(cut.contains("#### 2.") && !cut.contains("#### 3."));
     assert!(cut.contains("*Findings that are too long for this page: 3.*"));
-    assert!(cut.ends_with("planproof 0\\.1\\.0.\n"));
+    assert!(cut.lines().last().is_some_and(|line| line.starts_with("Seed 7, campaign ")), "the end is kept");
 }
 
 /// What a text must not be able to make.
