@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Runs(RunsArguments),
     /// Write reports of a former campaign, or compare two.
     Report(ReportArguments),
+    /// Check a behaviour specification, or walk through it.
+    Spec(SpecArguments),
     /// Write a configuration file to begin with.
     Init(InitArguments),
     /// Print the completions for a shell.
@@ -439,4 +441,62 @@ pub(crate) enum ExportFormat {
     Cases,
     /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpecArguments {
+    #[command(subcommand)]
+    pub(crate) command: SpecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpecCommand {
+    /// Check specifications: all that is wrong with them at once, with the lines.
+    Check {
+        /// Files of specifications, or names of shipped ones (direct, cot, react, rewoo, reflexion, pass); `-` for
+        /// stdin.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+        /// Warnings count as errors.
+        #[arg(long)]
+        deny_warnings: bool,
+        #[command(flatten)]
+        dialect: DialectArguments,
+    },
+    /// Walk through a specification: what may come next at each step, and whether a run may end there.
+    Step {
+        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: String,
+        /// The states that are proposed, in order. `STATE=TOOL` says which tool is called by the call that this state
+        /// completes. A state that may not come next is refused, and the walk stays where it is.
+        #[arg(long, value_name = "STATE,STATE,...", value_delimiter = ',')]
+        states: Vec<String>,
+        #[command(flatten)]
+        dialect: DialectArguments,
+    },
+    /// Print a specification in its usual form.
+    Print {
+        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: String,
+        #[command(flatten)]
+        dialect: DialectArguments,
+    },
+}
+
+/// Which reading of specifications.
+#[derive(Debug, Args)]
+pub(crate) struct DialectArguments {
+    /// Follow the published implementation where it departs from the paper or from us.
+    #[arg(long, value_enum, default_value_t = Compat::Ours, value_name = "WHOSE")]
+    pub(crate) compat: Compat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compat {
+    /// What the documentation says.
+    Ours,
+    /// As the published code does.
+    Original,
 }

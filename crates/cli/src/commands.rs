@@ -10,6 +10,7 @@ pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
+pub(crate) mod spec;
 pub(crate) mod synth;
 pub(crate) mod test;
 pub(crate) mod topics;

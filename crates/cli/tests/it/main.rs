@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod reports;
 mod servers;
+mod spec;
 mod stand_in;
 mod stored;
 #[path = "../support/mod.rs"]

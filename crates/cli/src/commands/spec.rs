@@ -1,0 +1,232 @@
+//! `planproof spec`: behaviour specifications, checked, walked through and printed.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
+use planproof_spec::{
+    Automaton, Compat, Diagnostic, Entered, FaultySpec, Loaded, SHIPPED, Severity, StateId, Walk, load,
+    shipped,
+};
+use planproof_trace::{Arguments, CallId, ToolCall};
+use serde_json::{Value, json};
+
+use super::print_json;
+use crate::arguments::{self, DialectArguments, Global, SpecArguments, SpecCommand};
+use crate::failure::{ExitCode, Failure};
+use crate::{progress, select};
+
+pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        SpecCommand::Check { files, deny_warnings, dialect } => check(files, *deny_warnings, dialect, global),
+        SpecCommand::Step { file, states, dialect } => step(file, states, dialect),
+        SpecCommand::Print { file, dialect } => print(file, dialect, global),
+    }
+}
+
+/// A specification's text, with the name that messages give it.
+struct Source {
+    name: String,
+    text: String,
+}
+
+impl Source {
+    /// Reads a file, or takes a shipped specification. A file of that name comes first.
+    fn find(name: &str) -> Result<Self, Failure> {
+        let path = Path::new(name);
+        match shipped(name).filter(|_| !path.exists()) {
+            Some(text) => Ok(Self { name: format!("{name} (shipped)"), text: text.to_owned() }),
+            None if name != "-" && !path.exists() => {
+                let names = SHIPPED.map(|(name, _)| name).join(", ");
+                Err(Failure::usage(format!(
+                    "there is no file {name}, and no specification of that name is shipped; there are {names}"
+                )))
+            }
+            None => Ok(Self { name: name.to_owned(), text: select::read_text(path)? }),
+        }
+    }
+
+    fn load(&self, dialect: &DialectArguments) -> Result<Loaded, FaultySpec> {
+        let compat = match dialect.compat {
+            arguments::Compat::Ours => Compat::Ours,
+            arguments::Compat::Original => Compat::Original,
+        };
+        load(&self.text, compat)
+    }
+
+    /// As [`load`](Self::load), with what is to be said of it on stderr.
+    fn load_or_explain(&self, dialect: &DialectArguments, global: &Global) -> Result<Loaded, Failure> {
+        let loaded = self.load(dialect).map_err(|faulty| {
+            self.show(&faulty.diagnostics);
+            Failure::usage(format!("{} cannot be used", self.name))
+        })?;
+        if !global.quiet {
+            self.show(&loaded.warnings);
+        }
+        Ok(loaded)
+    }
+
+    /// Prints diagnostics to stderr, with the lines they speak of.
+    fn show(&self, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            let labels = diagnostic.labels.iter().map(|label| {
+                let text = (!label.text.is_empty()).then(|| label.text.clone());
+                LabeledSpan::new(text, label.span.start, label.span.end - label.span.start)
+            });
+            let severity = match diagnostic.severity {
+                Severity::Error => miette::Severity::Error,
+                Severity::Warning => miette::Severity::Warning,
+            };
+            let shown = MietteDiagnostic::new(&diagnostic.message)
+                .with_code(format!("planproof::spec::{}", diagnostic.code))
+                .with_severity(severity)
+                .with_labels(labels);
+            let shown = match &diagnostic.help {
+                Some(help) => shown.with_help(help),
+                None => shown,
+            };
+            let source = NamedSource::new(&self.name, self.text.clone());
+            eprintln!("{:?}", miette::Report::new(shown).with_source_code(source));
+        }
+    }
+}
+
+fn check(
+    files: &[String],
+    deny_warnings: bool,
+    dialect: &DialectArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let mut out = std::io::stdout().lock();
+    let mut bad = 0;
+    for file in files {
+        let source = Source::find(file)?;
+        let (automaton, diagnostics) = match source.load(dialect) {
+            Ok(Loaded { automaton, warnings }) => (Some(automaton), warnings),
+            Err(faulty) => (None, faulty.diagnostics),
+        };
+        let is_good = automaton.is_some() && !(deny_warnings && !diagnostics.is_empty());
+        bad += usize::from(!is_good);
+        if global.json {
+            writeln!(out, "{}", checked(&source.name, automaton.as_deref(), &diagnostics, is_good))?;
+            continue;
+        }
+        source.show(&diagnostics);
+        match automaton {
+            Some(automaton) => writeln!(out, "{}: {}", source.name, summary(&automaton, diagnostics.len()))?,
+            None => writeln!(out, "{}: {}", source.name, counted(diagnostics.len(), "fault"))?,
+        }
+    }
+    match bad {
+        0 => Ok(ExitCode::Passed),
+        _ => {
+            Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "specification"))))
+        }
+    }
+}
+
+/// `7 states, 9 positions, no warnings`.
+fn summary(automaton: &Automaton, warnings: usize) -> String {
+    let states = counted(automaton.spec().states.len(), "state");
+    let requirements = match automaton.spec().requirements.len() {
+        0 => String::new(),
+        count => format!(", {}", counted(count, "requirement")),
+    };
+    let positions = counted(automaton.positions(), "position");
+    let warnings = if warnings == 0 { "no warnings".to_owned() } else { counted(warnings, "warning") };
+    format!("{states}{requirements}, {positions}, {warnings}")
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// One line of `spec check --json`.
+fn checked(name: &str, automaton: Option<&Automaton>, diagnostics: &[Diagnostic], is_good: bool) -> Value {
+    let diagnostics: Vec<Value> = diagnostics
+        .iter()
+        .map(|diagnostic| {
+            let labels: Vec<Value> = diagnostic
+                .labels
+                .iter()
+                .map(|label| {
+                    let span = label.span;
+                    json!({"start": span.start, "end": span.end, "line": span.line, "text": label.text})
+                })
+                .collect();
+            json!({
+                "code": diagnostic.code.as_str(),
+                "severity": if diagnostic.severity == Severity::Error { "error" } else { "warning" },
+                "message": diagnostic.message,
+                "labels": labels,
+                "help": diagnostic.help,
+            })
+        })
+        .collect();
+    json!({
+        "spec": name,
+        "usable": is_good,
+        "states": automaton.map(|automaton| automaton.spec().states.len()),
+        "positions": automaton.map(Automaton::positions),
+        "diagnostics": diagnostics,
+    })
+}
+
+fn step(file: &str, states: &[String], dialect: &DialectArguments) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let Loaded { automaton, .. } = source.load(dialect).map_err(|faulty| {
+        source.show(&faulty.diagnostics);
+        Failure::usage(format!("{} cannot be used", source.name))
+    })?;
+    let compat = match dialect.compat {
+        arguments::Compat::Ours => Compat::Ours,
+        arguments::Compat::Original => Compat::Original,
+    };
+    let proposed = states.iter().map(|text| proposal(&automaton, text)).collect::<Result<Vec<_>, _>>()?;
+    let mut walk = Walk::new(&automaton, compat);
+    for (text, (state, call)) in states.iter().zip(&proposed) {
+        let mut line = position(&automaton, &walk);
+        let accepted = walk.enter(Entered { state: *state, call: call.as_ref() });
+        line["proposed"] = json!(text);
+        line["accepted"] = json!(accepted);
+        print_json(&line)?;
+    }
+    print_json(&position(&automaton, &walk))?;
+    Ok(ExitCode::Passed)
+}
+
+/// Where a walk is: what may come next, and whether it may end.
+fn position(automaton: &Automaton, walk: &Walk<'_>) -> Value {
+    let valid: Vec<&str> =
+        walk.valid().iter().map(|state| automaton.state(*state).name.value.as_str()).collect();
+    json!({ "valid": valid, "may_end": walk.may_end() })
+}
+
+/// `STATE` or `STATE=TOOL`.
+fn proposal(automaton: &Automaton, text: &str) -> Result<(StateId, Option<ToolCall>), Failure> {
+    let (name, tool) = match text.split_once('=') {
+        Some((name, tool)) => (name.trim(), Some(tool.trim())),
+        None => (text.trim(), None),
+    };
+    let state = automaton.state_named(name).ok_or_else(|| {
+        let names: Vec<&str> =
+            automaton.spec().states.iter().map(|state| state.name.value.as_str()).collect();
+        Failure::usage(format!("there is no state \"{name}\"; there are {}", names.join(", ")))
+    })?;
+    let call = tool.map(|tool| ToolCall {
+        id: CallId::new("1"),
+        name: tool.to_owned(),
+        arguments: Arguments::none(),
+    });
+    Ok((state, call))
+}
+
+fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let loaded = source.load_or_explain(dialect, global)?;
+    let text = loaded.automaton.spec().to_string();
+    write!(std::io::stdout(), "{}", text.trim_end())?;
+    writeln!(std::io::stdout())?;
+    progress::say(global, &summary(&loaded.automaton, loaded.warnings.len()));
+    Ok(ExitCode::Passed)
+}
