@@ -2,6 +2,8 @@
 
 mod client;
 mod client_stream;
+mod faults;
+mod protocol;
 mod round_trip;
 mod scripted;
 mod server;
