@@ -2,6 +2,7 @@
 
 mod client;
 mod client_stream;
+mod exchanges;
 mod faults;
 mod protocol;
 mod round_trip;
