@@ -250,12 +250,12 @@ pub(crate) static RESPONSES: Protocol = Protocol {
     connect: |config| Arc::new(ResponsesModel::new("m", config).expect("a usable configuration")),
     path: "/responses",
     is_plain: false,
-    whole: |said| response("completed", response_items(said, "completed")),
+    whole: |said| response("completed", &response_items(said, "completed")),
     events: |said| {
         let items = response_items(said, "completed");
         let mut words = vec![
-            event("response.created", json!({"response": response("in_progress", Vec::new())})),
-            event("response.in_progress", json!({"response": response("in_progress", Vec::new())})),
+            event("response.created", json!({"response": response("in_progress", &[])})),
+            event("response.in_progress", json!({"response": response("in_progress", &[])})),
         ];
         for (index, item) in items.iter().enumerate() {
             let mut begun = item.clone();
@@ -297,7 +297,7 @@ pub(crate) static RESPONSES: Protocol = Protocol {
             }
             words.push(event("response.output_item.done", json!({"output_index": index, "item": item})));
         }
-        (words, vec![event("response.completed", json!({"response": response("completed", items)}))])
+        (words, vec![event("response.completed", json!({"response": response("completed", &items)}))])
     },
     mark: None,
     does_without_last: false,
@@ -427,7 +427,7 @@ fn response_items(said: &Said, status: &str) -> Vec<Value> {
     std::iter::once(message).chain(calls).collect()
 }
 
-fn response(status: &str, output: Vec<Value>) -> Value {
+fn response(status: &str, output: &[Value]) -> Value {
     let is_whole = status == "completed";
     let usage = json!({"input_tokens": 11, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 7,
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 18});

@@ -13,14 +13,14 @@ use super::{
 use crate::stand_in::{KEY, StandIn, chunked, reply, taken_apart};
 
 fn named(server: &StandIn, name: &str) -> AnthropicModel {
-    AnthropicModel::new(name, &server.connection(&ANTHROPIC)).unwrap()
+    AnthropicModel::new(name, &server.connection(&ANTHROPIC)).expect("a usable configuration")
 }
 
 fn model(server: &StandIn) -> AnthropicModel {
     named(server, "claude-sonnet-4-5")
 }
 
-fn message(content: Value, stop: &str, usage: Value) -> Value {
+fn message(content: &Value, stop: &str, usage: &Value) -> Value {
     json!({"id": "msg_01", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929",
         "content": content, "stop_reason": stop, "stop_sequence": null, "usage": usage})
 }
@@ -34,7 +34,7 @@ async fn a_conversation_is_sent_as_blocks() {
     ]);
     let usage = json!({"input_tokens": 21, "cache_creation_input_tokens": 188086, "cache_read_input_tokens": 4,
         "cache_creation": {"ephemeral_5m_input_tokens": 188086}, "output_tokens": 393, "service_tier": "standard"});
-    let server = StandIn::start(vec![ok(&message(content, "tool_use", usage))]).await;
+    let server = StandIn::start(vec![ok(&message(&content, "tool_use", &usage))]).await;
     let model = model(&server);
     assert_eq!(model.name(), "anthropic/claude-sonnet-4-5");
     let capabilities =
@@ -100,8 +100,11 @@ async fn models_stop_for_several_reasons() {
         ("refusal", FinishReason::ContentFilter),
         ("bored", FinishReason::Stop),
     ] {
-        let body =
-            message(json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), stop, Value::Null);
+        let body = message(
+            &json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+            stop,
+            &Value::Null,
+        );
         let server = StandIn::start(vec![ok(&body)]).await;
         let reply = model(&server).chat(&conversation(vec![user("go")])).await.unwrap();
         assert_eq!(reply, says("ab", vec![], expected, (0, 0)), "{stop}");
@@ -113,7 +116,7 @@ async fn models_stop_for_several_reasons() {
 
 #[tokio::test]
 async fn an_unfinished_turn_and_its_reply_make_one_text() {
-    let body = message(json!([{"type": "text", "text": " I should pay."}]), "end_turn", Value::Null);
+    let body = message(&json!([{"type": "text", "text": " I should pay."}]), "end_turn", &Value::Null);
     let server = StandIn::start(vec![ok(&body)]).await;
     let request = conversation(vec![user("pay"), assistant("Thought: ", vec![])]);
     assert_eq!(model(&server).chat(&request).await.unwrap().text, "I should pay.");
@@ -131,7 +134,7 @@ async fn an_unfinished_turn_and_its_reply_make_one_text() {
 
 #[tokio::test]
 async fn what_the_protocol_does_not_know_is_refused() {
-    let server = StandIn::start(vec![ok(&message(json!([]), "end_turn", Value::Null))]).await;
+    let server = StandIn::start(vec![ok(&message(&json!([]), "end_turn", &Value::Null))]).await;
     let model = model(&server);
     let mut request = conversation(vec![user("go")]);
     request.previous = Some(ReplyId("resp_1".into()));
@@ -158,7 +161,7 @@ async fn a_temperature_that_is_deprecated_is_left_out() {
         "message": "`temperature` is deprecated for this model."}});
     let answers = vec![
         reply("400 Bad Request", "", &refusal.to_string()),
-        ok(&message(json!([{"type": "text", "text": "hi"}]), "end_turn", Value::Null)),
+        ok(&message(&json!([{"type": "text", "text": "hi"}]), "end_turn", &Value::Null)),
     ];
     let server = StandIn::start(answers).await;
     let mut request = conversation(vec![user("go")]);
@@ -187,7 +190,7 @@ fn the_environment_is_read_through_the_lookup() {
 #[tokio::test]
 async fn the_version_may_be_in_the_base_url_or_not() {
     for suffix in ["", "/", "/v1", "/v1/", "/gateway", "/gateway/v1"] {
-        let server = StandIn::start(vec![ok(&message(json!([]), "end_turn", Value::Null))]).await;
+        let server = StandIn::start(vec![ok(&message(&json!([]), "end_turn", &Value::Null))]).await;
         let mut config = server.connection(&ANTHROPIC);
         config.base_url = format!("{}{suffix}", server.base_url.trim_end_matches("/v1"));
         let model = AnthropicModel::new("m", &config).unwrap();

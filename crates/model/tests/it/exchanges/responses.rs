@@ -13,17 +13,17 @@ use super::{
 use crate::stand_in::{StandIn, chunked, reply, taken_apart};
 
 fn model(server: &StandIn) -> ResponsesModel {
-    ResponsesModel::new("gpt-x", &server.connection(&OPENAI)).unwrap()
+    ResponsesModel::new("gpt-x", &server.connection(&OPENAI)).expect("a usable configuration")
 }
 
-fn response(status: &str, output: Value) -> Value {
+fn response(status: &str, output: &Value) -> Value {
     json!({"id": "resp_67ca", "object": "response", "created_at": 1, "status": status, "error": null,
         "incomplete_details": null, "output": output,
         "usage": {"input_tokens": 36, "input_tokens_details": {"cached_tokens": 8}, "output_tokens": 87,
             "output_tokens_details": {"reasoning_tokens": 64}, "total_tokens": 123}})
 }
 
-fn message(parts: Value) -> Value {
+fn message(parts: &Value) -> Value {
     json!({"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": parts})
 }
 
@@ -35,9 +35,9 @@ fn text(text: &str) -> Value {
 async fn a_conversation_is_sent_once_and_then_gone_on_from() {
     let first = response(
         "completed",
-        json!([
+        &json!([
             {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": null},
-            message(json!([text("Let me "), text("see.")])),
+            message(&json!([text("Let me "), text("see.")])),
             {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "get_weather",
              "arguments": "{\"city\":\"Rome\"}", "status": "completed"},
         ]),
@@ -125,16 +125,16 @@ async fn a_conversation_is_sent_once_and_then_gone_on_from() {
 
 #[tokio::test]
 async fn responses_end_in_several_ways() {
-    let refusal = message(json!([{"type": "refusal", "refusal": "I cannot."}]));
-    let mut cut = response("incomplete", json!([message(json!([text("half")]))]));
+    let refusal = message(&json!([{"type": "refusal", "refusal": "I cannot."}]));
+    let mut cut = response("incomplete", &json!([message(&json!([text("half")]))]));
     cut["incomplete_details"] = json!({"reason": "max_output_tokens"});
     let mut filtered = cut.clone();
     filtered["incomplete_details"] = json!({"reason": "content_filter"});
     for (body, text, finish) in [
-        (response("completed", json!([refusal])), "I cannot.", FinishReason::Stop),
+        (response("completed", &json!([refusal])), "I cannot.", FinishReason::Stop),
         (cut, "half", FinishReason::Length),
         (filtered, "half", FinishReason::ContentFilter),
-        (response("completed", json!([])), "", FinishReason::Stop),
+        (response("completed", &json!([])), "", FinishReason::Stop),
     ] {
         let server = StandIn::start(vec![ok(&body)]).await;
         let reply = model(&server).chat(&conversation(vec![user("go")])).await.unwrap();
@@ -148,7 +148,7 @@ async fn responses_end_in_several_ways() {
         ("in_progress", Value::Null, "the response's status is not that of one that has ended"),
         ("cancelled", Value::Null, "the response's status is not that of one that has ended"),
     ] {
-        let mut body = response(status, json!([]));
+        let mut body = response(status, &json!([]));
         body["error"] = error;
         let server = StandIn::start(vec![ok(&body)]).await;
         let error = model(&server).chat(&conversation(vec![user("go")])).await.unwrap_err();
@@ -183,7 +183,7 @@ async fn a_forgotten_reply_is_told_from_other_refusals() {
 
 #[tokio::test]
 async fn what_the_protocol_does_not_know_is_refused() {
-    let server = StandIn::start(vec![ok(&response("completed", json!([])))]).await;
+    let server = StandIn::start(vec![ok(&response("completed", &json!([])))]).await;
     let model = model(&server);
     let partial = conversation(vec![user("go"), assistant("Thought:", vec![])]);
     assert_unsupported(
@@ -224,7 +224,7 @@ async fn items_are_told_once_however_often_the_server_tells_them() {
         "arguments": arguments})
     };
     let completed =
-        |output: Value| json!({"type": "response.completed", "response": response("completed", output)});
+        |output: &Value| json!({"type": "response.completed", "response": response("completed", output)});
     let end = |finish| ChatDelta::End {
         finish,
         usage: Usage { input_tokens: 36, output_tokens: 87 },
@@ -236,7 +236,7 @@ async fn items_are_told_once_however_often_the_server_tells_them() {
         Ok(ChatDelta::CallArguments { index: 0, fragment: "{\"x\":1}".into() }),
         Ok(end(FinishReason::ToolCalls)),
     ];
-    let words = message(json!([text("On it.")]));
+    let words = message(&json!([text("On it.")]));
     let output = json!([words, function("{\"x\":1}")]);
     let delta = json!({"type": "response.output_text.delta", "output_index": 0, "delta": "On it."});
     let added = json!({"type": "response.output_item.added", "output_index": 1, "item": function("")});
@@ -245,15 +245,15 @@ async fn items_are_told_once_however_often_the_server_tells_them() {
         json!({"type": "response.function_call_arguments.done", "output_index": 1, "arguments": "{\"x\":1}"});
     for body in [
         // Told whole at the end only; item by item; with pieces; with the arguments at their end.
-        vec![completed(output.clone())],
-        vec![done(0, &words), done(1, &output[1]), completed(output.clone())],
-        vec![delta.clone(), done(0, &words), added.clone(), done(1, &output[1]), completed(output.clone())],
-        vec![delta.clone(), added.clone(), arguments.clone(), done(1, &output[1]), completed(output.clone())],
+        vec![completed(&output)],
+        vec![done(0, &words), done(1, &output[1]), completed(&output)],
+        vec![delta.clone(), done(0, &words), added.clone(), done(1, &output[1]), completed(&output)],
+        vec![delta.clone(), added.clone(), arguments.clone(), done(1, &output[1]), completed(&output)],
         // The list at the end may leave items out, so that places shift.
-        vec![delta.clone(), done(1, &output[1]), completed(json!([output[1]]))],
-        vec![delta.clone(), done(1, &output[1]), completed(json!([]))],
+        vec![delta.clone(), done(1, &output[1]), completed(&json!([output[1]]))],
+        vec![delta.clone(), done(1, &output[1]), completed(&json!([]))],
         // A call that only the list knows.
-        vec![delta.clone(), completed(output.clone())],
+        vec![delta.clone(), completed(&output)],
     ] {
         assert_eq!(streamed(&body).await, expected, "{body:?}");
     }
@@ -262,7 +262,7 @@ async fn items_are_told_once_however_often_the_server_tells_them() {
         json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": "hm"}),
         json!({"type": "response.refusal.delta", "output_index": 1, "delta": "I cannot."}),
         json!({"type": "response.incomplete", "response": {"id": "resp_67ca", "status": "incomplete",
-            "incomplete_details": {"reason": "content_filter"}, "usage": response("", json!([]))["usage"]}}),
+            "incomplete_details": {"reason": "content_filter"}, "usage": response("", &json!([]))["usage"]}}),
     ];
     let expected = [Ok(ChatDelta::Text("I cannot.".into())), Ok(end(FinishReason::ContentFilter))];
     assert_eq!(streamed(&body).await, expected);
