@@ -226,8 +226,9 @@ impl Endpoint {
         if wanted == Wanted::Events {
             let kind = header(&head.headers, CONTENT_TYPE).unwrap_or("none");
             if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
-                return Err(self
-                    .malformed(&format!("asked for a stream (text/event-stream), got content type {kind}")));
+                let what = format!("asked for a stream (text/event-stream), got content type {kind}");
+                // Servers that answer an error here say which.
+                return Err(self.malformed(&format!("{what}: {}", self.error_message(body).await)));
             }
         }
         Ok(Response::from_parts(head, body))

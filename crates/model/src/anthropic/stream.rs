@@ -131,7 +131,10 @@ impl Decoder for BlockDecoder<'_> {
             "content_block_delta" => {
                 let Some(delta) = event.delta else { return Ok(()) };
                 self.text(delta.text, out);
-                if let (Some(piece), Some(index)) = (delta.partial_json, self.calls.at(place)) {
+                let place = event.index.or(self.calls.last().map(|(place, _)| place));
+                if let (Some(piece), Some(index)) =
+                    (delta.partial_json, place.and_then(|place| self.calls.at(place)))
+                {
                     self.calls.arguments(index, piece, out);
                 }
             }

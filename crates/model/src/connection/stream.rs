@@ -83,15 +83,20 @@ impl Deltas<'_> {
     }
 }
 
-/// The calls of a reply that have begun, by the place that the server gives them; ours is the order in which they begin.
+/// The calls of a reply that have begun, in the order in which they have. A call is passed on once its name is known;
+/// arguments that come earlier wait.
 #[derive(Default)]
-pub(crate) struct BegunCalls(Vec<BegunCall>);
+pub(crate) struct BegunCalls {
+    calls: Vec<BegunCall>,
+    announced: usize,
+}
 
 struct BegunCall {
+    /// The place that the server gives it.
     place: u64,
     id: CallId,
-    /// Announced once the name is known; arguments that come earlier wait.
-    announced: bool,
+    /// The place that readers know it by, once they know it: the order in which the names came.
+    announced: Option<usize>,
     waiting: String,
     has_arguments: bool,
 }
@@ -99,27 +104,27 @@ struct BegunCall {
 impl BegunCalls {
     /// How many have begun.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether one of the first `count` has that id.
-    pub(crate) fn has_begun(&self, id: &str, count: usize) -> bool {
-        self.0.iter().take(count).any(|call| call.id.as_str() == id)
+        self.calls.len()
     }
 
     /// The newest call at that place of the server's.
     pub(crate) fn at(&self, place: u64) -> Option<usize> {
-        self.0.iter().rposition(|call| call.place == place)
+        self.calls.iter().rposition(|call| call.place == place)
+    }
+
+    /// The newest call of that id.
+    pub(crate) fn with_id(&self, id: &str) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.id.as_str() == id)
     }
 
     /// The newest call's place at the server and its id.
     pub(crate) fn last(&self) -> Option<(u64, &CallId)> {
-        self.0.last().map(|call| (call.place, &call.id))
+        self.calls.last().map(|call| (call.place, &call.id))
     }
 
-    /// The id of our call `index`.
+    /// The id of call `index`.
     pub(crate) fn id(&self, index: usize) -> &CallId {
-        &self.0[index].id
+        &self.calls[index].id
     }
 
     /// A call begins at that place of the server's. One without an id gets one that no other call of `request` has.
@@ -133,7 +138,7 @@ impl BegunCalls {
         request: &ChatRequest,
         out: &Deltas<'_>,
     ) -> Result<usize, ModelError> {
-        let index = self.0.len();
+        let index = self.calls.len();
         if index >= CALLS_MAX {
             return Err(out.endpoint.malformed(&format!("more than {CALLS_MAX} tool calls in one reply")));
         }
@@ -142,45 +147,46 @@ impl BegunCalls {
             None => missing_id(request, index),
         };
         let waiting = String::new();
-        self.0.push(BegunCall { place, id, announced: false, waiting, has_arguments: false });
+        self.calls.push(BegunCall { place, id, announced: None, waiting, has_arguments: false });
         Ok(index)
     }
 
-    /// The name of our call `index` is known. Only the first name counts.
+    /// The name of call `index` is known. Only the first name counts.
     pub(crate) fn name(&mut self, index: usize, name: String, out: &mut Deltas<'_>) {
-        let call = &mut self.0[index];
-        if call.announced {
+        let call = &mut self.calls[index];
+        if call.announced.is_some() {
             return;
         }
-        call.announced = true;
-        out.call(index, call.id.clone(), name);
+        let place = self.announced;
+        self.announced += 1;
+        call.announced = Some(place);
+        out.call(place, call.id.clone(), name);
         let waiting = std::mem::take(&mut call.waiting);
         if !waiting.is_empty() {
-            out.arguments(index, waiting);
+            out.arguments(place, waiting);
         }
     }
 
-    /// More of the arguments of our call `index`.
+    /// More of the arguments of call `index`.
     pub(crate) fn arguments(&mut self, index: usize, piece: String, out: &mut Deltas<'_>) {
-        let call = &mut self.0[index];
+        let call = &mut self.calls[index];
         call.has_arguments |= !piece.is_empty();
-        if call.announced {
-            out.arguments(index, piece);
-        } else {
-            call.waiting.push_str(&piece);
+        match call.announced {
+            Some(place) => out.arguments(place, piece),
+            None => call.waiting.push_str(&piece),
         }
     }
 
-    /// The whole arguments of our call `index`, told at its end. They count only if none came in pieces.
+    /// The whole arguments of call `index`, told at its end. They count only if none came in pieces.
     pub(crate) fn whole_arguments(&mut self, index: usize, whole: String, out: &mut Deltas<'_>) {
-        if !self.0[index].has_arguments {
+        if !self.calls[index].has_arguments {
             self.arguments(index, whole, out);
         }
     }
 
     /// No more comes: calls that never got a name are announced without one.
     pub(crate) fn finish(&mut self, out: &mut Deltas<'_>) {
-        for index in 0..self.0.len() {
+        for index in 0..self.calls.len() {
             self.name(index, String::new(), out);
         }
     }

@@ -7,7 +7,7 @@ use planproof_model::openai::{OpenAiConfig, OpenAiModel};
 use planproof_model::{Model, ModelError};
 use planproof_trace::{Arguments, FinishReason, Tool, Usage};
 
-use crate::stand_in::{Answer, KEY, StandIn, completion, json, question, reply};
+use crate::stand_in::{KEY, StandIn, completion, json, question, reply};
 
 fn error_of(result: Result<impl std::fmt::Debug, ModelError>) -> ModelError {
     let error = result.expect_err("this must fail");
@@ -86,16 +86,23 @@ async fn replies_of_many_dialects_are_read() {
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again_when_it_says() {
+    // The seconds between the date and the moment are more than is ever waited.
+    let date = "date: Fri, 20 Nov 2026 10:00:00 GMT\r\nretry-after: Fri, 20 Nov 2026 10:01:00 GMT\r\n";
     let server = StandIn::start(vec![
         reply("429 Too Many Requests", "retry-after: 0.2\r\n", r#"{"error":{"message":"slow down"}}"#),
         reply("503 Unavailable", "retry-after-ms: 100\r\n", ""),
+        reply("503 Unavailable", date, ""),
         completion(r#"{"content":"hi"}"#, "stop"),
     ])
     .await;
+    let model = server.model_with(|config| {
+        config.connection.attempts_max = 4;
+        config.connection.wait_max = Duration::from_millis(250);
+    });
     let begun = Instant::now();
-    assert_eq!(server.model().chat(&question()).await.unwrap().text, "hi");
-    assert!(begun.elapsed() >= Duration::from_millis(300), "{:?}", begun.elapsed());
-    assert_eq!(server.requests().len(), 3);
+    assert_eq!(model.chat(&question()).await.unwrap().text, "hi");
+    assert!(begun.elapsed() >= Duration::from_millis(550), "{:?}", begun.elapsed());
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
@@ -112,69 +119,7 @@ async fn a_broken_server_is_given_up_after_the_last_attempt() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_always_busy_is_given_up_too() {
-    let server = StandIn::start(vec![reply("429 Busy", "retry-after-ms: 1\r\n", "slow down")]).await;
-    let (model, request) = (server.model(), question());
-    let asked = tokio::time::timeout(Duration::from_secs(10), model.chat(&request)).await;
-    let error = error_of(asked.expect("attempts must come to an end"));
-    assert_eq!(server.requests().len(), 3);
-    let ModelError::Status { status, message, retry_after, .. } = error else { panic!("{error:?}") };
-    assert_eq!((status, message.as_str(), retry_after), (429, "slow down", Some(Duration::from_millis(1))));
-}
-
-#[tokio::test]
-async fn a_refusal_is_final() {
-    for status in ["400 Bad", "401 Unauthorized", "404 Not Found"] {
-        let body = format!("{KEY} {}", "long ".repeat(50_000));
-        let server = StandIn::start(vec![reply(status, "", &body)]).await;
-        let error = error_of(server.model().chat(&question()).await);
-        assert_eq!(server.requests().len(), 1, "{status}");
-        let ModelError::Status { status: seen, message, .. } = error else { panic!("{error:?}") };
-        assert!(status.starts_with(&seen.to_string()));
-        assert!(message.starts_with("[key] long long") && message.chars().count() <= 301, "{message}");
-    }
-}
-
-#[tokio::test]
-async fn silence_ends_at_the_time_limit() {
-    let begun = Instant::now();
-    let limit = Duration::from_millis(60);
-    let half = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_vec();
-    for answer in [Answer::Hang, Answer::Send(vec![half])] {
-        let server = StandIn::start(vec![answer]).await;
-        let model = server.model_with(|config| config.connection.request_timeout = limit);
-        let error = error_of(model.chat(&question()).await);
-        assert!(matches!(error, ModelError::TimedOut { limit: said, .. } if said == limit), "{error:?}");
-        assert_eq!(server.requests().len(), 3);
-    }
-    assert!(begun.elapsed() < Duration::from_secs(10));
-}
-
-#[tokio::test]
-async fn broken_connections_are_unreachable() {
-    let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"choices\"".to_vec();
-    for answer in [Answer::SendAndClose(vec![]), Answer::SendAndClose(cut)] {
-        let server = StandIn::start(vec![answer]).await;
-        let error = error_of(server.model().chat(&question()).await);
-        assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
-        assert_eq!(server.requests().len(), 3);
-    }
-    let mut config = OpenAiConfig::new("m");
-    config.connection.base_url = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}/v1", listener.local_addr().unwrap())
-    };
-    config.connection.attempts_max = 1;
-    let error = error_of(OpenAiModel::new(config).unwrap().chat(&question()).await);
-    assert!(
-        matches!(&error, ModelError::Unreachable { reason, .. } if reason.contains("refused")),
-        "{error:?}"
-    );
-}
-
-#[tokio::test]
 async fn answers_of_no_known_protocol_say_what_is_wrong() {
-    let long = format!(r#"{{"choices":[],"padding":"{}"}}"#, "x".repeat(17 << 20));
     for (answer, words) in [
         (json("not json"), "expected"),
         (json(&format!("<html>\n<body>{KEY}</body>")), "it begins with: <html> <body>[key]</body>"),
@@ -184,7 +129,6 @@ async fn answers_of_no_known_protocol_say_what_is_wrong() {
         (json(r#"{"choices":[]}"#), "`choices` is empty"),
         (json(r#"{"choices":[{}]}"#), "no `message`"),
         (json(r#"{"choices":[{"message":{"content":7}}]}"#), "expected a string or an array"),
-        (json(&long), "larger than 16777216 bytes"),
     ] {
         let server = StandIn::start(vec![answer]).await;
         let error = error_of(server.model().chat(&question()).await);
@@ -192,16 +136,6 @@ async fn answers_of_no_known_protocol_say_what_is_wrong() {
         let ModelError::Malformed { what, .. } = error else { panic!("{error:?}") };
         assert!(what.contains(words), "{what}");
     }
-}
-
-#[tokio::test]
-async fn an_error_inside_a_successful_answer_is_an_error() {
-    let server = StandIn::start(vec![json(r#"{"error":{"message":"quota","code":402}}"#)]).await;
-    let error = error_of(server.model().chat(&question()).await);
-    assert!(
-        matches!(error, ModelError::Status { status: 402, ref message, .. } if message == "quota"),
-        "{error:?}"
-    );
 }
 
 #[tokio::test]

@@ -1,12 +1,10 @@
 //! The client's streamed requests.
 
-use std::time::Duration;
-
 use futures::StreamExt;
 use planproof_model::{ChatDelta, Model, ModelError};
 use planproof_trace::{CallId, FinishReason, Usage};
 
-use crate::stand_in::{Answer, KEY, StandIn, chunked, json, question, reply, stream_head};
+use crate::stand_in::{KEY, StandIn, chunked, question};
 
 const STREAM: &str = concat!(
     ": a comment\n\n",
@@ -114,37 +112,51 @@ async fn a_stream_may_lack_what_servers_leave_out() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_cut_off_is_an_error() {
-    let half = &STREAM.as_bytes()[..400];
-    let chunk = [format!("{:x}\r\n", half.len()).as_bytes(), half, b"\r\n"].concat();
-    let head = |headers| stream_head(headers);
-    let unfinished = b"data: {\"choices\":[{\"finish_reason\":\"\"}]}\n\n".to_vec();
-    for (bytes, requests) in [
-        ([head("transfer-encoding: chunked\r\n"), chunk].concat(), 1),
-        ([head("content-length: 9999\r\n"), half.to_vec()].concat(), 1),
-        // Without a length the end of the connection looks like the end of the body.
-        ([head("connection: close\r\n"), half.to_vec()].concat(), 1),
-        // Nothing has been passed on yet, so it can be asked for again.
-        ([head("connection: close\r\n"), vec![]].concat(), 3),
-        ([head("connection: close\r\n"), unfinished].concat(), 3),
+async fn places_and_ids_are_used_in_several_ways() {
+    let call =
+        |fields: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{{fields}}}]}}}}]}}\n\n");
+    let start =
+        |index, id, name: &str| ChatDelta::CallStart { index, id: CallId::new(id), name: name.into() };
+    let arguments = |index, fragment: &str| ChatDelta::CallArguments { index, fragment: fragment.into() };
+    let two = vec![
+        start(0, "a", "pay"),
+        arguments(0, "{}"),
+        start(1, "b", "ask"),
+        arguments(1, "{\"x\":"),
+        arguments(1, "1}"),
+    ];
+    for calls in [
+        // The id again with every piece, and no places.
+        [
+            r#""id":"a","function":{"name":"pay","arguments":"{}"}"#,
+            r#""id":"b","function":{"name":"ask","arguments":"{\"x\":"}"#,
+            r#""id":"b","function":{"arguments":"1}"}"#,
+        ],
+        // The name again, too.
+        [
+            r#""id":"a","function":{"name":"pay","arguments":"{}"}"#,
+            r#""id":"b","function":{"name":"ask","arguments":"{\"x\":"}"#,
+            r#""id":"b","function":{"name":"ask","arguments":"1}"}"#,
+        ],
+        // The same place for all calls.
+        [
+            r#""index":0,"id":"a","function":{"name":"pay","arguments":"{}"}"#,
+            r#""index":0,"id":"b","function":{"name":"ask","arguments":"{\"x\":"}"#,
+            r#""index":0,"function":{"arguments":"1}"}"#,
+        ],
+        // Another id with every piece, at a place of its own.
+        [
+            r#""index":0,"id":"a","function":{"name":"pay","arguments":"{}"}"#,
+            r#""index":1,"id":"b","function":{"name":"ask","arguments":"{\"x\":"}"#,
+            r#""index":1,"id":"c","function":{"arguments":"1}"}"#,
+        ],
     ] {
-        let server = StandIn::start(vec![Answer::SendAndClose(bytes)]).await;
-        let error = stream(&server.model()).await.unwrap_err();
-        assert!(
-            matches!(&error, ModelError::Unreachable { reason, .. } if reason.contains("middle of the reply")),
-            "{error:?}"
-        );
-        assert_eq!(server.requests().len(), requests, "what has been passed on is not asked again");
+        let body = calls.map(call).concat() + "data: [DONE]\n\n";
+        let server = StandIn::start(vec![chunked([body.as_bytes()])]).await;
+        let mut expected = two.clone();
+        expected.push(ChatDelta::End { finish: FinishReason::ToolCalls, usage: Usage::default(), id: None });
+        assert_eq!(stream(&server.model()).await, Ok(expected), "{body}");
     }
-}
-
-#[tokio::test]
-async fn a_stream_that_stops_ends_at_the_time_limit() {
-    let mut pieces = stream_head("connection: close\r\n");
-    pieces.extend_from_slice(&STREAM.as_bytes()[..300]);
-    let server = StandIn::start(vec![Answer::Send(vec![pieces])]).await;
-    let model = server.model_with(|config| config.connection.request_timeout = Duration::from_millis(60));
-    assert!(matches!(stream(&model).await, Err(ModelError::TimedOut { .. })));
 }
 
 #[tokio::test]
@@ -154,15 +166,11 @@ async fn a_stream_of_something_else_says_so() {
         .map(|index| format!(r#"{{"index":{index},"id":"c{index}","function":{{"name":"n"}}}},"#))
         .collect();
     let many = format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{}]}}}}]}}"#, many.trim_end_matches(','));
-    let endless = vec![b'x'; 17 << 20];
     for (answer, words) in [
-        (json("{}"), "content type application/json"),
         (event("{oops"), "no part of a chat completion"),
         (event(&format!(r#"{{"choices":"{KEY}"}}"#)), "[key]"),
         (event(&many), "more than 1000 tool calls"),
-        (chunked([&b"nonsense\n\n"[..]]), "no server-sent events"),
-        (chunked([&b"data: \xff\xfe\n\n"[..]]), "utf8"),
-        (chunked([&endless[..]]), "larger than"),
+        (event("[DONE]"), "without a part of a chat completion"),
     ] {
         let server = StandIn::start(vec![answer]).await;
         let error = stream(&server.model()).await.unwrap_err();
@@ -171,19 +179,4 @@ async fn a_stream_of_something_else_says_so() {
             "{words}: {error:?}"
         );
     }
-    let server = StandIn::start(vec![event(r#"{"error":{"message":"overloaded","code":"x"}}"#)]).await;
-    let error = stream(&server.model()).await.unwrap_err();
-    assert!(matches!(error, ModelError::Status { status: 500, .. }), "{error:?}");
-}
-
-#[tokio::test]
-async fn a_stream_is_asked_for_again_until_it_begins() {
-    let server = StandIn::start(vec![
-        reply("429 Busy", "retry-after-ms: 1\r\n", ""),
-        reply("500 Oops", "", ""),
-        chunked([STREAM.as_bytes()]),
-    ])
-    .await;
-    assert_eq!(stream(&server.model()).await, Ok(expected()));
-    assert_eq!(server.requests().len(), 3);
 }

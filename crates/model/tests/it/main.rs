@@ -2,7 +2,10 @@
 
 mod client;
 mod client_stream;
+mod exchanges;
+mod faults;
 mod metering;
+mod protocol;
 mod recording;
 mod round_trip;
 mod scripted;

@@ -2,45 +2,33 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt;
-use planproof_model::openai::{OpenAiConfig, OpenAiModel};
-use planproof_model::{ChatDelta, ChatReply, ChatRequest, Message, Model, Settings};
+use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
+use planproof_model::{ChatReply, ChatRequest, ConnectionConfig, Message, Model, Settings};
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::protocol::added_up;
 use crate::scripted::{Scripted, says, scripted};
 use crate::server::start;
 
-async fn connect(model: Arc<Scripted>) -> OpenAiModel {
+async fn connection(model: Arc<Scripted>) -> ConnectionConfig {
     let address = start(model, |config| config.key = Some("k".into())).await;
-    let mut config = OpenAiConfig::new("x");
-    config.connection.base_url = format!("http://{address}/case/7/v1/");
-    config.connection.key = Some("k".into());
-    config.connection.attempts_max = 1;
+    ConnectionConfig {
+        base_url: format!("http://{address}/case/7/v1/"),
+        key: Some("k".into()),
+        attempts_max: 1,
+        ..ConnectionConfig::new(&OPENAI)
+    }
+}
+
+async fn connect(model: Arc<Scripted>) -> OpenAiModel {
+    let config = OpenAiConfig { connection: connection(model).await, ..OpenAiConfig::new("x") };
     OpenAiModel::new(config).expect("a usable configuration")
 }
 
-/// The reply that a stream adds up to.
-async fn streamed(model: &OpenAiModel, request: &ChatRequest) -> ChatReply {
-    let mut deltas = model.chat_stream(request).await.expect("a stream");
-    let mut reply = says("", &[]);
-    let mut calls: Vec<(CallId, String, String)> = Vec::new();
-    while let Some(delta) = deltas.next().await {
-        match delta.expect("no error") {
-            ChatDelta::Text(text) => reply.text.push_str(&text),
-            ChatDelta::CallStart { index, id, name } => {
-                assert_eq!(index, calls.len());
-                calls.push((id, name, String::new()));
-            }
-            ChatDelta::CallArguments { index, fragment } => calls[index].2.push_str(&fragment),
-            ChatDelta::End { finish, usage, id: _ } => (reply.finish, reply.usage) = (finish, usage),
-        }
-    }
-    let call =
-        |(id, name, text): (_, _, String)| ToolCall { id, name, arguments: Arguments::from_text(&text) };
-    reply.calls = calls.into_iter().map(call).collect();
-    reply
+async fn connect_to_responses(model: Arc<Scripted>) -> ResponsesModel {
+    ResponsesModel::new("x", &connection(model).await).expect("a usable configuration")
 }
 
 #[tokio::test]
@@ -144,6 +132,40 @@ fn any_reply() -> impl Strategy<Value = ChatReply> {
     )
 }
 
+#[tokio::test]
+async fn a_kept_conversation_is_the_one_that_was_had() {
+    let script = vec![
+        says("One moment.", &[("c1", "pay", "{\"to\":\"Zoë\"}"), ("c2", "pay", "{oops")]),
+        says("Paid.", &[]),
+        says("Bye.", &[]),
+    ];
+    let scripted = scripted(script);
+    let model = connect_to_responses(Arc::clone(&scripted)).await;
+    let mut request = ChatRequest {
+        messages: vec![Message::System { text: "s".into() }, Message::User { text: "pay".into() }],
+        tools: Arc::from([Tool::without_arguments("pay", "Pays.")]),
+        settings: Settings { temperature: Some(0.5), output_tokens_max: Some(99), ..Settings::default() },
+        previous: None,
+    };
+    let mut whole = request.messages.clone();
+    for next in [
+        vec![
+            Message::Tool { id: CallId::new("c1"), text: "ok".into() },
+            Message::Tool { id: CallId::new("c2"), text: "no".into() },
+        ],
+        vec![Message::User { text: "thanks".into() }],
+        vec![],
+    ] {
+        let reply = model.chat(&request).await.unwrap();
+        let asked = scripted.asked().pop().unwrap();
+        assert_eq!((&asked.messages, &asked.settings), (&whole, &request.settings));
+        whole.push(Message::Assistant { text: reply.text, calls: reply.calls });
+        whole.extend(next.clone());
+        request.messages = next;
+        request.previous = reply.id;
+    }
+}
+
 #[test]
 fn streaming_and_plain_replies_are_what_was_said() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -151,17 +173,23 @@ fn streaming_and_plain_replies_are_what_was_said() {
     TestRunner::new(config)
         .run(&any_reply(), |said| {
             runtime.block_on(async {
-                let model = connect(scripted(vec![said.clone()])).await;
                 let request = ChatRequest {
                     messages: vec![Message::User { text: "hi".into() }],
                     tools: Arc::from([]),
                     settings: Settings::default(),
                     previous: None,
                 };
-                let plain = model.chat(&request).await.expect("an answer");
-                let pieces = streamed(&model, &request).await;
-                prop_assert_eq!(&plain, &said);
-                prop_assert_eq!(&pieces, &said);
+                let models: [Box<dyn Model>; 2] = [
+                    Box::new(connect(scripted(vec![said.clone()])).await),
+                    Box::new(connect_to_responses(scripted(vec![said.clone()])).await),
+                ];
+                for model in models {
+                    let whole = model.chat(&request).await.expect("an answer");
+                    prop_assert_eq!(ChatReply { id: None, ..whole }, said.clone());
+                    let deltas = model.chat_stream(&request).await.expect("a stream");
+                    let pieces = added_up(deltas).await.expect("no error");
+                    prop_assert_eq!(ChatReply { id: None, ..pieces }, said.clone());
+                }
                 Ok(())
             })
         })

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planproof_model::openai::{OpenAiConfig, OpenAiModel};
-use planproof_model::{ChatRequest, Message, Settings};
+use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel};
+use planproof_model::{ChatRequest, ConnectionConfig, Message, Provider, Settings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -18,6 +18,10 @@ pub(crate) enum Answer {
     Send(Vec<Vec<u8>>),
     /// These bytes, then the end of the connection.
     SendAndClose(Vec<u8>),
+    /// These bytes, then the connection is torn down.
+    SendAndReset(Vec<u8>),
+    /// The first bytes, then the second ones again and again for ever.
+    Repeat(Vec<u8>, Vec<u8>),
     /// Nothing, ever.
     Hang,
 }
@@ -33,10 +37,10 @@ impl StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let (seen, answers) = (Arc::clone(&requests), Arc::new(answers));
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
-                tokio::spawn(converse(connection, answers.clone(), Arc::clone(&seen)));
+                tokio::spawn(converse(connection, Arc::clone(&answers), Arc::clone(&seen)));
             }
         });
         Self { base_url, requests }
@@ -47,24 +51,31 @@ impl StandIn {
         self.requests.lock().expect("not poisoned").clone()
     }
 
-    /// A client for it: three attempts, short waits.
+    /// Where it is: three attempts, short waits.
+    pub(crate) fn connection(&self, provider: &Provider) -> ConnectionConfig {
+        ConnectionConfig {
+            base_url: self.base_url.clone(),
+            key: Some(KEY.into()),
+            attempts_max: 3,
+            first_wait: Duration::from_millis(1),
+            request_timeout: Duration::from_secs(20),
+            ..ConnectionConfig::new(provider)
+        }
+    }
+
+    /// A client for it.
     pub(crate) fn model(&self) -> OpenAiModel {
         self.model_with(|_| {})
     }
 
     pub(crate) fn model_with(&self, change: impl FnOnce(&mut OpenAiConfig)) -> OpenAiModel {
-        let mut config = OpenAiConfig::new("m");
-        config.connection.base_url = self.base_url.clone();
-        config.connection.key = Some(KEY.into());
-        config.connection.attempts_max = 3;
-        config.connection.first_wait = Duration::from_millis(1);
-        config.connection.request_timeout = Duration::from_secs(20);
+        let mut config = OpenAiConfig { connection: self.connection(&OPENAI), ..OpenAiConfig::new("m") };
         change(&mut config);
         OpenAiModel::new(config).expect("a usable configuration")
     }
 }
 
-async fn converse(mut connection: TcpStream, answers: Vec<Answer>, seen: Arc<Mutex<Vec<String>>>) {
+async fn converse(mut connection: TcpStream, answers: Arc<Vec<Answer>>, seen: Arc<Mutex<Vec<String>>>) {
     connection.set_nodelay(true).expect("an open socket");
     while let Some(request) = read_request(&mut connection).await {
         let number = {
@@ -86,6 +97,21 @@ async fn converse(mut connection: TcpStream, answers: Vec<Answer>, seen: Arc<Mut
                 // The client may have hung up already.
                 let _ = connection.write_all(bytes).await;
                 let _ = connection.shutdown().await;
+                return;
+            }
+            Answer::SendAndReset(bytes) => {
+                let _ = connection.write_all(bytes).await;
+                // What is on its way would be thrown away with the connection.
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                connection.set_zero_linger().expect("an open socket");
+                return;
+            }
+            Answer::Repeat(first, again) => {
+                let mut result = connection.write_all(first).await;
+                while result.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    result = connection.write_all(again).await;
+                }
                 return;
             }
             Answer::Hang => std::future::pending().await,
@@ -113,6 +139,12 @@ async fn read_request(connection: &mut TcpStream) -> Option<String> {
             Ok(count) => bytes.extend_from_slice(&buffer[..count]),
         }
     }
+}
+
+/// The head and the body of a request, the latter as JSON.
+pub(crate) fn taken_apart(request: &str) -> (String, serde_json::Value) {
+    let (head, body) = request.split_once("\r\n\r\n").expect("a head");
+    (head.to_owned(), serde_json::from_str(body).expect("JSON"))
 }
 
 /// A reply with a length.

@@ -51,30 +51,47 @@ impl<'a> EventDecoder<'a> {
         Self { request, calls: BegunCalls::default(), told: BTreeSet::new() }
     }
 
-    fn text(&mut self, place: u64, text: String, out: &mut Deltas<'_>) {
+    fn text(&mut self, place: Option<u64>, text: String, out: &mut Deltas<'_>) {
         if !text.is_empty() {
-            self.told.insert(place);
+            self.told.insert(place.unwrap_or_default());
             out.text(text);
         }
     }
 
-    /// The call at that place, which begins unless it has.
-    fn call(&mut self, place: u64, id: Option<String>, out: &Deltas<'_>) -> Result<usize, ModelError> {
-        match self.calls.at(place) {
-            Some(index) => Ok(index),
-            None => self.calls.begin(place, id, self.request, out),
-        }
+    /// Whether words of the item have been passed on; of an item without a place, whether any words have.
+    fn has_told(&self, place: Option<u64>) -> bool {
+        place.map_or(!self.told.is_empty(), |place| self.told.contains(&place))
+    }
+
+    /// The call that arguments belong to. What comes before its beginning is passed over: the whole item follows.
+    fn call(&self, place: Option<u64>) -> Option<usize> {
+        self.calls.at(place.or(self.calls.last().map(|(place, _)| place))?)
     }
 
     /// An item that begins, or that is told whole.
-    fn item(&mut self, place: u64, item: WireItem<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+    fn item(
+        &mut self,
+        place: Option<u64>,
+        item: WireItem<'_>,
+        out: &mut Deltas<'_>,
+    ) -> Result<(), ModelError> {
         match item.kind {
-            Some(ItemKind::Message) if !self.told.contains(&place) => {
+            Some(ItemKind::Message) if !self.has_told(place) => {
                 let text = item.content.map(|content| content.into_text("")).unwrap_or_default();
                 self.text(place, text, out);
             }
             Some(ItemKind::FunctionCall) => {
-                let index = self.call(place, item.call_id, out)?;
+                let known = match place {
+                    Some(place) => self.calls.at(place),
+                    None => item.call_id.as_deref().and_then(|id| self.calls.with_id(id)),
+                };
+                let index = match known {
+                    Some(index) => index,
+                    None => {
+                        let place = place.unwrap_or(self.calls.len() as u64);
+                        self.calls.begin(place, item.call_id, self.request, out)?
+                    }
+                };
                 if let Some(name) = item.name.filter(|name| !name.is_empty()) {
                     self.calls.name(index, name, out);
                 }
@@ -98,23 +115,15 @@ impl<'a> EventDecoder<'a> {
         Ok(())
     }
 
-    /// The response has ended. It is told once more, which is of use where it was not told in pieces. Places are not
-    /// to be trusted here, because some servers leave items out; ids are.
+    /// The response has ended. It is told once more, which is of use only where words or calls were not told before:
+    /// some servers leave items out here, so that neither places nor numbers can be compared.
     fn end(&mut self, mut response: WireResponse<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let end = response.end(out.endpoint)?;
-        let (is_silent, begun) = (self.told.is_empty(), self.calls.len());
+        let (no_words, no_calls) = (self.told.is_empty(), self.calls.len() == 0);
         for (place, item) in (0..).zip(response.output.into_iter().flatten()) {
             match item.kind {
-                Some(ItemKind::Message) if is_silent => self.item(place, item, out)?,
-                Some(ItemKind::FunctionCall) => {
-                    let id = item.call_id.filter(|id| !id.is_empty());
-                    if id.as_deref().map_or(begun > 0, |id| self.calls.has_begun(id, begun)) {
-                        continue;
-                    }
-                    let index = self.calls.begin(place, id, self.request, out)?;
-                    self.calls.name(index, item.name.unwrap_or_default(), out);
-                    self.whole_arguments(index, item.arguments, out)?;
-                }
+                Some(ItemKind::Message) if no_words => self.item(Some(place), item, out)?,
+                Some(ItemKind::FunctionCall) if no_calls => self.item(Some(place), item, out)?,
                 _ => {}
             }
         }
@@ -131,7 +140,7 @@ impl Decoder for EventDecoder<'_> {
             return Ok(());
         }
         let event: Event<'_> = out.endpoint.parse_part(data, "response")?;
-        let place = event.output_index.unwrap_or(0);
+        let place = event.output_index;
         let delta = match event.delta {
             Some(Text::Text(text)) => text,
             Some(Text::Other(_)) | None => String::new(),
@@ -140,12 +149,14 @@ impl Decoder for EventDecoder<'_> {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => self.text(place, delta, out),
             "response.function_call_arguments.delta" => {
-                let index = self.call(place, None, out)?;
-                self.calls.arguments(index, delta, out);
+                if let Some(index) = self.call(place) {
+                    self.calls.arguments(index, delta, out);
+                }
             }
             "response.function_call_arguments.done" => {
-                let index = self.call(place, None, out)?;
-                self.whole_arguments(index, event.arguments, out)?;
+                if let Some(index) = self.call(place) {
+                    self.whole_arguments(index, event.arguments, out)?;
+                }
             }
             "response.output_item.added" | "response.output_item.done" => {
                 if let Some(item) = event.item {
