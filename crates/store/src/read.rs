@@ -5,6 +5,7 @@ use std::io::Write;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
+use crate::schema::SUMMARY_VERSION;
 use crate::{RunId, Store, StoreError};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
@@ -141,6 +142,25 @@ const CAMPAIGN: &str = "
            (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed IS NULL)
     FROM campaign";
 
+const CASE_SUMMARIES: &str = "
+    SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary
+    WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3";
+
+const RUN_SUMMARIES: &str = "
+    SELECT ordinal, repeat, passed, class, wall_ms, summary FROM run INDEXED BY run_summary
+    WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
+    ORDER BY ordinal, repeat LIMIT ?4";
+
+/// The same where there are no summaries.
+const OLD_CASE_SUMMARIES: &str = "
+    SELECT ordinal, case_id, NULL FROM campaign_case
+    WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3";
+
+const OLD_RUN_SUMMARIES: &str = "
+    SELECT ordinal, repeat, passed, class, wall_ms, NULL FROM run
+    WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
+    ORDER BY ordinal, repeat LIMIT ?4";
+
 impl Store {
     /// All campaigns, the newest first. Takes time in proportion to the number of runs, but reads an index only, no
     /// events and no verdicts.
@@ -209,7 +229,8 @@ impl Store {
         Ok(found.pop())
     }
 
-    /// The summaries of a campaign's cases (its id in full), in order. Reads an index only.
+    /// The summaries of a campaign's cases (its id in full), in order. Reads an index only, but in a store of an older
+    /// version, which has none.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
@@ -219,19 +240,18 @@ impl Store {
     ) -> Result<impl Iterator<Item = Result<CaseSummaryRow, StoreError>> + '_, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let mut next: i64 = 0;
+        let sql = if self.version < SUMMARY_VERSION { OLD_CASE_SUMMARIES } else { CASE_SUMMARIES };
         Ok(pages(move || {
-            let page = self.select(
-                "SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary
-                 WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3",
-                &[&key, &next, &SUMMARIES_PER_PAGE],
-                |row| Ok(CaseSummaryRow { ordinal: row.get(0)?, id: row.get(1)?, summary: row.get(2)? }),
-            )?;
+            let page = self.select(sql, &[&key, &next, &SUMMARIES_PER_PAGE], |row| {
+                Ok(CaseSummaryRow { ordinal: row.get(0)?, id: row.get(1)?, summary: row.get(2)? })
+            })?;
             next = page.last().map_or(next, |case| i64::from(case.ordinal) + 1);
             Ok(page)
         }))
     }
 
-    /// The summaries of a campaign's finished runs (its id in full), by case and repeat. Reads an index only.
+    /// The summaries of a campaign's finished runs (its id in full), by case and repeat. Reads an index only, but in a
+    /// store of an older version, which has none.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
@@ -241,22 +261,17 @@ impl Store {
     ) -> Result<impl Iterator<Item = Result<RunSummaryRow, StoreError>> + '_, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let mut last: (i64, i64) = (-1, -1);
+        let sql = if self.version < SUMMARY_VERSION { OLD_RUN_SUMMARIES } else { RUN_SUMMARIES };
         Ok(pages(move || {
-            let page = self.select(
-                "SELECT ordinal, repeat, passed, class, wall_ms, summary FROM run INDEXED BY run_summary
-                 WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
-                 ORDER BY ordinal, repeat LIMIT ?4",
-                &[&key, &last.0, &last.1, &SUMMARIES_PER_PAGE],
-                |row| {
-                    Ok(RunSummaryRow {
-                        unit: Unit { ordinal: row.get(0)?, repeat: row.get(1)? },
-                        passed: row.get(2)?,
-                        class: row.get(3)?,
-                        wall_ms: unsigned(row, 4)?,
-                        summary: row.get(5)?,
-                    })
-                },
-            )?;
+            let page = self.select(sql, &[&key, &last.0, &last.1, &SUMMARIES_PER_PAGE], |row| {
+                Ok(RunSummaryRow {
+                    unit: Unit { ordinal: row.get(0)?, repeat: row.get(1)? },
+                    passed: row.get(2)?,
+                    class: row.get(3)?,
+                    wall_ms: unsigned(row, 4)?,
+                    summary: row.get(5)?,
+                })
+            })?;
             last = page.last().map_or(last, |row| (row.unit.ordinal.into(), row.unit.repeat.into()));
             Ok(page)
         }))

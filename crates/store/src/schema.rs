@@ -22,9 +22,12 @@ const CACHE_KIB: i64 = 8 * 1024;
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
 /// Published steps never change; new ones are added at the end.
-const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")), M::up(include_str!("schema/2.sql"))];
+const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")), M::up(include_str!("schema/3.sql"))];
 
-fn version_supported() -> i64 {
+/// The version from which on cases and runs have summaries.
+pub(crate) const SUMMARY_VERSION: i64 = 2;
+
+pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
@@ -45,17 +48,12 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-/// Opens a store for reading. One of an older version is brought up to date first, which takes writing.
-pub(crate) fn open_read_only(place: &Place) -> Result<Connection, StoreError> {
-    let connect = || connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX);
-    let connection = connect()?;
+/// Opens a store for reading, and gives its version: an older one is read as it is, since nothing may be changed.
+pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreError> {
+    let connection = connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     match version(&connection, place)? {
-        Some(version) if version == version_supported() => Ok(connection),
-        Some(_) => {
-            drop(connection);
-            open(place)?;
-            connect()
-        }
+        Some(version) => Ok((connection, version)),
+        // An empty file.
         None => Err(StoreError::NotAStore { path: place.path.clone() }),
     }
 }

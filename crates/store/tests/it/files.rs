@@ -153,7 +153,7 @@ fn many_may_open_a_new_file_at_once() {
 }
 
 #[test]
-fn a_store_of_the_first_version_is_brought_up_to_date() {
+fn a_store_of_the_first_version_is_read_and_brought_up_to_date() {
     for is_read_only in [false, true] {
         let directory = Directory::new();
         let path = directory.file("store.db");
@@ -177,6 +177,10 @@ fn a_store_of_the_first_version_is_brought_up_to_date() {
         );
         drop(store);
         check_integrity(&path);
+        let connection = Connection::open(&path).expect("opens");
+        let version: i64 =
+            connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("answers");
+        assert_eq!(version == 1, is_read_only, "what is only read stays as it is");
         run(&directory.store().writer().expect("starts"), "a", 0, 0, 2).expect("goes on");
     }
 }
