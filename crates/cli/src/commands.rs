@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod read;
+pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;

@@ -10,6 +10,7 @@ mod demo;
 mod external;
 mod input;
 mod interrupt;
+mod run;
 mod servers;
 mod stand_in;
 mod stored;

@@ -87,7 +87,7 @@ pub(super) fn follow(
                     }
                     Line::End => {
                         if let Some(held) = held.take() {
-                            release(held, verdict.await.unwrap_or(Held::Show), &log);
+                            release(&held, verdict.await.unwrap_or(Held::Show), &log);
                         }
                         return;
                     }
@@ -95,12 +95,12 @@ pub(super) fn follow(
                 said = &mut verdict, if held.is_some() => said.unwrap_or(Held::Show),
                 () = &mut patience, if held.is_some() => Held::Show,
             };
-            release(held.take().unwrap_or_default(), said, &log);
+            release(&held.take().unwrap_or_default(), said, &log);
         }
     }))
 }
 
-fn release(held: Vec<String>, said: Held, log: &ServerLog) {
+fn release(held: &[String], said: Held, log: &ServerLog) {
     match said {
         Held::Show => held.iter().for_each(|line| log(line)),
         Held::Count if !held.is_empty() => {
