@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Test how an agent plans.
     Test(TestArguments),
+    /// Run an agent on a task with your own tools, and show what it does.
+    Run(RunArguments),
     /// Offer a model as an OpenAI-compatible endpoint on this machine.
     ServeModel(ServeModelArguments),
     /// Offer the mock tools of one case over MCP, and judge the calls.
@@ -441,6 +443,40 @@ pub(crate) enum ExportFormat {
     Cases,
     /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The agent: `tools@MODEL` (our function-calling loop), `command:PROGRAM ARGS...`, or `url:URL`; the last two find
+    /// the tools at an MCP URL of ours. MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL) or `sim/NAME`.
+    pub(crate) agent: String,
+    /// What it is asked to do; `-` takes it from stdin.
+    pub(crate) task: String,
+    /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
+    /// `mcp+https://...` ask one, `calculator` is built in. `NAME=` before it puts `NAME_` before the names of its tools
+    /// and sends the token in PLANPROOF_TOKEN_NAME. The tools really do what they do.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) tools: Vec<String>,
+    /// Write the trace (trace v1) to this file while the agent runs.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Standing instructions to the model, as its system message.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Longest time of the run, in seconds.
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    pub(crate) timeout: f64,
+    /// Most model turns (for external agents: tool calls).
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(49), value_name = "N")]
+    pub(crate) iterations: NonZeroU32,
+    /// Longest time of one tool call, in seconds.
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    pub(crate) tool_timeout: f64,
+    /// Do not ask before an agent gets tools that are not ours. Without a terminal nobody is asked anyway.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod read;
 pub(crate) mod report;
+pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;

@@ -22,7 +22,7 @@ const FRAMEWORK_CASES: u32 = 20;
 const FRAMEWORK_CASES_WRONG: u32 = 4;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 12] = [
+    let tests: [(&str, &str, fn()); 14] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -35,6 +35,12 @@ fn main() -> ExitCode {
             mcp_client_calls_all_tools("mcp2", "2026-07-28");
         }),
         ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
+        ("ci", "an_agent_of_the_newer_protocol_uses_an_older_tool_server", || {
+            tools_pass_through_us("mcp2", "2026-07-28", "ci", "2025-11-25");
+        }),
+        ("mcp2", "an_agent_of_the_older_protocol_uses_a_newer_tool_server", || {
+            tools_pass_through_us("ci", "2025-11-25", "mcp2", "2026-07-28");
+        }),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk", || framework_agent("openai-agents", &[])),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk_over_chat_completions", || {
             framework_agent_follows_its_model("openai-agents", &[("OPENAI_API", "chat_completions")]);
@@ -243,6 +249,54 @@ fn the_mcp_client_works_as_an_agent() {
     let report = recounted(&place, &["test", &agent, "--cases", "8"], 1);
     assert_eq!(report["unscored"], 0);
     assert_eq!(report["failed"], report["classes"]["order_error"], "{report}");
+}
+
+/// What a user's agent would be: it is told where the tools are, and calls three of them.
+const GATEWAY_AGENT: &str = r#"
+import asyncio, os, sys
+sys.path.insert(0, sys.argv[1])
+from mcp_client import connect
+
+async def main():
+    async with connect(os.environ["PLANPROOF_MCP_URL"]) as (era, client):
+        assert era == sys.argv[2], era
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert tools >= {"numbers_add", "numbers_refuse", "calculator"}, tools
+        for tool, arguments in [
+            ("numbers_add", {"a": 40, "b": 2}),
+            ("numbers_refuse", {"reason": "out of paper"}),
+            ("calculator", {"expression": "6 * 7"}),
+        ]:
+            result = await client.call_tool(tool, arguments)
+            print(tool, result.content[0].text)
+
+asyncio.run(main())
+"#;
+
+/// An agent on tools that are not ours, with us between the two: it need not know the protocol of the tool server, and
+/// what it does is in the trace.
+fn tools_pass_through_us(agent: &str, agent_era: &str, server: &str, server_era: &str) {
+    let place = Place::new();
+    place.write("agent.py", GATEWAY_AGENT);
+    let ci = root().join("ci");
+    let agent = format!("command:{} agent.py {} {agent_era}", python(agent).display(), ci.display());
+    let tools = format!("numbers=mcp:{} {}", python(server).display(), ci.join("mcp_server.py").display());
+    let words = ["run", &agent, "Add.", "--tools", &tools, "--tools", "calculator", "--trace", "t.jsonl"];
+    let mut command = place.command(&words);
+    keep_compiled(&mut command);
+    let run = Run::of(command, "").code(0);
+    assert!(run.err.contains(&format!(" (MCP {server_era}): add, mirror, ")), "{run:?}");
+    let answer = run.out.rsplit_once("\n\n").unwrap().1;
+    assert!(
+        answer.starts_with("numbers_add 42\nnumbers_refuse ") && answer.ends_with("calculator 42\n"),
+        "{run:?}"
+    );
+    let trace = json_lines(&std::fs::read_to_string(place.path("t.jsonl")).unwrap());
+    let calls: Vec<_> =
+        trace.iter().filter(|event| event["type"] == "call").map(|call| &call["name"]).collect();
+    assert_eq!(calls, ["numbers_add", "numbers_refuse", "calculator"]);
+    let errors: Vec<_> = trace.iter().filter(|event| event["is_error"] == true).collect();
+    assert!(errors.len() == 1 && errors[0]["text"].as_str().unwrap().contains("out of paper"), "{errors:?}");
 }
 
 /// The report on the example agent of a framework.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -33,6 +33,7 @@ use crate::{BoxFuture, Toolbox};
 
 use connection::{Connection, Era, Reason};
 pub use server::{CommandServer, HttpServer, ServerError};
+use stderr::Held;
 pub use stderr::ServerLog;
 
 /// Most bytes of one message of a server, and of all it sends in answer to one request over HTTP. A program that
@@ -129,7 +130,7 @@ impl McpTools {
         limits: ClientLimits,
         log: Option<&ServerLog>,
     ) -> Result<Self, ServerError> {
-        let (wire, program) = connection::begin(server, log)?;
+        let (wire, mut program) = connection::begin(server, log)?;
         let opening = async {
             let service = connection::greet(wire, era).await?;
             let list = list::read(service.peer(), limits.tools).await?;
@@ -139,17 +140,21 @@ impl McpTools {
         match opened.unwrap_or(Err(Reason::NotInTime { limit: limits.start })) {
             Ok((service, list)) => {
                 let peer = service.peer().clone();
-                let version = peer.peer_info().map(|info| info.protocol_version.to_string());
+                let version = peer.peer_info().map(|info| info.protocol_version.clone()).unwrap_or_default();
+                let is_older = matches!(era, Era::Any) && version < ProtocolVersion::V_2026_07_28;
+                if let Some(program) = &mut program {
+                    program.release(if is_older { Held::Count } else { Held::Show });
+                }
                 Ok(Self {
                     tools: list.tools,
                     left_out: list.left_out,
                     limits,
-                    protocol_version: version.unwrap_or_default(),
+                    protocol_version: version.to_string(),
                     peer,
                     connection: Mutex::new(Some(Connection { service, program })),
                 })
             }
-            Err(reason) => Err(connection::failed(program, reason).await),
+            Err(reason) => Err(connection::failed(program, reason, era).await),
         }
     }
 

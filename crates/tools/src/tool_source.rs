@@ -113,6 +113,11 @@ impl ToolSource {
         &self.label
     }
 
+    /// What its tools' names begin with.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// Whether its tools are not ours, so that nobody here knows what they do.
     pub fn is_foreign(&self) -> bool {
         matches!(self.origin, Origin::Server(_))

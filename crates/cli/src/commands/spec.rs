@@ -105,7 +105,7 @@ fn check(
             Ok(Loaded { automaton, warnings }) => (Some(automaton), warnings),
             Err(faulty) => (None, faulty.diagnostics),
         };
-        let is_good = automaton.is_some() && !(deny_warnings && !diagnostics.is_empty());
+        let is_good = automaton.is_some() && (diagnostics.is_empty() || !deny_warnings);
         bad += usize::from(!is_good);
         if global.json {
             writeln!(out, "{}", checked(&source.name, automaton.as_deref(), &diagnostics, is_good))?;

@@ -14,6 +14,7 @@ mod init;
 mod input;
 mod interrupt;
 mod reports;
+mod run;
 mod servers;
 mod spec;
 mod stand_in;

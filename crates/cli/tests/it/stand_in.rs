@@ -47,6 +47,18 @@ impl StandIn {
         self.requests.lock().unwrap().len()
     }
 
+    /// The requests so far.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// The command with these arguments, with the server as the model.
+    pub(crate) fn command(&self, place: &Place, arguments: &[&str]) -> process::Command {
+        let mut command = place.command(arguments);
+        command.env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", &self.base_url);
+        command
+    }
+
     /// Runs `planproof test` on one case with the server as the model, and looks for the key wherever it must not be.
     pub(crate) fn test(&self, place: &Place, options: &str) -> Run {
         let line = format!("test tools@openai/m --cases 1 --actions 3 {options}");

@@ -11,12 +11,13 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use tokio::process::Command;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::http::{HttpClient, HttpError};
 use super::lines::{LineTransport, StrayLine};
-use super::stderr::{StderrTail, follow};
+use super::stderr::{Held, StderrTail, follow};
 use super::{CommandServer, LEAVING_MAX, MESSAGE_BYTES_MAX, PAGES_MAX, Server, ServerError, ServerLog};
 use crate::process::ProcessGroup;
 use crate::refusal::shortened;
@@ -59,7 +60,9 @@ pub(super) struct Program {
     stderr: Option<AbortOnDropHandle<()>>,
     tail: StderrTail,
     stray: StrayLine,
-    /// The user has seen its stderr already.
+    /// Says what becomes of the lines on stderr that were held so far.
+    held: Option<oneshot::Sender<Held>>,
+    /// The user sees its stderr.
     is_logged: bool,
 }
 
@@ -107,8 +110,15 @@ fn start(server: &CommandServer, log: Option<&ServerLog>) -> Result<(LineTranspo
     };
     let (tail, stray) = (StderrTail::default(), StrayLine::default());
     let sink = log.cloned().unwrap_or_else(|| Arc::new(|_: &str| {}));
-    let stderr = Some(follow(stderr, tail.clone(), sink));
-    let program = Program { group, stderr, tail, stray: stray.clone(), is_logged: log.is_some() };
+    let (held, verdict) = oneshot::channel();
+    let program = Program {
+        group,
+        stderr: Some(follow(stderr, tail.clone(), sink, verdict)),
+        tail,
+        stray: stray.clone(),
+        held: Some(held),
+        is_logged: log.is_some(),
+    };
     Ok((LineTransport::new(stdout, stdin, stray), program))
 }
 
@@ -206,9 +216,14 @@ pub(super) fn call_failure(error: ServiceError) -> String {
 }
 
 /// The error of a start that failed. What is left of the server is ended.
-pub(super) async fn failed(program: Option<Program>, reason: Reason) -> ServerError {
+pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -> ServerError {
     let details = match program {
-        Some(program) => program.describe_and_end(matches!(reason, Reason::Closed)).await,
+        Some(mut program) => {
+            // A program that ended at the newer question is about to be started again.
+            let is_first_of_two = matches!((&reason, era), (Reason::Closed, Era::Any));
+            program.release(if is_first_of_two { Held::Drop } else { Held::Show });
+            program.describe_and_end(matches!(reason, Reason::Closed)).await
+        }
         None => String::new(),
     };
     match reason {
@@ -224,6 +239,14 @@ pub(super) async fn failed(program: Option<Program>, reason: Reason) -> ServerEr
 }
 
 impl Program {
+    /// Says what becomes of the lines on stderr that were held so far.
+    pub(super) fn release(&mut self, held: Held) {
+        if let Some(verdict) = self.held.take() {
+            // Nobody waits for it any more where they were not held for so long.
+            let _ = verdict.send(held);
+        }
+    }
+
     /// What can be said of a program that did not do as it should, to go on from a sentence.
     async fn describe_and_end(mut self, has_closed: bool) -> String {
         let mut text = String::new();

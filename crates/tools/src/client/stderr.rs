@@ -1,8 +1,12 @@
 //! What a server's program writes to stderr.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::process::ChildStderr;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::lines::{Line, LineReader};
@@ -12,6 +16,12 @@ pub type ServerLog = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Longest line, in bytes; a longer one is taken for several.
 const LINE_BYTES_MAX: usize = 4 * 1024;
+
+/// Longest time that lines are held. A program that takes longer may be waiting for its user to read them.
+const HELD_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Most lines that are held.
+const HELD_LINES_MAX: usize = 1000;
 
 /// Lines kept of the end.
 const LINES_KEPT: usize = 10;
@@ -35,14 +45,67 @@ impl StderrTail {
     }
 }
 
-/// Reads a program's stderr to its end, in the background.
-pub(super) fn follow(stderr: ChildStderr, tail: StderrTail, log: ServerLog) -> AbortOnDropHandle<()> {
+/// What becomes of the lines from before a protocol was agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// They are passed on.
+    Show,
+    /// Only how many they were is. An older server may complain at length of the newer question that it was asked first.
+    Count,
+    /// Nothing is.
+    Drop,
+}
+
+/// Reads a program's stderr to its end, in the background. Lines are held until `verdict` says what becomes of them,
+/// or until it takes too long or there are too many: then they are passed on, like all that come later.
+pub(super) fn follow(
+    stderr: ChildStderr,
+    tail: StderrTail,
+    log: ServerLog,
+    mut verdict: oneshot::Receiver<Held>,
+) -> AbortOnDropHandle<()> {
     let mut lines = LineReader::new(stderr, LINE_BYTES_MAX);
     AbortOnDropHandle::new(tokio::spawn(async move {
-        while let Line::Whole(line) | Line::Piece(line) = lines.next().await {
-            let line = String::from_utf8_lossy(&line);
-            tail.push(line.trim_end());
-            log(line.trim_end());
+        let mut held = Some(Vec::new());
+        let mut patience = pin!(sleep(HELD_TIME_MAX));
+        loop {
+            // What the program wrote before it answered comes before the verdict, which follows from the answer.
+            let said = tokio::select! {
+                biased;
+                line = lines.next() => match line {
+                    Line::Whole(line) | Line::Piece(line) => {
+                        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+                        tail.push(&line);
+                        match &mut held {
+                            None => log(&line),
+                            Some(held) => held.push(line),
+                        }
+                        if held.as_ref().is_none_or(|held| held.len() < HELD_LINES_MAX) {
+                            continue;
+                        }
+                        Held::Show
+                    }
+                    Line::End => {
+                        if let Some(held) = held.take() {
+                            release(&held, verdict.await.unwrap_or(Held::Show), &log);
+                        }
+                        return;
+                    }
+                },
+                said = &mut verdict, if held.is_some() => said.unwrap_or(Held::Show),
+                () = &mut patience, if held.is_some() => Held::Show,
+            };
+            release(&held.take().unwrap_or_default(), said, &log);
         }
     }))
+}
+
+fn release(held: &[String], said: Held, log: &ServerLog) {
+    match said {
+        Held::Show => held.iter().for_each(|line| log(line)),
+        Held::Count if !held.is_empty() => {
+            log(&format!("({} lines from before a protocol was agreed on)", held.len()));
+        }
+        Held::Count | Held::Drop => {}
+    }
 }

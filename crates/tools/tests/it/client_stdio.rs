@@ -32,6 +32,16 @@ const GOOD: Script = Script {
     last: "",
 };
 
+/// A server of the newer protocol with the tool `hello`.
+const NEWER: Script = Script {
+    discover: r#"reply '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}'"#,
+    initialize: "exit 1",
+    list: r#"case $line in *'"io.modelcontextprotocol/protocolVersion":"2026-07-28"'*) reply '{"resultType":"complete","tools":[{"name":"hello","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}';; esac"#,
+    call: r#"reply '{"resultType":"complete","content":[],"structuredContent":{"a":1}}'"#,
+    first: String::new(),
+    last: "",
+};
+
 impl Script {
     fn server(&self) -> CommandServer {
         let Self { discover, initialize, list, call, first, last } = self;
@@ -130,14 +140,7 @@ async fn tools_of_the_older_protocol_are_listed_and_called() {
 
 #[tokio::test]
 async fn tools_of_the_newer_protocol_are_listed_and_called() {
-    let script = Script {
-        discover: r#"reply '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}'"#,
-        initialize: "exit 1",
-        list: r#"case $line in *'"io.modelcontextprotocol/protocolVersion":"2026-07-28"'*) reply '{"resultType":"complete","tools":[{"name":"hello","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}';; esac"#,
-        call: r#"reply '{"resultType":"complete","content":[],"structuredContent":{"a":1}}'"#,
-        ..GOOD
-    };
-    let tools = script.start().await;
+    let tools = NEWER.start().await;
     assert_eq!(tools.protocol_version(), "2026-07-28");
     assert_eq!(call(&tools).await, ToolResult::ok(CallId::new("c1"), r#"{"a":1}"#));
 }
@@ -199,11 +202,7 @@ async fn a_server_that_floods_is_not_listened_to_any_more() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_is_cancelled_and_the_next_one_answered() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let log: ServerLog = {
-        let seen = Arc::clone(&seen);
-        Arc::new(move |line: &str| seen.lock().unwrap().push(line.to_owned()))
-    };
+    let (log, seen) = log();
     let script = Script { call: "n=$((n+1)); [ $n = 1 ] || reply '{\"content\":[]}'", ..GOOD };
     let limits = ClientLimits { call: Duration::from_millis(200), ..limits() };
     let tools = McpTools::start(script.server(), limits, Some(log)).await.unwrap();
@@ -320,18 +319,18 @@ async fn a_server_that_never_answers_is_given_up() {
     assert!(!error.is_usage());
 }
 
+/// A log, and the lines that it was given.
+fn log() -> (ServerLog, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    (Arc::new(move |line: &str| kept.lock().unwrap().push(line.to_owned())), seen)
+}
+
 #[tokio::test]
 async fn stderr_is_passed_on_line_by_line() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let log: ServerLog = {
-        let seen = Arc::clone(&seen);
-        Arc::new(move |line: &str| seen.lock().unwrap().push(line.to_owned()))
-    };
-    let script = Script {
-        first: "echo one >&2; printf 'two\\r\\n\\n' >&2; head -c 10000 /dev/zero | tr '\\0' x >&2; echo >&2"
-            .into(),
-        ..GOOD
-    };
+    let (log, seen) = log();
+    let first = "echo one >&2; printf 'two\\r\\n\\n' >&2; head -c 10000 /dev/zero | tr '\\0' x >&2; echo >&2";
+    let script = Script { first: first.into(), ..NEWER };
     let tools = McpTools::start(script.server(), limits(), Some(log)).await.unwrap();
     until("all is there", || {
         let seen = seen.lock().unwrap();
@@ -340,6 +339,39 @@ async fn stderr_is_passed_on_line_by_line() {
     })
     .await;
     drop(tools);
+}
+
+#[tokio::test]
+async fn what_an_older_server_says_to_the_newer_question_is_only_counted() {
+    let (log, seen) = log();
+    let script = Script {
+        discover: "echo what >&2; echo is that >&2; fail 'no such method'",
+        call: "echo calling >&2; reply '{\"content\":[]}'",
+        ..GOOD
+    };
+    let tools = McpTools::start(script.server(), limits(), Some(log)).await.unwrap();
+    assert!(!call(&tools).await.is_error);
+    until("both are there", || (seen.lock().unwrap().len() == 2).then_some(())).await;
+    assert_eq!(*seen.lock().unwrap(), ["(2 lines from before a protocol was agreed on)", "calling"]);
+}
+
+#[tokio::test]
+async fn of_two_starts_only_the_second_is_heard() {
+    for (discover, initialize) in
+        [("echo first >&2; exit 1", GOOD.initialize), ("echo first >&2; exit 1", "exit 2")]
+    {
+        let (log, seen) = log();
+        let first = "echo starting >&2".into();
+        let script = Script { discover, initialize, first, ..GOOD };
+        let started = McpTools::start(script.server(), limits(), Some(log)).await;
+        assert_eq!(started.is_err(), initialize == "exit 2");
+        if let Err(error) = started {
+            let text = "the tool server ended before it had listed its tools (exit status: 2)";
+            assert_eq!(error.to_string(), text);
+        }
+        until("the second is heard", || (!seen.lock().unwrap().is_empty()).then_some(())).await;
+        assert_eq!(*seen.lock().unwrap(), ["starting"]);
+    }
 }
 
 #[tokio::test]

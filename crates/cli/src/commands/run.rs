@@ -1,0 +1,297 @@
+//! `planproof run`: an agent on a user's own tools, its trace shown while it happens.
+
+mod live;
+mod system;
+mod transcript;
+
+use std::fs;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_agents::{Agent, ExternalRun, FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_bench::AgentUnderTest;
+use planproof_tools::mcp::{AccessToken, McpServer, RunTools};
+use planproof_tools::{
+    ClientLimits, CombinedTools, OpenSource, ServerLog, ToolSource, ToolSourceError, WallClock,
+};
+use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
+use secrecy::SecretString;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::runtime;
+use crate::arguments::{Global, RunArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::render::short;
+use crate::{progress, select, signals};
+use live::{LiveSink, LiveTrace};
+use system::Instructed;
+use transcript::{Colours, visible};
+
+/// What the header of a trace says where a campaign's has the id of a case.
+const CASE: &str = "run";
+
+/// Most characters of a list of tools on stderr.
+const TOOLS_SHOWN_CHARACTERS: usize = 300;
+
+/// Most characters of a source's name before each line that its program writes to stderr.
+const LABEL_CHARACTERS: usize = 40;
+
+/// A run about to begin.
+struct Prepared {
+    agent: AgentUnderTest,
+    task: String,
+    limits: RunLimits,
+    sources: Vec<ToolSource>,
+    tool_limits: ClientLimits,
+    trace: Option<fs::File>,
+    seed: u64,
+    /// A person is there to be asked before foreign tools are handed out.
+    asks: bool,
+}
+
+pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let prepared = prepare(arguments, global)?;
+    runtime()?.block_on(carry_out(prepared, global))
+}
+
+/// Everything that the user may have got wrong is found here, before anything is started.
+fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
+    let agent = select::agent(&arguments.agent, &arguments.model)?;
+    let agent = match &arguments.system {
+        Some(system) => instruct(agent, system)?,
+        None => agent,
+    };
+    let limits = RunLimits {
+        wall: select::seconds("--timeout", arguments.timeout)?,
+        iterations: arguments.iterations.get(),
+        ..RunLimits::default()
+    };
+    let call = select::seconds("--tool-timeout", arguments.tool_timeout)?;
+    let tool_limits = ClientLimits { call, ..ClientLimits::default() };
+    let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
+    let sources = arguments
+        .tools
+        .iter()
+        .map(|text| ToolSource::parse(text, variable).map_err(|error| source_failure(&error)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let is_from_stdin = arguments.task == "-";
+    let task = if is_from_stdin { select::read_text(Path::new("-"))? } else { arguments.task.clone() };
+    let task = task.trim().to_owned();
+    if task.is_empty() {
+        return Err(Failure::usage("the task is empty: say what the agent is to do"));
+    }
+    let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
+    let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal() && !is_from_stdin;
+    let asks = !arguments.yes && is_watched && sources.iter().any(ToolSource::is_foreign);
+    Ok(Prepared { agent, task, limits, sources, tool_limits, trace, seed: global.seed, asks })
+}
+
+/// Opens the file for the trace. What it may hold stays in it until the agent begins.
+fn trace_file(path: &Path) -> Result<fs::File, Failure> {
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    file.map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
+}
+
+/// The agent with standing instructions for its model.
+fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failure> {
+    let Agent::FunctionCalling(inner) = &agent.agent else {
+        return Err(Failure::usage("--system is for an agent whose model we ask: tools@MODEL"));
+    };
+    let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));
+    let inner = FunctionCallingAgent::new(model)
+        .ok_or_else(|| Failure::usage("the model cannot call tools, which the agent needs"))?;
+    Ok(AgentUnderTest { agent: Agent::FunctionCalling(inner), ..agent })
+}
+
+/// A server's words may be among them, which must not reach the terminal as they are.
+fn source_failure(error: &ToolSourceError) -> Failure {
+    let text = visible(&error.to_string(), true);
+    if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
+}
+
+async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, Failure> {
+    let mut stop = Box::pin(signals::stop_requested());
+    let interrupted = || Failure::outside("interrupted before the agent had begun");
+    let sources = tokio::select! {
+        biased;
+        () = &mut stop => return Err(interrupted()),
+        opened = open(&prepared, global) => opened?,
+    };
+    let tools =
+        CombinedTools::new(sources).map_err(|error| Failure::usage(visible(&error.to_string(), true)))?;
+    let tools = Arc::new(tools);
+    introduce(&tools, global);
+    if prepared.asks {
+        let agreed = tokio::select! {
+            biased;
+            () = &mut stop => return Err(interrupted()),
+            agreed = ask() => agreed,
+        };
+        if !agreed {
+            tools.close().await;
+            return Err(Failure::usage("nothing was run; --yes answers the question beforehand"));
+        }
+    }
+    let trace = prepared.trace.take();
+    let is_kept = trace.is_some();
+    let (live, recorder) = begin(&prepared, trace, global);
+    let finished = tokio::select! {
+        biased;
+        () = &mut stop => None,
+        result = run_agent(&prepared, &tools, &recorder) => Some(result),
+    };
+    tools.close().await;
+    let Some(result) = finished else {
+        live.finish()?;
+        let kept = if is_kept { "; the trace so far is in its file" } else { "" };
+        return Err(Failure::outside(format!("interrupted{kept}")));
+    };
+    result?;
+    conclude(recorder.take_events().pop().map(|event| event.kind), &live, global)
+}
+
+/// Opens all sources at once.
+async fn open(prepared: &Prepared, global: &Global) -> Result<Vec<OpenSource>, Failure> {
+    let colours = Colours::for_stderr();
+    let mut opening = JoinSet::new();
+    for (place, source) in prepared.sources.iter().cloned().enumerate() {
+        let limits = prepared.tool_limits;
+        let label = visible(&short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS), false);
+        let log: Option<ServerLog> = (!global.quiet).then(|| {
+            let log: ServerLog = Arc::new(move |line: &str| {
+                eprintln!("{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
+            });
+            log
+        });
+        opening.spawn(async move { (place, source.open(limits, log.as_ref()).await) });
+    }
+    let mut sources: Vec<Option<OpenSource>> = vec![None; prepared.sources.len()];
+    // Dropping the set, at the first that fails, ends the servers that are being started.
+    while let Some(opened) = opening.join_next().await {
+        let (place, source) = opened.map_err(|error| Failure::outside(error.to_string()))?;
+        sources[place] = Some(source.map_err(|error| source_failure(&error))?);
+    }
+    Ok(sources.into_iter().flatten().collect())
+}
+
+/// Says on stderr which tools there are, and which are not.
+fn introduce(tools: &CombinedTools, global: &Global) {
+    for source in tools.sources() {
+        let names: Vec<&str> = source.toolbox().tools().iter().map(|tool| tool.name.as_str()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
+        let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());
+        progress::say(global, &visible(&short(&line, TOOLS_SHOWN_CHARACTERS), false));
+        for reason in source.server().map(planproof_tools::McpTools::left_out).unwrap_or_default() {
+            progress::say(global, &visible(&format!("note: left out {reason}"), false));
+        }
+    }
+}
+
+/// Asks the person at the terminal.
+async fn ask() -> bool {
+    let (answer, answered) = oneshot::channel();
+    // A thread of its own: a read from the terminal cannot be given up, and must not keep us from ending.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        eprint!(
+            "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] "
+        );
+        let _ = io::stderr().flush();
+        let agreed = io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line);
+        let _ = answer.send(agreed);
+    });
+    answered.await.unwrap_or(false)
+}
+
+fn is_yes(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+/// Starts the clock and the trace.
+fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<LiveTrace>, Arc<Recorder>) {
+    let clock = WallClock::start();
+    let AgentUnderTest { name, model, simulated, .. } = &prepared.agent;
+    let header = Header {
+        agent: name.clone(),
+        model: model.clone(),
+        simulated: *simulated,
+        case: CASE.to_owned(),
+        repeat: 0,
+        seed: prepared.seed,
+        clock: clock.unit().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    if let Some(file) = &trace {
+        // A pipe has no length, and holds nothing from before.
+        let _ = file.set_len(0);
+    }
+    let live = Arc::new(LiveTrace::begin(&header, trace, global.json));
+    let recorder = Recorder::with_sink(Arc::new(clock), Box::new(LiveSink(Arc::clone(&live))));
+    (live, Arc::new(recorder))
+}
+
+async fn run_agent(
+    prepared: &Prepared,
+    tools: &Arc<CombinedTools>,
+    recorder: &Arc<Recorder>,
+) -> Result<(), Failure> {
+    let limits = &prepared.limits;
+    let query = &prepared.task;
+    if let Agent::FunctionCalling(agent) = &prepared.agent.agent {
+        let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
+        agent.run(run).await;
+        return Ok(());
+    }
+    let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
+    let server = McpServer::bind(0).await.map_err(outside)?;
+    let offered = RunTools {
+        toolbox: Arc::clone(tools) as Arc<_>,
+        recorder: Arc::clone(recorder),
+        calls_max: limits.iterations,
+    };
+    let open = server.open(offered, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
+    let run =
+        ExternalRun { query, mcp_url: open.url(), limits, limit_reached: open.limit_reached(), recorder };
+    match &prepared.agent.agent {
+        Agent::Command(agent) => agent.run(&run).await,
+        Agent::Url(agent) => agent.run(&run).await,
+        Agent::FunctionCalling(_) => unreachable!("handled above"),
+    };
+    Ok(())
+}
+
+/// Prints the answer, and says how it went.
+fn conclude(end: Option<EventKind>, live: &LiveTrace, global: &Global) -> Result<ExitCode, Failure> {
+    live.finish()?;
+    let code = match end {
+        Some(EventKind::End(EndReason::Answered { text })) => {
+            if !global.json {
+                live.answer(&text)?;
+            }
+            ExitCode::Passed
+        }
+        Some(EventKind::End(EndReason::LimitReached { .. } | EndReason::AgentFailed { .. })) => {
+            ExitCode::Failed
+        }
+        _ => ExitCode::Outside,
+    };
+    Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for line in ["y\n", "Yes", " YES \r\n"] {
+            assert!(is_yes(line));
+        }
+        for line in ["", "\n", "n\n", "yep\n", "no\n"] {
+            assert!(!is_yes(line));
+        }
+    }
+}

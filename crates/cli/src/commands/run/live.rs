@@ -1,0 +1,128 @@
+//! Where the events of a run go the moment they happen: to stdout, and to a trace file.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use planproof_trace::{Event, EventSink, Header, wire};
+
+use super::transcript::{Colours, Transcript, is_hidden, visible};
+use crate::failure::Failure;
+
+/// Shows each event on stdout, for people or as JSON lines, and writes it to a file.
+pub(super) struct LiveTrace(Mutex<State>);
+
+struct State {
+    /// `None` for JSON lines.
+    transcript: Option<Transcript>,
+    file: Option<File>,
+    /// What went wrong first. The run goes on without being shown, or written.
+    stdout_error: Option<io::Error>,
+    file_error: Option<io::Error>,
+}
+
+/// Hands the events of a recorder over.
+pub(super) struct LiveSink(pub(super) Arc<LiveTrace>);
+
+impl EventSink for LiveSink {
+    fn append(&self, event: &Event) {
+        let mut line = Vec::new();
+        wire::v1::write_event(event, &mut line);
+        let mut state = self.0.lock();
+        let text = state.transcript.as_mut().map(|transcript| transcript.event(event));
+        state.put(&line, text);
+    }
+}
+
+impl LiveTrace {
+    /// Shows and writes the header.
+    pub(super) fn begin(header: &Header, file: Option<File>, is_json: bool) -> Self {
+        let transcript = (!is_json).then(|| Transcript::new(Colours::for_stdout()));
+        let text = transcript.as_ref().map(|transcript| transcript.header(header));
+        let mut state = State { transcript, file, stdout_error: None, file_error: None };
+        let mut line = Vec::new();
+        wire::v1::write_header(header, &mut line);
+        state.put(&line, text);
+        Self(Mutex::new(state))
+    }
+
+    /// Prints the answer, after all that led to it.
+    pub(super) fn answer(&self, text: &str) -> Result<(), Failure> {
+        if self.lock().stdout_error.is_none() {
+            writeln!(io::stdout(), "\n{}", visible(text, true))?;
+        }
+        Ok(())
+    }
+
+    /// Says what could not be shown or written. That nobody reads on is no failure.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        let mut state = self.lock();
+        if let Some(error) = state.file_error.take() {
+            return Err(Failure::outside(format!("cannot write the trace: {error}")));
+        }
+        match state.stdout_error.as_ref() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::outside(format!("cannot write to stdout: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held leaves a whole state, so it stays usable.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Puts one event out: its line, and what people see of it.
+    fn put(&mut self, line: &[u8], text: Option<String>) {
+        if let Some(file) = &mut self.file
+            && self.file_error.is_none()
+        {
+            let mut line = line.to_vec();
+            line.push(b'\n');
+            self.file_error = file.write_all(&line).err();
+        }
+        if self.stdout_error.is_none() {
+            let text = text.unwrap_or_else(|| escaped(&String::from_utf8_lossy(line)) + "\n");
+            let mut out = io::stdout().lock();
+            self.stdout_error = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
+        }
+    }
+}
+
+/// A JSON document with everything escaped that a terminal might act on or hide. Outside of strings JSON is plain ASCII,
+/// so an escape can stand for such a character wherever it occurs.
+fn escaped(json: &str) -> String {
+    if !json.contains(is_hidden) {
+        return json.to_owned();
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing into a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_escaped_and_stays_the_same_document() {
+        let text = "a\u{9b}31m\u{202e}b\u{e0041}\u{7f}é";
+        let document = serde_json::json!({"text": text}).to_string();
+        let shown = escaped(&document);
+        assert_eq!(shown, r#"{"text":"a\u009b31m\u202eb\udb40\udc41\u007fé"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap()["text"], text);
+    }
+}

@@ -1,0 +1,299 @@
+//! A run as people read it: a line for each event.
+//!
+//! Whatever a model, a tool or a server has written is made harmless first: a control character that reached the
+//! terminal could move the cursor over what was shown before, or make the terminal type.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, Header, Usage};
+
+use crate::render::short;
+
+/// Most characters shown of what a model says, and of a task.
+const WORDS_SHOWN: usize = 600;
+/// Most characters shown of a call's arguments, and of its result.
+const CALL_SHOWN: usize = 300;
+/// Characters of the first column.
+const LABEL: usize = 8;
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Colours {
+    On,
+    Off,
+}
+
+impl Colours {
+    /// Where stdout is a terminal and `NO_COLOR` is not set.
+    pub(super) fn for_stdout() -> Self {
+        Self::on_terminal(std::io::stdout().is_terminal())
+    }
+
+    /// Where stderr is a terminal and `NO_COLOR` is not set.
+    pub(super) fn for_stderr() -> Self {
+        Self::on_terminal(std::io::stderr().is_terminal())
+    }
+
+    fn on_terminal(is_terminal: bool) -> Self {
+        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if is_terminal && !is_plain { Self::On } else { Self::Off }
+    }
+
+    pub(super) fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::On if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// What is known of the run so far.
+pub(super) struct Transcript {
+    colours: Colours,
+    turns: u32,
+    /// Number and beginning of each call.
+    calls: HashMap<CallId, (usize, u64)>,
+    usage: Usage,
+}
+
+impl Transcript {
+    pub(super) fn new(colours: Colours) -> Self {
+        Self { colours, turns: 0, calls: HashMap::new(), usage: Usage::default() }
+    }
+
+    /// What comes before the first event: nothing, but for a simulation.
+    pub(super) fn header(&self, header: &Header) -> String {
+        if !header.simulated {
+            return String::new();
+        }
+        self.line(
+            "note",
+            "1",
+            "SIMULATION: a simulated model answers; it knows nothing of tools like these.",
+            "",
+        )
+    }
+
+    /// The line of an event, with its end.
+    pub(super) fn event(&mut self, event: &Event) -> String {
+        match &event.kind {
+            EventKind::Query { text } => self.line("task", "1", &cut(text, WORDS_SHOWN), ""),
+            EventKind::Turn { text, calls, usage, .. } => {
+                self.turns += 1;
+                self.usage += *usage;
+                let calls = match calls {
+                    0 => None,
+                    1 => Some("1 call".to_owned()),
+                    calls => Some(format!("{calls} calls")),
+                };
+                let notes: Vec<String> = calls.into_iter().chain(tokens(*usage)).collect();
+                self.line(&format!("turn {}", self.turns), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
+            }
+            EventKind::Call(call) => {
+                let number = self.calls.len() + 1;
+                self.calls.insert(call.id.clone(), (number, event.at));
+                let arguments = match &call.arguments {
+                    Arguments::Object(object) if object.is_empty() => String::new(),
+                    Arguments::Object(_) => call.arguments.to_text(),
+                    Arguments::Malformed(text) => format!("malformed: {text}"),
+                };
+                let text = format!("{} {}", cut(&call.name, CALL_SHOWN), cut(&arguments, CALL_SHOWN));
+                self.line(&format!("call {number}"), "1;33", text.trim_end(), "")
+            }
+            EventKind::Result(result) => {
+                let (number, begun) = self.calls.get(&result.id).copied().unwrap_or((0, event.at));
+                let (label, colour) = if result.is_error { ("error", "1;31") } else { ("ok", "1;32") };
+                let taken = time(event.at.saturating_sub(begun));
+                self.line(&format!("{label} {number}"), colour, &cut(&result.text, CALL_SHOWN), &taken)
+            }
+            EventKind::End(reason) => {
+                let (text, colour) = match reason {
+                    EndReason::Answered { .. } => ("answered".to_owned(), "1;32"),
+                    EndReason::LimitReached { limit, value } => {
+                        (format!("limit reached: {limit} {value}"), "1;31")
+                    }
+                    EndReason::AgentFailed { reason } => {
+                        (format!("the agent failed: {}", cut(reason, WORDS_SHOWN)), "1;31")
+                    }
+                    EndReason::Unscored { reason } => (cut(reason, WORDS_SHOWN), "1;31"),
+                };
+                self.line("end", colour, &text, &self.totals(event.at))
+            }
+        }
+    }
+
+    fn totals(&self, at: u64) -> String {
+        let count = |count: usize, noun: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            count => Some(format!("{count} {noun}s")),
+        };
+        let parts = [
+            Some(time(at)),
+            count(self.turns as usize, "turn"),
+            count(self.calls.len(), "call"),
+            tokens(self.usage),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// A label, what is to be said, and notes on it.
+    fn line(&self, label: &str, colour: &str, text: &str, notes: &str) -> String {
+        let mut line = self.colours.paint(colour, &format!("{label:<LABEL$}"));
+        for part in [text.to_owned(), notes_of(self.colours, notes)] {
+            if !part.is_empty() {
+                let _ = write!(line, " {part}");
+            }
+        }
+        format!("{}\n", line.trim_end())
+    }
+}
+
+fn notes_of(colours: Colours, notes: &str) -> String {
+    if notes.is_empty() { String::new() } else { colours.dim(&format!("({notes})")) }
+}
+
+/// As much of a text as is shown of it, in one line.
+fn cut(text: &str, characters: usize) -> String {
+    visible(&short(text.trim(), characters), false)
+}
+
+fn tokens(usage: Usage) -> Option<String> {
+    (usage != Usage::default())
+        .then(|| format!("{} tokens in, {} out", usage.input_tokens, usage.output_tokens))
+}
+
+/// A time in milliseconds, as people read it.
+fn time(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1000 => format!("{milliseconds} ms"),
+        _ => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+    }
+}
+
+/// The text without anything that a terminal would act on or hide: such a character is shown as its escape. With
+/// `keep_lines` line breaks and tabs stay what they are.
+pub(super) fn visible(text: &str, keep_lines: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' if keep_lines => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Control characters, and those that turn the direction of text around, break lines or are not seen at all.
+pub(super) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_trace::{ToolResult, notation};
+
+    use super::*;
+
+    fn shown(events: &str) -> String {
+        let mut transcript = Transcript::new(Colours::Off);
+        notation::parse(events).unwrap().iter().map(|event| transcript.event(event)).collect()
+    }
+
+    #[test]
+    fn events_are_lines() {
+        let text = shown(
+            r#"query "Add 40 and 2.\nThen stop." | @900 turn 2 calls "I add." tokens=10/20 | @900 call add {"a":40,"b":2} | @901 call wash malformed "[1" | @1000 err "no\u001b[2J" | @2345 ok #c1 "42" | @4000 say "It is 42." tokens=1/2 | @4100 answer "It is 42.""#,
+        );
+        insta::assert_snapshot!(text, @r#"
+        task     Add 40 and 2.\nThen stop.
+        turn 1   I add. (2 calls, 10 tokens in, 20 out)
+        call 1   add {"a":40,"b":2}
+        call 2   wash malformed: [1
+        error 2  no\u{1b}[2J (99 ms)
+        ok 1     42 (1.4 s)
+        turn 2   It is 42. (1 tokens in, 2 out)
+        end      answered (4.1 s, 2 turns, 2 calls, 11 tokens in, 22 out)
+        "#);
+    }
+
+    #[test]
+    fn ends_say_why() {
+        for (end, line) in [
+            ("limit iterations 50", "end      limit reached: iterations 50 (0 ms)\n"),
+            (r#"failed "exit\u0007""#, "end      the agent failed: exit\\u{7} (0 ms)\n"),
+            (r#"unscored "no key""#, "end      no key (0 ms)\n"),
+        ] {
+            assert_eq!(shown(end), line);
+        }
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_acts_on_gets_through() {
+        let evil = "\u{1b}]0;title\u{7}\u{9b}2J\u{8}\u{7f}\u{202e}\u{2028}\u{e0041}\u{feff}\r\n\tok";
+        let harmless = |text: &str| text.chars().all(|c| !is_hidden(c) || c == '\n' || c == '\t');
+        assert_eq!(
+            visible(evil, false),
+            "\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{8}\\u{7f}\\u{202e}\\u{2028}\\u{e0041}\\u{feff}\\r\\n\\tok"
+        );
+        assert!(harmless(&visible(evil, true)) && visible(evil, true).ends_with("\\r\n\tok"));
+        let id = CallId::new(evil);
+        let call = planproof_trace::ToolCall {
+            id: id.clone(),
+            name: evil.into(),
+            arguments: Arguments::Malformed(evil.into()),
+        };
+        let object = Arguments::from_text(&serde_json::json!({ evil: evil }).to_string());
+        let kinds = [
+            EventKind::Query { text: evil.into() },
+            EventKind::Turn {
+                text: evil.into(),
+                calls: 1,
+                finish: planproof_trace::FinishReason::Stop,
+                usage: Usage::default(),
+            },
+            EventKind::Call(call.clone()),
+            EventKind::Call(planproof_trace::ToolCall { arguments: object, ..call }),
+            EventKind::Result(ToolResult::ok(id.clone(), evil)),
+            EventKind::Result(ToolResult::error(id, evil)),
+            EventKind::End(EndReason::AgentFailed { reason: evil.into() }),
+            EventKind::End(EndReason::Unscored { reason: evil.into() }),
+        ];
+        let mut transcript = Transcript::new(Colours::Off);
+        for kind in kinds {
+            let line = transcript.event(&Event { at: 0, kind });
+            assert!(line.lines().count() == 1 && harmless(&line) && !line.contains('\t'), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let text = shown(&format!("query {:?} | ok #c1 {:?}", "a".repeat(9999), "b".repeat(9999)));
+        let lengths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
+        assert_eq!(lengths, [LABEL + 1 + WORDS_SHOWN, LABEL + 1 + CALL_SHOWN + " (0 ms)".len()]);
+        assert!(text.contains('…'));
+    }
+
+    #[test]
+    fn colours_surround_labels_and_notes() {
+        let mut transcript = Transcript::new(Colours::On);
+        let events = notation::parse("ok #c1 \"a\"").unwrap();
+        assert_eq!(
+            transcript.event(&events[0]),
+            "\u{1b}[1;32mok 0    \u{1b}[0m a \u{1b}[2m(0 ms)\u{1b}[0m\n"
+        );
+    }
+}
