@@ -19,6 +19,7 @@
 //! this crate does not look into.
 
 mod error;
+mod progress;
 mod read;
 mod receipt;
 mod schema;
@@ -26,6 +27,7 @@ mod store;
 mod writer;
 
 pub use error::StoreError;
+pub use progress::{Progress, Spent};
 pub use read::{Campaign, CaseRow, RunRow, RunState, Unit};
 pub use receipt::Receipt;
 pub use store::{NewCampaign, Store, StoreLimits};

@@ -22,9 +22,9 @@ const CACHE_KIB: i64 = 8 * 1024;
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
 /// Published steps never change; new ones are added at the end.
-const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql"))];
+const MIGRATIONS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")), M::up(include_str!("schema/2.sql"))];
 
-fn version_supported() -> i64 {
+pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
@@ -45,13 +45,13 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-/// Opens a store for reading.
-pub(crate) fn open_read_only(place: &Place) -> Result<Connection, StoreError> {
+/// Opens a store for reading, and gives its version: an older one is read as it is, since nothing may be changed.
+pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreError> {
     let connection = connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     match version(&connection, place)? {
-        Some(version) if version == version_supported() => Ok(connection),
-        // There is only one version so far, hence no older one to refuse; this is an empty file.
-        _ => Err(StoreError::NotAStore { path: place.path.clone() }),
+        Some(version) => Ok((connection, version)),
+        // An empty file.
+        None => Err(StoreError::NotAStore { path: place.path.clone() }),
     }
 }
 

@@ -56,13 +56,15 @@ pub struct NewCampaign<'a> {
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) place: Place,
+    /// The version of its tables: an older one than ours only where it is open for reading.
+    pub(crate) version: i64,
     is_writable: bool,
     writer: OnceCell<Writer>,
 }
 
 impl Store {
     /// Opens the store in the file at `path` for reading and writing. A missing or empty file becomes a store; its
-    /// directory must exist.
+    /// directory must exist. A store of an older version is brought up to ours.
     ///
     /// # Errors
     /// [`StoreError::NotAStore`], [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::CannotOpen`],
@@ -71,18 +73,20 @@ impl Store {
     pub fn open(path: &Path, limits: StoreLimits) -> Result<Self, StoreError> {
         let place = Place::new(path, limits);
         let connection = schema::open(&place)?;
-        Ok(Self { connection, place, is_writable: true, writer: OnceCell::new() })
+        let version = schema::version_supported();
+        Ok(Self { connection, place, version, is_writable: true, writer: OnceCell::new() })
     }
 
     /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing, SQLite may have
-    /// to create or change the files that end in `-wal` and `-shm` beside it.
+    /// to create or change the files that end in `-wal` and `-shm` beside it. A store of an older version is read as it
+    /// is.
     ///
     /// # Errors
     /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::new(path, StoreLimits::default());
-        let connection = schema::open_read_only(&place)?;
-        Ok(Self { connection, place, is_writable: false, writer: OnceCell::new() })
+        let (connection, version) = schema::open_read_only(&place)?;
+        Ok(Self { connection, place, version, is_writable: false, writer: OnceCell::new() })
     }
 
     /// The path it was opened with.
