@@ -10,7 +10,9 @@ mod metrics;
 mod report;
 mod sim;
 
-pub use campaign::{AgentUnderTest, Campaign, CampaignError, Outcome, SolverMeter, mock_tools};
+pub use campaign::{
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
+};
 pub use findings::{Finding, pick_findings, violated_places};
 pub use metrics::{Interval, wilson};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, Tokens};

@@ -45,6 +45,8 @@ pub struct Report {
     pub model: Option<String>,
     /// The model is one of our simulations: the figures say nothing of any real model.
     pub simulated: bool,
+    /// The model's answers came from a recording alone. Not known to [`Report::new`]; whoever replays says so.
+    pub replay: bool,
     /// Runs that came to an end, scored or not.
     pub cases: u64,
     /// Runs that passed.
@@ -121,6 +123,7 @@ impl Report {
             agent: input.agent.to_owned(),
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
+            replay: false,
             cases: input.outcomes.len() as u64,
             passed: 0,
             failed: 0,
