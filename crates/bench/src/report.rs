@@ -75,6 +75,9 @@ pub struct Report {
     pub tokens: Tokens,
     /// Cost in US dollars; null where no price is known.
     pub cost: Option<f64>,
+    /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
+    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    pub cost_is_estimate: bool,
 }
 
 /// Success at one number of actions.
@@ -138,6 +141,7 @@ impl Report {
             agent_seconds: 0.0,
             tokens: Tokens { input: 0, output: 0 },
             cost: input.cost,
+            cost_is_estimate: false,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for outcome in input.outcomes {

@@ -7,6 +7,7 @@ mod failure;
 mod open_files;
 mod progress;
 mod render;
+mod secrets;
 mod select;
 mod signals;
 

@@ -10,12 +10,14 @@ use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, SimKind, SimModel};
 use planproof_model::Model;
 use planproof_model::openai::{OpenAiConfig, OpenAiModel};
+use planproof_model::recording::{Recording, ReplayModel};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
+use crate::secrets;
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -95,6 +97,10 @@ pub(crate) fn model(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model
         config.requests_per_second = asking.requests_per_second;
         return Ok(Arc::new(OpenAiModel::new(config)?));
     }
+    if let Some(file) = name.strip_prefix("replay/") {
+        let recording = Arc::new(Recording::read(Path::new(file))?);
+        return Ok(Arc::new(ReplayModel::new(recording, secrets::held())?));
+    }
     Err(Failure::usage(format!(
         "unknown model \"{name}\": write sim/NAME or openai/NAME, as in openai/gpt-5-mini"
     )))
@@ -114,8 +120,11 @@ pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, Failure> {
         })
 }
 
-/// The agent of that name.
-pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTest, Failure> {
+/// Gives the model of a name.
+pub(crate) type FindModel<'a> = dyn Fn(&str) -> Result<Arc<dyn Model>, Failure> + 'a;
+
+/// The agent of that name, with models from `find_model`.
+pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnderTest, Failure> {
     if let Some(command) = name.strip_prefix("command:") {
         let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
         agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
@@ -136,14 +145,15 @@ pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTes
             FunctionCallingAgent::KIND
         )));
     }
-    let model = model(model_name, asking)?;
+    let model = find_model(model_name)?;
+    let shown_name = model.name().to_owned();
     let simulated = model.is_simulated() || is_simulation(model.name());
     let agent = FunctionCallingAgent::new(model)
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
     Ok(AgentUnderTest {
         agent: Agent::FunctionCalling(agent),
         name: name.to_owned(),
-        model: Some(model_name.to_owned()),
+        model: Some(shown_name),
         simulated,
     })
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::{Outcome, Report, ReportInput, violated_places};
+use planproof_bench::{Outcome, violated_places};
+use planproof_model::prices::Money;
 use planproof_store::{Campaign, RunRow, RunState, Store};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
@@ -14,7 +15,7 @@ use planproof_trace::{Trace, notation};
 use serde_json::json;
 
 use super::print_json;
-use super::test::{StoredOptions, print_report};
+use super::test::{StoredOptions, Summary};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
@@ -96,7 +97,8 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
                 "run": campaign.id, "created_ms": campaign.created_ms, "agent": campaign.agent,
                 "model": campaign.model, "simulated": campaign.simulated, "cases": campaign.total(),
                 "finished": campaign.finished(), "passed": campaign.passed, "failed": campaign.failed,
-                "unscored": campaign.unscored, "command_line": campaign.command_line,
+                "unscored": campaign.unscored, "cost": cost(campaign), "ended_by": campaign.progress.ended_by,
+                "command_line": campaign.command_line,
             }))?;
         }
         return Ok(());
@@ -134,6 +136,11 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a campaign cost, in US dollars, where that is known.
+fn cost(campaign: &Campaign) -> Option<f64> {
+    campaign.progress.spent.picodollars.map(|picodollars| Money::from_picodollars(picodollars).dollars())
+}
+
 /// A moment in milliseconds since 1970 as "2026-11-20 12:33".
 fn date(milliseconds: u64) -> String {
     let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds);
@@ -143,26 +150,25 @@ fn date(milliseconds: u64) -> String {
 
 fn show(store: &Store, name: &str, findings: usize, global: &Global) -> Result<(), Failure> {
     let Stored { campaign, cases, options, outcomes } = Stored::load(store, name)?;
-    let report = Report::new(ReportInput {
+    let summary = Summary {
+        id: &campaign.id,
         agent: &campaign.agent,
         model: campaign.model.as_deref(),
         simulated: campaign.simulated,
         cases: &cases,
         outcomes: &outcomes,
-        solver: options.solver(),
-        synthesis: options.synthesis(),
-        cost: None,
-        ended_by: None,
-    });
+        options: &options,
+        progress: &campaign.progress,
+    };
     let missing = campaign.total() - campaign.finished();
-    if missing > 0 {
+    if missing > 0 && !options.is_replay() && campaign.progress.ended_by.is_none() {
         eprintln!(
             "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
             campaign.total(),
             campaign.id
         );
     }
-    print_report(&report, &cases, &outcomes, &campaign.id, findings, global)
+    summary.print(&summary.report(), findings, global)
 }
 
 fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(), Failure> {

@@ -1,0 +1,67 @@
+//! What of a campaign is kept in the store, and in a recording, beside its cases.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use planproof_bench::SolverMeter;
+use planproof_synth::JudgeOptions;
+use serde::{Deserialize, Serialize};
+
+/// The options that a campaign is gone on with and summed up again with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StoredOptions {
+    pub(super) seed: u64,
+    pub(super) concurrency: usize,
+    pub(super) timeout_ms: u64,
+    pub(super) iterations: u32,
+    pub(super) repeated_fails: bool,
+    pub(super) distractor_fails: bool,
+    pub(super) serve_model: Option<String>,
+    pub(super) solver_calls: u64,
+    pub(super) solver_ns: u64,
+    pub(super) synthesis_ns: u64,
+    /// Campaigns of before there were recordings have none.
+    #[serde(default)]
+    pub(super) answers: Answers,
+}
+
+/// Where the answers of the model come from, and where they go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answers {
+    /// From the model, and nowhere.
+    #[default]
+    Live,
+    /// From the model, into this file.
+    Record(PathBuf),
+    /// From this file if it has them, else from the model and into the file.
+    Cache(PathBuf),
+    /// From this file alone.
+    Replay(PathBuf),
+}
+
+impl StoredOptions {
+    pub(crate) fn judge(&self) -> JudgeOptions {
+        JudgeOptions { repeated_fails: self.repeated_fails, distractor_fails: self.distractor_fails }
+    }
+
+    pub(crate) fn solver(&self) -> SolverMeter {
+        SolverMeter { calls: self.solver_calls, time: Duration::from_nanos(self.solver_ns) }
+    }
+
+    pub(crate) fn synthesis(&self) -> Duration {
+        Duration::from_nanos(self.synthesis_ns)
+    }
+
+    pub(super) fn set_synthesis(&mut self, solver: SolverMeter, synthesis: Duration) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.solver_calls = solver.calls;
+        self.solver_ns = nanoseconds(solver.time);
+        self.synthesis_ns = nanoseconds(synthesis);
+    }
+
+    /// Whether no model is asked.
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self.answers, Answers::Replay(_))
+    }
+}
