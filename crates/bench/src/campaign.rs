@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planproof_agents::{Agent, ExternalRun, InProcessRun, RunLimits};
+use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
 use planproof_store::{Finish, Start, StoreError, Writer};
 use planproof_synth::file::write_verdict;
 use planproof_synth::{Case, Draw, JudgeOptions, Meter, Unscored, Verdict, judge};
 use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, WallClock};
-use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Usage};
+use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
 use thiserror::Error;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::RunSummary;
@@ -50,6 +51,29 @@ pub struct Campaign {
     pub concurrency: NonZeroUsize,
     /// Draws the secret part of a run's tool URL.
     pub token: fn() -> [u8; TOKEN_BYTES],
+}
+
+/// What watches over a campaign while it runs. None of it changes a result.
+#[derive(Debug, Clone, Default)]
+pub struct Supervision {
+    /// Kept out of the traces.
+    pub secrets: Secrets,
+    /// Holds the model that is paid for to its budget. Once it has refused a request, no run is begun any more; those
+    /// going on end as they may, and one that was refused a request counts as not run.
+    pub meter: Option<Arc<BudgetMeter>>,
+    /// When the runs going on are ended and count as not run.
+    pub deadline: Option<Instant>,
+}
+
+/// How a campaign ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CampaignEnd {
+    /// All cases were run.
+    Complete,
+    /// The meter refused a request. What was not run can be run later.
+    BudgetUsedUp,
+    /// The deadline came first. What was not run can be run later.
+    DeadlineReached,
 }
 
 /// What came of one run.
@@ -128,6 +152,7 @@ struct Shared {
     store: Option<Writer>,
     schemas: SchemaCache,
     server: Option<McpServer>,
+    supervision: Supervision,
 }
 
 impl Campaign {
@@ -142,19 +167,37 @@ impl Campaign {
         store: Option<Writer>,
         finished: &HashSet<u32>,
         stop: &CancellationToken,
-        mut observe: impl FnMut(Outcome),
+        observe: impl FnMut(Outcome),
     ) -> Result<(), CampaignError> {
+        self.run_supervised(store, finished, stop, Supervision::default(), observe).await.map(drop)
+    }
+
+    /// As [`run`](Self::run), under supervision. A run that counts as not run is not observed, and stays unfinished in
+    /// the store.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_supervised(
+        &self,
+        store: Option<Writer>,
+        finished: &HashSet<u32>,
+        stop: &CancellationToken,
+        supervision: Supervision,
+        mut observe: impl FnMut(Outcome),
+    ) -> Result<CampaignEnd, CampaignError> {
         let server = match self.agent.agent {
             Agent::FunctionCalling(_) => None,
             Agent::Command(_) | Agent::Url(_) => Some(McpServer::bind(0).await?),
         };
+        let campaign = self.clone();
         let shared =
-            Arc::new(Shared { campaign: self.clone(), store, schemas: SchemaCache::default(), server });
+            Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });
         let mut waiting = (0..self.cases.len() as u32).filter(|ordinal| !finished.contains(ordinal));
+        let mut deadline = std::pin::pin!(shared.deadline());
         // Dropping the set aborts its runs, which ends the processes they started.
         let mut running = JoinSet::new();
         loop {
-            while running.len() < self.concurrency.get() {
+            while running.len() < self.concurrency.get() && !shared.is_used_up() {
                 let Some(ordinal) = waiting.next() else { break };
                 let shared = Arc::clone(&shared);
                 running.spawn(async move { shared.run_case(ordinal).await });
@@ -162,19 +205,54 @@ impl Campaign {
             let joined = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Err(CampaignError::Stopped),
+                () = &mut deadline => {
+                    // What is finished by now is finished.
+                    while let Some(joined) = running.try_join_next() {
+                        finished_run(joined)?.into_iter().for_each(&mut observe);
+                    }
+                    return Ok(CampaignEnd::DeadlineReached);
+                }
                 joined = running.join_next() => joined,
             };
             match joined {
-                None => return Ok(()),
-                Some(Ok(outcome)) => observe(outcome?),
-                Some(Err(error)) => return Err(CampaignError::Panicked(error.to_string())),
+                Some(joined) => finished_run(joined)?.into_iter().for_each(&mut observe),
+                None if shared.is_used_up() => return Ok(CampaignEnd::BudgetUsedUp),
+                None => return Ok(CampaignEnd::Complete),
             }
         }
     }
 }
 
+/// What came of a run's task.
+fn finished_run(
+    joined: Result<Result<Option<Outcome>, CampaignError>, JoinError>,
+) -> Result<Option<Outcome>, CampaignError> {
+    joined.map_err(|error| CampaignError::Panicked(error.to_string()))?
+}
+
 impl Shared {
-    async fn run_case(&self, ordinal: u32) -> Result<Outcome, CampaignError> {
+    /// Over when the campaign's time is; never without a deadline.
+    fn deadline(&self) -> impl Future<Output = ()> + use<> {
+        let deadline = self.supervision.deadline;
+        async move {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.supervision.meter.as_ref().is_some_and(|meter| meter.is_used_up())
+    }
+
+    /// Whether a request may have been refused that came from a program's run. Nobody can tell which run that was.
+    fn may_have_been_refused(&self) -> bool {
+        self.supervision.meter.as_ref().is_some_and(|meter| meter.has_refused_elsewhere())
+    }
+
+    /// Runs one case. `None` if the run was refused a request, and so counts as not run.
+    async fn run_case(&self, ordinal: u32) -> Result<Option<Outcome>, CampaignError> {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let case = &cases[ordinal as usize];
         // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
@@ -204,16 +282,25 @@ impl Shared {
             Some((writer, run)) => Recorder::with_sink(clock, Box::new(writer.sink(run))),
             None => Recorder::new(clock),
         };
+        let recorder = recorder.hiding(self.supervision.secrets.clone());
         let tools = mock_tools(case, &self.schemas)
             .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
         let start = Instant::now();
-        let events = self.run_agent(case, tools, recorder, limits, seed).await?;
+        let (events, was_refused) =
+            noting_refusals(self.run_agent(case, tools, recorder, limits, seed)).await;
+        let events = events?;
         let wall = start.elapsed();
+        if was_refused || self.may_have_been_refused() {
+            if let Some((writer, run)) = run {
+                writer.abandon_run(run);
+            }
+            return Ok(None);
+        }
         let outcome = Outcome::of(case, ordinal, &events, self.campaign.judge, wall);
         if let Some((writer, run)) = run {
             finish_in_store(writer, run, case, &outcome).await?;
         }
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
     /// A model of our own name behind an HTTP server: simulated all the same, but timed.

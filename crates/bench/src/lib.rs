@@ -11,7 +11,9 @@ mod report;
 mod sim;
 mod summary;
 
-pub use campaign::{AgentUnderTest, Campaign, CampaignError, Outcome, SolverMeter, mock_tools};
+pub use campaign::{
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
+};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use metrics::{Interval, wilson};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};

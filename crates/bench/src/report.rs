@@ -67,6 +67,8 @@ pub struct Report {
     pub model: Option<String>,
     /// The model is one of our simulations: the figures say nothing of any real model.
     pub simulated: bool,
+    /// The model's answers came from a recording alone. Not known to [`Report::new`]; whoever replays says so.
+    pub replay: bool,
     /// Runs that came to an end, scored or not.
     pub cases: u64,
     /// Runs that passed.
@@ -95,6 +97,9 @@ pub struct Report {
     pub tokens: Tokens,
     /// Cost in US dollars; null where no price is known.
     pub cost: Option<f64>,
+    /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
+    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    pub cost_is_estimate: bool,
 }
 
 /// Success at one number of actions.
@@ -160,6 +165,7 @@ impl Report {
             agent: input.agent.to_owned(),
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
+            replay: false,
             cases: input.runs.len() as u64,
             passed: 0,
             failed: 0,
@@ -174,6 +180,7 @@ impl Report {
             agent_seconds: 0.0,
             tokens: Tokens { input: 0, output: 0 },
             cost: input.cost,
+            cost_is_estimate: false,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {

@@ -17,7 +17,7 @@ use crate::report_files::ReportFileArguments;
 #[command(disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
-                        3 something outside failed and nothing else."
+                        3 something outside failed, or a replay differs from its recording, and nothing else."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) enum Command {
     /// Judge one plan of one case.
     Check(CheckArguments),
     /// Test how an agent plans.
-    Test(TestArguments),
+    Test(Box<TestArguments>),
     /// Run an agent on a task with your own tools, and show what it does.
     Run(RunArguments),
     /// Offer a model as an OpenAI-compatible endpoint on this machine.
@@ -273,13 +273,59 @@ const DRAWING: [&str; 9] = [
 const RUNNING: [&str; 7] =
     ["from", "concurrency", "timeout", "iterations", "serve_model", "allow_repeats", "allow_distractors"];
 
+/// Options that say what becomes of the model's answers, and where they come from.
+const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
+
+/// What a campaign may spend.
+#[derive(Debug, Args)]
+pub(crate) struct BudgetArguments {
+    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
+    /// was not run can be run later with `--resume` and a larger budget.
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_cost: Option<f64>,
+    /// Most tokens, read and written together.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+    /// Longest time of the campaign, from the start of this command. Runs that go on then are ended and count as not run.
+    #[arg(long, value_name = "M")]
+    pub(crate) minutes: Option<f64>,
+    /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).
+    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+/// What becomes of the model's answers, and where they come from.
+#[derive(Debug, Args)]
+pub(crate) struct RecordingArguments {
+    /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
+    #[arg(long, value_name = "FILE", conflicts_with = "cache")]
+    pub(crate) record: Option<PathBuf>,
+    /// Overwrite the file of `--record`.
+    #[arg(long, requires = "record")]
+    pub(crate) force: bool,
+    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign that
+    /// crashed or is repeated does not pay twice.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Whatever
+    /// comes out differently from the recording is told and exits with 3.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = DRAWING,
+        conflicts_with_all = RUNNING,
+        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
+    )]
+    pub(crate) replay: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
     /// the model's server), `command:PROGRAM ARGS...`, or `url:URL`. MODEL is `sim/NAME` (perfect, in-order, forgetful,
-    /// careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL) or `anthropic/NAME`
-    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`).
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    /// careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
+    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`), or `replay/FILE` (the answers of a recording).
+    #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     /// Number of cases.
     #[arg(long, default_value_t = 50, value_name = "N")]
@@ -312,9 +358,20 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
     #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
+    #[command(flatten)]
+    pub(crate) recording: RecordingArguments,
+    #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Go on with a campaign that was interrupted: its id, the beginning of it, or `last`. What is finished is kept.
-    #[arg(long, value_name = "RUN", conflicts_with_all = DRAWING, conflicts_with_all = RUNNING)]
+    /// Go on with a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
+    /// What is finished is kept. New budgets take the place of the old ones and hold for the campaign as a whole.
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = DRAWING,
+        conflicts_with_all = RUNNING,
+        conflicts_with_all = RECORDING
+    )]
     pub(crate) resume: Option<String>,
 }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use planproof_bench::CampaignError;
 use planproof_model::ModelError;
+use planproof_model::recording::RecordingError;
 use planproof_store::StoreError;
 use planproof_synth::SynthesisError;
 
@@ -17,7 +18,7 @@ pub(crate) enum ExitCode {
     Failed = 1,
     /// The command line, a file or the configuration is wrong.
     Usage = 2,
-    /// Something outside failed, and nothing else is wrong.
+    /// Something outside failed, or a replay differs from its recording, and nothing else is wrong.
     Outside = 3,
 }
 
@@ -91,6 +92,17 @@ impl From<ModelError> for Failure {
                 Self::usage(error.to_string())
             }
             other => Self::outside(other.to_string()),
+        }
+    }
+}
+
+impl From<RecordingError> for Failure {
+    fn from(error: RecordingError) -> Self {
+        match error {
+            RecordingError::CannotWrite { .. } | RecordingError::InUse { .. } => {
+                Self::outside(error.to_string())
+            }
+            _ => Self::usage(error.to_string()),
         }
     }
 }

@@ -9,6 +9,7 @@ mod open_files;
 mod progress;
 mod render;
 mod report_files;
+mod secrets;
 mod select;
 mod signals;
 mod stored;

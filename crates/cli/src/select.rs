@@ -10,6 +10,7 @@ use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
+use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
@@ -17,6 +18,7 @@ use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
+use crate::secrets;
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -80,31 +82,42 @@ pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Fail
     }
 }
 
+/// In which form an agent needs its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ModelForm {
+    /// Each request holds the whole conversation.
+    Chat,
+    /// The model keeps its replies, and a request holds what is new.
+    KeepsReplies,
+}
+
 /// The model of that name.
-pub(crate) fn model(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
-    Ok(match ModelName::parse(name)? {
-        ModelName::Sim(kind) => Arc::new(SimModel::new(kind)),
-        ModelName::OpenAi(model) => {
+pub(crate) fn model(name: &str, form: ModelForm, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
+    Ok(match (ModelName::parse(name)?, form) {
+        (ModelName::Sim(kind), ModelForm::Chat) => Arc::new(SimModel::new(kind)),
+        (ModelName::Sim(kind), ModelForm::KeepsReplies) => {
+            Arc::new(KeepsReplies::new(Arc::new(SimModel::new(kind))))
+        }
+        (ModelName::OpenAi(model), ModelForm::Chat) => {
             let mut config = OpenAiConfig::from_env(model, variable);
             config.connection = connection(&OPENAI, asking)?;
             Arc::new(OpenAiModel::new(config)?)
         }
-        ModelName::Anthropic(model) => {
+        (ModelName::OpenAi(model), ModelForm::KeepsReplies) => {
+            Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking)?)?)
+        }
+        (ModelName::Anthropic(model), ModelForm::Chat) => {
             Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking)?)?)
         }
-    })
-}
-
-/// The model of that name, in a form that keeps the conversation.
-fn model_with_server_state(name: &str, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
-    Ok(match ModelName::parse(name)? {
-        ModelName::Sim(_) => Arc::new(KeepsReplies::new(model(name, asking)?)),
-        ModelName::OpenAi(model) => Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking)?)?),
-        ModelName::Anthropic(_) => {
+        (ModelName::Anthropic(_), ModelForm::KeepsReplies) => {
             return Err(Failure::usage(format!(
                 "{name} keeps no conversations, which the agent needs: write {}@{name}",
                 FunctionCallingAgent::KIND
             )));
+        }
+        (ModelName::Replay(file), _) => {
+            let recording = Arc::new(Recording::read(Path::new(file))?);
+            Arc::new(ReplayModel::new(recording, secrets::held())?)
         }
     })
 }
@@ -114,6 +127,7 @@ enum ModelName<'a> {
     Sim(SimKind),
     OpenAi(&'a str),
     Anthropic(&'a str),
+    Replay(&'a str),
 }
 
 impl<'a> ModelName<'a> {
@@ -128,8 +142,9 @@ impl<'a> ModelName<'a> {
             }),
             Some(("openai", model)) => Ok(Self::OpenAi(model)),
             Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
+            Some(("replay", file)) => Ok(Self::Replay(file)),
             _ => Err(Failure::usage(format!(
-                "unknown model \"{name}\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini"
+                "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
             ))),
         }
     }
@@ -162,8 +177,11 @@ pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, Failure> {
         })
 }
 
-/// The agent of that name.
-pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTest, Failure> {
+/// Gives the model of a name.
+pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
+
+/// The agent of that name, with models from `find_model`.
+pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnderTest, Failure> {
     if let Some(command) = name.strip_prefix("command:") {
         let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
         agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
@@ -179,10 +197,10 @@ pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTes
              tools@sim/careless"
         )));
     };
-    let (model, make): (_, fn(_) -> _) = match kind {
-        FunctionCallingAgent::KIND => (model(model_name, asking)?, FunctionCallingAgent::new),
+    let (form, make): (_, fn(_) -> _) = match kind {
+        FunctionCallingAgent::KIND => (ModelForm::Chat, FunctionCallingAgent::new),
         FunctionCallingAgent::KIND_WITH_SERVER_STATE => {
-            (model_with_server_state(model_name, asking)?, FunctionCallingAgent::with_server_state)
+            (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
             return Err(Failure::usage(format!(
@@ -192,13 +210,15 @@ pub(crate) fn agent(name: &str, asking: &ModelArguments) -> Result<AgentUnderTes
             )));
         }
     };
+    let model = find_model(model_name, form)?;
+    let shown_name = model.name().to_owned();
     let simulated = model.is_simulated() || is_simulation(model.name());
     let agent = make(model)
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
     Ok(AgentUnderTest {
         agent: Agent::FunctionCalling(agent),
         name: name.to_owned(),
-        model: Some(model_name.to_owned()),
+        model: Some(shown_name),
         simulated,
     })
 }

@@ -68,7 +68,7 @@ impl Stored {
 
     /// The campaign summed up.
     pub(crate) fn report(&self) -> Report {
-        Report::new(ReportInput {
+        let report = Report::new(ReportInput {
             agent: &self.campaign.agent,
             model: self.campaign.model.as_deref(),
             simulated: self.campaign.simulated,
@@ -76,9 +76,10 @@ impl Stored {
             outcomes: &self.outcomes,
             solver: self.options.solver(),
             synthesis: self.options.synthesis(),
-            cost: None,
-            ended_by: None,
-        })
+            cost: self.options.cost(&self.campaign.progress),
+            ended_by: self.campaign.progress.ended_by.as_deref(),
+        });
+        self.options.completed(report, &self.campaign.progress)
     }
 
     /// The campaign as reports take it. `store_option` names its run store on a command line.
@@ -141,9 +142,10 @@ impl Figures {
             runs: &runs,
             solver: options.solver(),
             synthesis: options.synthesis(),
-            cost: None,
-            ended_by: None,
+            cost: options.cost(&campaign.progress),
+            ended_by: campaign.progress.ended_by.as_deref(),
         });
+        let report = options.completed(report, &campaign.progress);
         let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
         let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| run.ordinal);

@@ -66,7 +66,7 @@ struct State {
     spent: Spent,
     reserved: Amount,
     experience: Experience,
-    is_used_up: bool,
+    used_up: Option<String>,
     has_refused_elsewhere: bool,
 }
 
@@ -99,7 +99,12 @@ impl Meter {
 
     /// Whether a request was refused because it did not fit into the budget.
     pub fn is_used_up(&self) -> bool {
-        self.lock().is_used_up
+        self.lock().used_up.is_some()
+    }
+
+    /// The budget that the first refused request did not fit into, with its unit: `0.50 USD`, `20000 tokens`.
+    pub fn used_up(&self) -> Option<String> {
+        self.lock().used_up.clone()
     }
 
     /// Whether a request was refused that came from outside of [`noting_refusals`], as those of a program do that asks
@@ -157,7 +162,7 @@ impl Meter {
 
 impl State {
     fn refuse<'m>(&mut self, budget: String) -> Answer<'m> {
-        self.is_used_up = true;
+        self.used_up.get_or_insert_with(|| budget.clone());
         self.has_refused_elsewhere |= !refusals::note();
         Answer::Never(budget)
     }

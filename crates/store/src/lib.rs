@@ -20,6 +20,7 @@
 //! that those of a hundred thousand runs are read in a fraction of a second.
 
 mod error;
+mod progress;
 mod read;
 mod receipt;
 mod schema;
@@ -27,6 +28,7 @@ mod store;
 mod writer;
 
 pub use error::StoreError;
+pub use progress::{Progress, Spent};
 pub use read::{Campaign, CaseRow, CaseSummaryRow, RunRow, RunState, RunSummaryRow, Unit};
 pub use receipt::Receipt;
 pub use store::{NewCampaign, NewCase, Store, StoreLimits};

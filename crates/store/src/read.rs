@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use crate::schema::SUMMARY_VERSION;
-use crate::{RunId, Store, StoreError};
+use crate::{Progress, RunId, Spent, Store, StoreError};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
@@ -46,6 +46,8 @@ pub struct Campaign {
     pub failed: u64,
     /// Finished units that could not be scored.
     pub unscored: u64,
+    /// What the writer was told last of how it goes.
+    pub progress: Progress,
 }
 
 impl Campaign {
@@ -139,8 +141,16 @@ const CAMPAIGN: &str = "
            (SELECT count(*) FROM run WHERE campaign = key),
            (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed = 1),
            (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed = 0),
-           (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed IS NULL)
-    FROM campaign";
+           (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed IS NULL),";
+
+/// The version of the schema from which on the campaign knows of its progress.
+const PROGRESS_VERSION: i64 = 2;
+
+const PROGRESS: &str = "spent_input_tokens, spent_output_tokens, spent_picodollars, spent_is_estimate,
+                        served_input_tokens, served_output_tokens, ended_by, budgets";
+
+/// The same where there is none: what step 2 of the schema gives to campaigns of before.
+const NO_PROGRESS: &str = "0, 0, NULL, 0, 0, 0, NULL, '{}'";
 
 const CASE_SUMMARIES: &str = "
     SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary
@@ -168,7 +178,7 @@ impl Store {
     /// # Errors
     /// The errors of reading.
     pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
-        self.select(&format!("{CAMPAIGN} ORDER BY created_ms DESC, key DESC"), &[], campaign_row)
+        self.select_campaigns("ORDER BY created_ms DESC, key DESC", &[])
     }
 
     /// The campaign of that id, or whose id alone begins like that, or, for `last`, the newest.
@@ -176,9 +186,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and the errors of reading.
     pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
-        let find = |clause: &str, parameters: &[&dyn ToSql]| {
-            self.select(&format!("{CAMPAIGN} {clause}"), parameters, campaign_row)
-        };
+        let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
         let mut found = find("WHERE id = ?1", &[&name])?;
         if found.is_empty() && name == "last" {
             found = find("ORDER BY created_ms DESC, key DESC LIMIT 1", &[])?;
@@ -398,6 +406,11 @@ impl Store {
         Ok(traces)
     }
 
+    fn select_campaigns(&self, clause: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Campaign>, StoreError> {
+        let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
+        self.select(&format!("{CAMPAIGN} {progress} FROM campaign {clause}"), parameters, campaign_row)
+    }
+
     /// Key, cases and repeats of a campaign.
     fn find(&self, campaign: &str) -> Result<(i64, u32, u32), StoreError> {
         self.connection
@@ -470,6 +483,18 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
         passed,
         failed,
         unscored,
+        progress: Progress {
+            spent: Spent {
+                input_tokens: unsigned(row, 13)?,
+                output_tokens: unsigned(row, 14)?,
+                picodollars: row.get::<_, Option<i64>>(15)?.map(|amount| u64::try_from(amount).unwrap_or(0)),
+                is_estimate: row.get(16)?,
+            },
+            served_input_tokens: unsigned(row, 17)?,
+            served_output_tokens: unsigned(row, 18)?,
+            ended_by: row.get(19)?,
+            budgets: row.get(20)?,
+        },
     })
 }
 

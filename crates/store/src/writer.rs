@@ -16,7 +16,7 @@ use planproof_trace::{Event, EventSink, Header, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::{Receipt, StoreError, schema};
+use crate::{Progress, Receipt, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -145,6 +145,7 @@ enum Operation {
     },
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
+    Progress(Box<ProgressOperation>),
     Flush(Completion<()>),
 }
 
@@ -163,6 +164,12 @@ struct FinishOperation {
     verdict: String,
     wall_ms: u64,
     summary: Option<String>,
+    completion: Completion<()>,
+}
+
+struct ProgressOperation {
+    campaign: String,
+    progress: Progress,
     completion: Completion<()>,
 }
 
@@ -355,6 +362,32 @@ impl Writer {
     /// Gives up a run without a verdict: it takes no more events, what it has is kept until its unit is started again.
     pub fn abandon_run(&self, run: RunId) {
         self.0.shared.lock().open.remove(&run);
+    }
+
+    /// Replaces what the store knows of how a campaign (its id in full) goes. Waits with its commit for others, for some
+    /// milliseconds, as there may be many and only the last counts. The receipt comes true when it is committed.
+    ///
+    /// Its receipt gives [`StoreError::UnknownCampaign`], or the writer's own failure.
+    pub fn set_progress(&self, campaign: &str, progress: &Progress) -> Receipt<()> {
+        let shared = &self.0.shared;
+        let bytes = size_of::<ProgressOperation>() + campaign.len() + progress.budgets.len();
+        let (completion, receipt) = receipt(shared.stopped());
+        match shared.lock_with_room(bytes) {
+            Ok(mut queue) => {
+                let operation = ProgressOperation {
+                    campaign: campaign.to_owned(),
+                    progress: progress.clone(),
+                    completion,
+                };
+                queue.batch.operations.push(Operation::Progress(Box::new(operation)));
+                queue.batch.bytes += bytes;
+                if queue.sleep == Sleep::Idle {
+                    shared.wake(&mut queue);
+                }
+            }
+            Err(error) => completion.complete(Err(error)),
+        }
+        receipt
     }
 
     /// Commits all that was handed over before; the receipt comes true when that is done.

@@ -3,6 +3,7 @@
 mod campaign;
 mod report;
 mod sim;
+mod supervision;
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;

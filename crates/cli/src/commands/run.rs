@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    let agent = select::agent(&arguments.agent, &arguments.model)?;
+    let agent = select::agent(&arguments.agent, &|name, form| select::model(name, form, &arguments.model))?;
     let agent = match &arguments.system {
         Some(system) => instruct(agent, system)?,
         None => agent,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use comfy_table::CellAlignment;
 use planproof_bench::{Finding, pick_findings, violated_places};
+use planproof_model::prices::Money;
 use planproof_store::{Campaign, Store};
 use planproof_synth::file::write_verdict;
 use planproof_trace::notation;
@@ -50,7 +51,8 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
                 "run": campaign.id, "created_ms": campaign.created_ms, "agent": campaign.agent,
                 "model": campaign.model, "simulated": campaign.simulated, "cases": campaign.total(),
                 "finished": campaign.finished(), "passed": campaign.passed, "failed": campaign.failed,
-                "unscored": campaign.unscored, "command_line": campaign.command_line,
+                "unscored": campaign.unscored, "cost": cost(campaign), "ended_by": campaign.progress.ended_by,
+                "command_line": campaign.command_line,
             }))?;
         }
         return Ok(());
@@ -86,6 +88,11 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     }
     writeln!(std::io::stdout(), "{table}")?;
     Ok(())
+}
+
+/// What a campaign cost, in US dollars, where that is known.
+fn cost(campaign: &Campaign) -> Option<f64> {
+    campaign.progress.spent.picodollars.map(|picodollars| Money::from_picodollars(picodollars).dollars())
 }
 
 /// A moment in milliseconds since 1970 as "2026-11-20 12:33".
@@ -143,7 +150,7 @@ fn show_in_full(
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
 pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     let missing = campaign.total() - campaign.finished();
-    if missing > 0 {
+    if missing > 0 && campaign.progress.ended_by.is_none() {
         eprintln!(
             "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
             campaign.total(),

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{progress, select, signals};
+use crate::{progress, secrets, select, signals};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         };
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
-    let recorder = Arc::new(Recorder::new(clock));
+    let recorder = Arc::new(Recorder::new(clock).hiding(secrets::held()));
     recorder.record(EventKind::Query { text: case.query.clone() });
     let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };
     // A client on stdin may send the next call before it has the answer to the last; they are executed as they came.

@@ -199,6 +199,7 @@ async fn what_does_not_fit_is_not_sent() {
     assert_eq!(error.to_string(), "the budget of 1500 tokens is used up");
     assert_eq!(paid.requests.load(Ordering::SeqCst), 1);
     assert!(meter.is_used_up() && meter.has_refused_elsewhere());
+    assert_eq!(meter.used_up().as_deref(), Some("1500 tokens"));
     // What sets a limit of its own still fits.
     let mut small = request("0 5");
     small.settings.output_tokens_max = Some(5);

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, ToSql, params};
 
-use super::{BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, RunId, Shared, Sleep, StartOperation};
+use super::{
+    BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, ProgressOperation, RunId, Shared, Sleep,
+    StartOperation,
+};
 use crate::StoreError;
 use crate::receipt::Completion;
 
@@ -69,6 +72,7 @@ impl Operation {
             Self::Append { .. } => {}
             Self::Start(start) => start.completion.complete(Err(error.clone())),
             Self::Finish(finish) => finish.completion.complete(Err(error.clone())),
+            Self::Progress(progress) => progress.completion.complete(Err(error.clone())),
             Self::Flush(completion) => completion.complete(Err(error.clone())),
         }
     }
@@ -169,7 +173,8 @@ fn write_batch(
         Operation::Start(_) => (0, 0),
         Operation::Append { run, .. } => (1, run.0),
         Operation::Finish(_) => (2, 0),
-        Operation::Flush(_) => (3, 0),
+        Operation::Progress(_) => (3, 0),
+        Operation::Flush(_) => (4, 0),
     });
     let mut row = Vec::new();
     let mut operations = batch.operations.drain(..).peekable();
@@ -199,6 +204,15 @@ fn write_batch(
                         Ok(())
                     }
                     outcome => complete(finish.completion, outcome),
+                }
+            }
+            Operation::Progress(progress) => {
+                match statements.set_progress(&progress).map_err(|error| fail(shared, error)) {
+                    Ok(Ok(())) => {
+                        committed.push(progress.completion);
+                        Ok(())
+                    }
+                    outcome => complete(progress.completion, outcome),
                 }
             }
             Operation::Flush(completion) => {
@@ -255,6 +269,7 @@ struct Statements<'c> {
     delete_run: Statement<'c>,
     insert_run: Statement<'c>,
     finish_run: Statement<'c>,
+    set_progress: Statement<'c>,
 }
 
 impl<'c> Statements<'c> {
@@ -276,6 +291,11 @@ impl<'c> Statements<'c> {
             finish_run: connection.prepare(
                 "UPDATE run SET state = 'finished', passed = ?2, class = ?3, verdict = ?4, wall_ms = ?5,
                         summary = ?6 WHERE id = ?1 AND state = 'started'",
+            )?,
+            set_progress: connection.prepare(
+                "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
+                 spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7, ended_by = ?8,
+                 budgets = ?9 WHERE id = ?1",
             )?,
         })
     }
@@ -332,5 +352,22 @@ impl<'c> Statements<'c> {
         let run = *run;
         let changed = self.finish_run.execute(params![run.0, passed, class, verdict, wall_ms, summary])?;
         Ok(if changed == 1 { Ok(()) } else { Err(StoreError::RunReplaced { run }) })
+    }
+
+    fn set_progress(&mut self, operation: &ProgressOperation) -> rusqlite::Result<Result<(), StoreError>> {
+        let ProgressOperation { campaign, progress, .. } = operation;
+        let integer = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let changed = self.set_progress.execute(params![
+            campaign,
+            integer(progress.spent.input_tokens),
+            integer(progress.spent.output_tokens),
+            progress.spent.picodollars.map(integer),
+            progress.spent.is_estimate,
+            integer(progress.served_input_tokens),
+            integer(progress.served_output_tokens),
+            progress.ended_by,
+            progress.budgets,
+        ])?;
+        Ok(if changed == 1 { Ok(()) } else { Err(StoreError::UnknownCampaign { name: campaign.clone() }) })
     }
 }

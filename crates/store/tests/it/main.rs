@@ -2,6 +2,8 @@
 
 mod crash;
 mod files;
+mod migration;
+mod progress;
 mod reading;
 mod support;
 mod writing;

@@ -46,7 +46,7 @@ async fn a_torn_file_is_read_up_to_there_and_gone_on_with() {
         bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
     assert_eq!(lines.len(), 1 + 2 + 4);
     // Everywhere about the ends of lines, and here and there within them.
-    let is_tried = |cut: &usize| cut % 29 == 0 || lines.iter().any(|end| end.abs_diff(*cut) < 3);
+    let is_tried = |cut: &usize| cut.is_multiple_of(29) || lines.iter().any(|end| end.abs_diff(*cut) < 3);
     for cut in (0..=bytes.len()).filter(is_tried) {
         fs::write(&path, &bytes[..cut]).expect("writes");
         let whole_lines = lines.iter().filter(|end| **end <= cut || **end == cut + 1).count();

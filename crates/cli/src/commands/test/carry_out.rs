@@ -1,0 +1,169 @@
+//! Running a campaign that is prepared.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use planproof_agents::Agent;
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_model::recording::RecordingError;
+use planproof_model::server::{ServerConfig, serve};
+use planproof_store::Progress;
+use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
+
+use super::budgets;
+use super::prepare::{Prepared, Served};
+use crate::arguments::Global;
+use crate::commands::serve_model::random_key;
+use crate::failure::Failure;
+use crate::{progress, secrets, signals};
+
+/// What came of a campaign.
+pub(super) struct Ended {
+    /// All outcomes, those of before included, in the order of the cases.
+    pub(super) outcomes: Vec<Outcome>,
+    /// What it took, and what ended it.
+    pub(super) progress: Progress,
+    /// Why it could not go on.
+    pub(super) failure: Option<Failure>,
+}
+
+/// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
+pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<Ended, Failure> {
+    let writer = prepared.store.writer()?;
+    let stop = CancellationToken::new();
+    let on_interrupt = stop.clone();
+    let requested = signals::stop_requested();
+    tokio::spawn(async move {
+        requested.await;
+        on_interrupt.cancel();
+    });
+    let mut campaign = prepared.campaign.clone();
+    let key = random_key();
+    let _served = match &prepared.served {
+        Some((name, served)) => Some(serve_to_agent(&mut campaign, name, served, &key).await?),
+        None => None,
+    };
+    let supervision = Supervision {
+        secrets: secrets::held_with(prepared.served.is_some().then_some(key)),
+        meter: prepared.meter.clone(),
+        deadline: prepared.budgets.deadline(),
+    };
+    let mut outcomes = prepared.finished.clone();
+    let done: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
+    let skipped: HashSet<u32> = done.union(&prepared.left_out).copied().collect();
+    let total = campaign.cases.len() as u64;
+    let resumed = if done.is_empty() { String::new() } else { format!(", {} done already", done.len()) };
+    let replay = if prepared.replayed.is_some() { ", a replay" } else { "" };
+    progress::say(global, &format!("campaign {}: {total} cases{resumed}{replay}", campaign.id));
+    let bar = progress::bar(global, total, done.len() as u64);
+    let mut failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count();
+    let budgets = prepared.budgets.to_json()?;
+    let mut unwritten: Option<RecordingError> = None;
+    writer.set_progress(&campaign.id, &prepared.progress(&budgets)).await?;
+    let end = campaign
+        .run_supervised(Some(writer.clone()), &skipped, &stop, supervision, |outcome| {
+            failed += usize::from(outcome.passed() == Some(false));
+            bar.inc(1);
+            bar.set_message(format!("{failed} failed"));
+            if let Some(recording) = &prepared.recording
+                && let Some(case) = campaign.cases.get(outcome.ordinal as usize)
+                && let Err(error) = recording.write_verdict(case, &outcome)
+            {
+                unwritten.get_or_insert(error);
+                stop.cancel();
+            }
+            // A failure of the store ends the campaign with the next run.
+            drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+            outcomes.push(outcome);
+        })
+        .await;
+    bar.finish_and_clear();
+    let mut progress = prepared.progress(&budgets);
+    let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len();
+    progress.ended_by = match &end {
+        _ if is_complete => {
+            prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
+        }
+        Ok(CampaignEnd::BudgetUsedUp) => prepared.meter.as_ref().and_then(|meter| meter.used_up()),
+        Ok(CampaignEnd::DeadlineReached) => Some(prepared.budgets.time()),
+        Ok(CampaignEnd::Complete) | Err(_) => None,
+    };
+    let kept = writer.set_progress(&campaign.id, &progress).await;
+    let hint = format!(
+        "{} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
+        outcomes.len(),
+        campaign.id
+    );
+    outcomes.sort_by_key(|outcome| outcome.ordinal);
+    let failure = match (unwritten, end, kept) {
+        (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
+        (None, Err(error), _) => Some(describe(error, &hint)),
+        (None, Ok(_), Err(error)) => Some(error.into()),
+        (None, Ok(_), Ok(())) => None,
+    };
+    if failure.is_none()
+        && let Some(recording) = &prepared.recording
+    {
+        let written = recording.write_end(progress.ended_by.as_deref());
+        written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
+    }
+    Ok(Ended { outcomes, progress, failure })
+}
+
+impl Prepared {
+    /// What the campaign took so far.
+    fn progress(&self, budgets: &str) -> Progress {
+        let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
+        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
+        Progress {
+            spent: spent.unwrap_or_default(),
+            served_input_tokens: told.input_tokens,
+            served_output_tokens: told.output_tokens,
+            ended_by: None,
+            budgets: budgets.to_owned(),
+        }
+    }
+}
+
+/// Why a campaign could not go on, and how to go on with it.
+fn describe(error: CampaignError, hint: &str) -> Failure {
+    if let CampaignError::Stopped = error {
+        return Failure::outside(format!("interrupted: {hint}"));
+    }
+    match Failure::from(error) {
+        Failure::Outside(what) => Failure::Outside(format!("{what}\n{hint}")),
+        Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),
+        other => other,
+    }
+}
+
+/// Ends the server when it is dropped.
+struct Serving(CancellationToken);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Serves a model on a free port with a key of its own, and tells the agent's program where.
+async fn serve_to_agent(
+    campaign: &mut Campaign,
+    name: &str,
+    served: &Served,
+    key: &str,
+) -> Result<Serving, Failure> {
+    let fail = |error: std::io::Error| Failure::outside(format!("cannot serve {name}: {error}"));
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.map_err(fail)?;
+    let address = listener.local_addr().map_err(fail)?;
+    let config = ServerConfig { key: Some(SecretString::from(key.to_owned())), ..ServerConfig::default() };
+    let stop = CancellationToken::new();
+    tokio::spawn(serve(listener, Arc::clone(&served.model), config, stop.clone().cancelled_owned()));
+    if let Agent::Command(agent) = &mut campaign.agent.agent {
+        agent.set_variable("OPENAI_BASE_URL", format!("http://{address}/v1").into());
+        agent.set_variable("OPENAI_API_KEY", key.to_owned().into());
+        agent.set_variable("OPENAI_MODEL", name.to_owned().into());
+    }
+    Ok(Serving(stop))
+}

@@ -1,0 +1,130 @@
+//! The cases of a campaign: drawn, or from a file.
+
+use std::time::{Duration, Instant};
+
+use planproof_bench::SolverMeter;
+use planproof_synth::{Case, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{CaseArguments, Global, TestArguments};
+use crate::failure::Failure;
+use crate::select;
+
+/// Most cases of one campaign.
+const CASES_MAX: u64 = 100_000;
+
+/// Cases, and what it took to draw them.
+pub(super) struct Cases {
+    pub(super) cases: Vec<Case>,
+    pub(super) origin: CasesOrigin,
+    pub(super) solver: SolverMeter,
+    pub(super) synthesis: Duration,
+}
+
+/// Where cases come from, as a recording keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CasesOrigin {
+    /// They are drawn.
+    Drawn(Drawn),
+    /// They were in a file: so many.
+    Given(usize),
+}
+
+/// All that it takes to draw the same cases again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Drawn {
+    /// In decimal digits, because many readers lose some of a number above 2^53.
+    seed: String,
+    first: u64,
+    count: u64,
+    actions_min: u32,
+    actions_max: u32,
+    sentences_max: Option<u32>,
+    tries_max: u32,
+    list_max: Option<u8>,
+    sub_sentences_max: u8,
+    relative_depth: u8,
+    distractors: u32,
+    topic: Option<String>,
+}
+
+impl Cases {
+    /// The cases that the command line asks for.
+    pub(super) fn of(arguments: &TestArguments, global: &Global) -> Result<Self, Failure> {
+        let Some(file) = &arguments.from else {
+            return Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw();
+        };
+        Ok(Self::given(select::read_cases(file)?))
+    }
+
+    /// Cases that are there already.
+    pub(super) fn given(cases: Vec<Case>) -> Self {
+        let origin = CasesOrigin::Given(cases.len());
+        Self { cases, origin, solver: SolverMeter::default(), synthesis: Duration::ZERO }
+    }
+}
+
+impl Drawn {
+    fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
+        if count == 0 || count > CASES_MAX {
+            return Err(Failure::usage(format!("--cases is {count}; it must be 1 to {CASES_MAX}")));
+        }
+        draw.places(count)?;
+        let Options {
+            actions_min,
+            actions_max,
+            sentences_max,
+            tries_max,
+            list_max,
+            sub_sentences_max,
+            relative_depth,
+            distractors,
+            topic,
+        } = draw.options();
+        Ok(Self {
+            seed: seed.to_string(),
+            first: draw.first,
+            count,
+            actions_min,
+            actions_max,
+            sentences_max,
+            tries_max,
+            list_max,
+            sub_sentences_max,
+            relative_depth,
+            distractors,
+            topic,
+        })
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            actions_min: self.actions_min,
+            actions_max: self.actions_max,
+            sentences_max: self.sentences_max,
+            tries_max: self.tries_max,
+            list_max: self.list_max,
+            sub_sentences_max: self.sub_sentences_max,
+            relative_depth: self.relative_depth,
+            distractors: self.distractors,
+            topic: self.topic.clone(),
+        }
+    }
+
+    /// Draws the cases.
+    pub(super) fn draw(self) -> Result<Cases, Failure> {
+        let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
+        let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
+        let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
+        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), TopicBank::shipped())?;
+        let mut counts = SynthesisCounts::default();
+        let mut solver = SolverMeter::default();
+        let start = Instant::now();
+        let cases = (self.first..end)
+            .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
+            .collect::<Result<Vec<Case>, _>>()?;
+        Ok(Cases { cases, origin: CasesOrigin::Drawn(self), solver, synthesis: start.elapsed() })
+    }
+}

@@ -1,0 +1,90 @@
+//! The models of a campaign: each with a meter around it, and a recording around that.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use planproof_model::Model;
+use planproof_model::metering::{Meter, MeteredModel};
+use planproof_model::prices::Prices;
+use planproof_model::recording::{Recording, RecordingFile, RecordingModel, ReplayModel};
+
+use crate::arguments::ModelArguments;
+use crate::failure::Failure;
+use crate::select::ModelForm;
+use crate::{secrets, select};
+
+/// Finds models by their names, the same one for the same name.
+pub(super) struct Models<'a> {
+    asking: &'a ModelArguments,
+    recording: Option<Arc<Recording>>,
+    found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
+    replays: RefCell<Vec<Arc<ReplayModel>>>,
+}
+
+/// What is put around each model of a campaign.
+pub(super) struct Around<'a> {
+    pub(super) meter: &'a Arc<Meter>,
+    pub(super) prices: &'a Prices,
+    pub(super) file: Option<&'a RecordingFile>,
+}
+
+impl<'a> Models<'a> {
+    /// Models that are asked.
+    pub(super) fn live(asking: &'a ModelArguments) -> Self {
+        Self { asking, recording: None, found: RefCell::default(), replays: RefCell::default() }
+    }
+
+    /// Models that answer from a recording.
+    pub(super) fn recorded(asking: &'a ModelArguments, recording: Arc<Recording>) -> Self {
+        Self { recording: Some(recording), ..Self::live(asking) }
+    }
+
+    /// The model itself. Nothing is asked of it yet.
+    pub(super) fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, Failure> {
+        let key = (name.to_owned(), form);
+        if let Some(model) = self.found.borrow().get(&key) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn Model> = match &self.recording {
+            None => select::model(name, form, self.asking)?,
+            Some(recording) => {
+                let model = ReplayModel::of_model(Arc::clone(recording), name, secrets::held())?;
+                let model = Arc::new(model);
+                self.replays.borrow_mut().push(Arc::clone(&model));
+                model
+            }
+        };
+        self.found.borrow_mut().insert(key, Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// The model with all around it. One from a recording has nothing around it: it costs nothing and is recorded.
+    pub(super) fn surrounded(
+        &self,
+        name: &str,
+        form: ModelForm,
+        around: &Around<'_>,
+    ) -> Result<Arc<dyn Model>, Failure> {
+        let plain = self.plain(name, form)?;
+        if self.recording.is_some() {
+            return Ok(plain);
+        }
+        let price = around.prices.find(name);
+        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(around.meter)));
+        Ok(match around.file {
+            None => metered,
+            Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
+        })
+    }
+
+    /// The names of the models that were found so far.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.found.borrow().keys().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The models that answer from a recording.
+    pub(super) fn into_replays(self) -> Vec<Arc<ReplayModel>> {
+        self.replays.into_inner()
+    }
+}

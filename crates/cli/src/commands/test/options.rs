@@ -1,0 +1,110 @@
+//! What of a campaign is kept in the store, and in a recording, beside its cases.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use planproof_bench::{Campaign, Report, SolverMeter};
+use planproof_model::prices::Money;
+use planproof_store::Progress;
+use planproof_synth::JudgeOptions;
+use serde::{Deserialize, Serialize};
+
+/// The options that a campaign is gone on with and summed up again with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StoredOptions {
+    pub(super) seed: u64,
+    pub(super) concurrency: usize,
+    pub(super) timeout_ms: u64,
+    pub(super) iterations: u32,
+    pub(super) repeated_fails: bool,
+    pub(super) distractor_fails: bool,
+    pub(super) serve_model: Option<String>,
+    pub(super) solver_calls: u64,
+    pub(super) solver_ns: u64,
+    pub(super) synthesis_ns: u64,
+    /// Campaigns of before there were recordings have none.
+    #[serde(default)]
+    pub(super) answers: Answers,
+}
+
+/// Where the answers of the model come from, and where they go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answers {
+    /// From the model, and nowhere.
+    #[default]
+    Live,
+    /// From the model, into this file.
+    Record(PathBuf),
+    /// From this file if it has them, else from the model and into the file.
+    Cache(PathBuf),
+    /// From this file alone.
+    Replay(PathBuf),
+}
+
+impl StoredOptions {
+    /// The options of a campaign with a simulated model, and the defaults for the rest.
+    pub(crate) fn of_simulation(campaign: &Campaign, solver: SolverMeter, synthesis: Duration) -> Self {
+        let mut options = Self {
+            seed: campaign.seed,
+            concurrency: campaign.concurrency.get(),
+            timeout_ms: u64::try_from(campaign.limits.wall.as_millis()).unwrap_or(u64::MAX),
+            iterations: campaign.limits.iterations,
+            repeated_fails: campaign.judge.repeated_fails,
+            distractor_fails: campaign.judge.distractor_fails,
+            serve_model: None,
+            solver_calls: 0,
+            solver_ns: 0,
+            synthesis_ns: 0,
+            answers: Answers::Live,
+        };
+        options.set_synthesis(solver, synthesis);
+        options
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn judge(&self) -> JudgeOptions {
+        JudgeOptions { repeated_fails: self.repeated_fails, distractor_fails: self.distractor_fails }
+    }
+
+    pub(crate) fn solver(&self) -> SolverMeter {
+        SolverMeter { calls: self.solver_calls, time: Duration::from_nanos(self.solver_ns) }
+    }
+
+    pub(crate) fn synthesis(&self) -> Duration {
+        Duration::from_nanos(self.synthesis_ns)
+    }
+
+    pub(super) fn set_synthesis(&mut self, solver: SolverMeter, synthesis: Duration) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.solver_calls = solver.calls;
+        self.solver_ns = nanoseconds(solver.time);
+        self.synthesis_ns = nanoseconds(synthesis);
+    }
+
+    /// What runs cost in US dollars by what the campaign has spent; `None` where it is not known, or nothing was asked.
+    pub(crate) fn cost(&self, progress: &Progress) -> Option<f64> {
+        let cost = progress.spent.picodollars.filter(|_| !self.is_replay())?;
+        Some(Money::from_picodollars(cost).dollars())
+    }
+
+    /// The report with what neither cases nor runs tell.
+    pub(crate) fn completed(&self, mut report: Report, progress: &Progress) -> Report {
+        report.replay = self.is_replay();
+        report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
+        // A program's turns are not in its traces; what the model told it that was served to it is counted there.
+        if self.serve_model.is_some() {
+            report.tokens.input = progress.served_input_tokens;
+            report.tokens.output = progress.served_output_tokens;
+        }
+        report
+    }
+
+    /// Whether no model is asked.
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self.answers, Answers::Replay(_))
+    }
+}

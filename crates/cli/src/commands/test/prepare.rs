@@ -1,0 +1,464 @@
+//! From the command line, the store or a recording to a campaign that can be run.
+
+use std::collections::HashSet;
+use std::fs;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_agents::{Agent, RunLimits};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome};
+use planproof_model::Model;
+use planproof_model::metering::{Meter, MeteredModel, Spent};
+use planproof_model::prices::Prices;
+use planproof_model::recording::{RecordingFile, ReplayModel};
+use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
+use planproof_synth::file::write_case;
+use planproof_synth::{Case, JudgeOptions};
+use planproof_trace::Usage;
+
+use super::budgets::{self, Budgets};
+use super::cases::Cases;
+use super::models::{Around, Models};
+use super::options::{Answers, StoredOptions};
+use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
+use crate::arguments::{Global, StoreArguments, TestArguments};
+use crate::commands::check::judge_options;
+use crate::commands::runs::must_exist;
+use crate::failure::Failure;
+use crate::select::{FindModel, ModelForm};
+use crate::stored::Stored;
+use crate::{open_files, progress, secrets, select};
+
+/// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
+const CONCURRENCY_IN_PROCESS: usize = 64;
+const CONCURRENCY_EXTERNAL: usize = 4;
+
+/// A campaign about to be run, with what is done of it and what watches over it.
+pub(super) struct Prepared {
+    pub(super) store: Store,
+    pub(super) campaign: Campaign,
+    pub(super) options: StoredOptions,
+    /// Runs that are done already.
+    pub(super) finished: Vec<Outcome>,
+    /// Cases that are not run now, because a recording has no verdict of them.
+    pub(super) left_out: HashSet<u32>,
+    /// The model that is served to the agent, and its name.
+    pub(super) served: Option<(String, Served)>,
+    pub(super) budgets: Budgets,
+    /// Adds up what is paid for; `None` where no model is asked through us.
+    pub(super) meter: Option<Arc<Meter>>,
+    pub(super) recording: Option<CampaignRecording>,
+    pub(super) replayed: Option<Replayed>,
+}
+
+/// A model that is served, with what it tells the agent counted.
+pub(super) struct Served {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) told: Arc<Meter>,
+}
+
+/// What a replay is held to.
+pub(super) struct Replayed {
+    pub(super) recorded: RecordedCampaign,
+    pub(super) models: Vec<Arc<ReplayModel>>,
+}
+
+/// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
+pub(super) fn prepare(arguments: &TestArguments, global: &Global) -> Result<Prepared, Failure> {
+    match (&arguments.recording.replay, &arguments.agent) {
+        (Some(file), agent) => replay(arguments, global, file, agent.as_deref()),
+        (None, Some(agent)) => begin(arguments, global, agent),
+        (None, None) => go_on(arguments),
+    }
+}
+
+/// What it takes to put together the agent of a campaign.
+struct Wanted<'a> {
+    agent: &'a str,
+    serve_model: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// The agent, with the served model named if there is one.
+    fn agent(&self, find_model: &FindModel<'_>) -> Result<(AgentUnderTest, Option<Arc<dyn Model>>), Failure> {
+        let mut agent = select::agent(self.agent, find_model)?;
+        let Some(name) = self.serve_model else { return Ok((agent, None)) };
+        if !matches!(agent.agent, Agent::Command(_)) {
+            return Err(Failure::usage(
+                "--serve-model is for a command: agent; others name their model themselves",
+            ));
+        }
+        let model = find_model(name, ModelForm::Chat)?;
+        agent.simulated = model.is_simulated();
+        agent.model = Some(name.to_owned());
+        Ok((agent, Some(model)))
+    }
+
+    /// The agent with all that is around its models.
+    fn surrounded(
+        &self,
+        models: &Models<'_>,
+        meter: &Arc<Meter>,
+        prices: &Prices,
+        file: Option<&RecordingFile>,
+        told: Usage,
+    ) -> Result<(AgentUnderTest, Option<(String, Served)>), Failure> {
+        let around = Around { meter, prices, file };
+        let (agent, served) = self.agent(&|name, form| models.surrounded(name, form, &around))?;
+        let served = served.zip(self.serve_model).map(|(model, name)| {
+            let before = Spent { usage: told, ..Spent::default() };
+            let told = Arc::new(Meter::new(Default::default(), before));
+            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&told)));
+            (name.to_owned(), Served { model, told })
+        });
+        Ok((agent, served))
+    }
+}
+
+/// A new campaign.
+fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepared, Failure> {
+    let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref() };
+    let models = Models::live(&arguments.model);
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let prices = budgets::prices(&arguments.budget)?;
+    let budgets = Budgets::of(&arguments.budget)?;
+    budgets.check(&models.names(), &prices)?;
+    let answers = answers(arguments, &models)?;
+    let cases = Cases::of(arguments, global)?;
+    let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
+    options.set_synthesis(cases.solver, cases.synthesis);
+
+    let store = open_store(&arguments.store)?;
+    let (recording, file) = match &options.answers {
+        Answers::Live | Answers::Replay(_) => (None, None),
+        Answers::Cache(path) => (None, Some(recording::cache(path)?)),
+        Answers::Record(path) => {
+            let recording = recording::begin(path, &arguments.recording)?;
+            let file = recording.file.clone();
+            (Some(recording), Some(file))
+        }
+    };
+    let meter = Arc::new(Meter::new(budgets.budget(), Spent::default()));
+    let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    let id = create(&store, &agent, &cases.cases, &options, global)?;
+    if let Some(recording) = &recording {
+        let note = CampaignNote::new(&id, &agent, &options, &cases.origin);
+        recording.write_campaign(&note, &cases.cases)?;
+    }
+    let meter = (!models.names().is_empty()).then_some(meter);
+    let campaign = campaign(id, agent, cases.cases, &options)?;
+    Ok(Prepared {
+        store,
+        campaign,
+        options,
+        finished: Vec::new(),
+        left_out: HashSet::new(),
+        served,
+        budgets,
+        meter,
+        recording,
+        replayed: None,
+    })
+}
+
+/// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
+fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
+    must_exist(&arguments.store.store)?;
+    let new_budgets = Budgets::of(&arguments.budget)?;
+    let prices = budgets::prices(&arguments.budget)?;
+    let store = open_store(&arguments.store)?;
+    let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
+    let Stored { campaign: row, cases, options, mut outcomes } = stored;
+    // What could not be scored is tried again: whatever failed outside may work now.
+    outcomes.retain(|outcome| outcome.verdict.is_ok());
+    let is_complete = outcomes.len() == cases.len();
+
+    let recorded = match &options.answers {
+        Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
+        _ => None,
+    };
+    let models = match &recorded {
+        Some(recorded) => Models::recorded(&arguments.model, Arc::clone(&recorded.recording)),
+        None => Models::live(&arguments.model),
+    };
+    let wanted = Wanted { agent: &row.agent, serve_model: options.serve_model.as_deref() };
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let budgets = if is_complete { Budgets::default() } else { new_budgets.resumed(&row.progress)? };
+    budgets.check(&models.names(), &prices)?;
+    allow_open_files(&agent, options.concurrency.min(cases.len()))?;
+    let (recording, file) = match &options.answers {
+        Answers::Live | Answers::Replay(_) => (None, None),
+        Answers::Cache(path) => (None, Some(recording::cache(path)?)),
+        Answers::Record(path) => {
+            let recording = recording::go_on(path, &row.id)?;
+            let file = recording.file.clone();
+            (Some(recording), Some(file))
+        }
+    };
+    let meter = Arc::new(Meter::new(budgets.budget(), budgets::spent(&row.progress)));
+    let told = Usage {
+        input_tokens: row.progress.served_input_tokens,
+        output_tokens: row.progress.served_output_tokens,
+    };
+    let (mut agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), told)?;
+    // The environment may name another model by now; the campaign keeps the one it was begun with.
+    agent.simulated |= row.simulated;
+    agent.model = row.model;
+    if let Some(recording) = &recording {
+        // Those whose ends were not written when the campaign was cut off.
+        for outcome in &outcomes {
+            recording.write_verdict(&cases[outcome.ordinal as usize], outcome)?;
+        }
+    }
+    let meter = (!models.names().is_empty()).then_some(meter);
+    let left_out = recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases));
+    let campaign = campaign(row.id, agent, cases, &options)?;
+    let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
+    Ok(Prepared {
+        store,
+        campaign,
+        options,
+        finished: outcomes,
+        left_out,
+        served,
+        budgets,
+        meter,
+        recording,
+        replayed,
+    })
+}
+
+/// A recorded campaign, run again with the answers of the recording.
+fn replay(
+    arguments: &TestArguments,
+    global: &Global,
+    file: &Path,
+    agent: Option<&str>,
+) -> Result<Prepared, Failure> {
+    let recorded = RecordedCampaign::read(file)?;
+    let note = &recorded.campaign;
+    // A program is run only if whoever runs it names it: a recording may come from anywhere.
+    let is_program = note.agent.starts_with("command:");
+    let name = match agent {
+        Some(agent) if is_program && agent.starts_with("command:") => agent,
+        Some(agent) if agent != note.agent => {
+            return Err(Failure::usage(format!("the recording is of {}, not of {agent}", note.agent)));
+        }
+        None if is_program => {
+            return Err(Failure::usage(format!(
+                "the recording is of a program, {:?}: to run it, name it before --replay",
+                note.agent
+            )));
+        }
+        _ => &note.agent,
+    };
+    let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
+    let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let cases = recorded.cases()?;
+    let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
+    options.set_synthesis(cases.solver, cases.synthesis);
+    allow_open_files(&agent, options.concurrency.min(cases.cases.len()))?;
+
+    let store = open_store(&arguments.store)?;
+    let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
+    let (mut agent, served) =
+        wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
+    agent.simulated |= note.simulated;
+    agent.model.clone_from(&note.model);
+    let id = create(&store, &agent, &cases.cases, &options, global)?;
+    let left_out = left_out(&recorded, &cases.cases);
+    let campaign = campaign(id, agent, cases.cases, &options)?;
+    Ok(Prepared {
+        store,
+        campaign,
+        options,
+        finished: Vec::new(),
+        left_out,
+        served,
+        budgets: Budgets::default(),
+        meter: None,
+        recording: None,
+        replayed: Some(Replayed { recorded, models: models.into_replays() }),
+    })
+}
+
+/// Cases that were not run to their end when the campaign was recorded.
+fn left_out(recorded: &RecordedCampaign, cases: &[Case]) -> HashSet<u32> {
+    (0..).zip(cases).filter(|(_, case)| !recorded.has_verdict(case)).map(|(ordinal, _)| ordinal).collect()
+}
+
+/// What becomes of the answers, as the command line has it.
+fn answers(arguments: &TestArguments, models: &Models<'_>) -> Result<Answers, Failure> {
+    let (option, answers): (_, fn(PathBuf) -> Answers) =
+        match (&arguments.recording.record, &arguments.recording.cache) {
+            (Some(_), _) => ("--record", Answers::Record),
+            (None, Some(_)) => ("--cache", Answers::Cache),
+            (None, None) => return Ok(Answers::Live),
+        };
+    if models.names().is_empty() {
+        return Err(Failure::usage(format!(
+            "{option}: this agent asks its model itself, so planproof sees nothing to record; give a command: agent a model \
+             with --serve-model"
+        )));
+    }
+    let file = arguments.recording.record.as_ref().or(arguments.recording.cache.as_ref());
+    Ok(file.map(|file| absolute(file)).transpose()?.map_or(Answers::Live, answers))
+}
+
+/// The path from wherever the campaign may be gone on with.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+/// The options of a new campaign.
+fn options(
+    arguments: &TestArguments,
+    global: &Global,
+    agent: &AgentUnderTest,
+    cases: &[Case],
+    answers: Answers,
+) -> Result<StoredOptions, Failure> {
+    let timeout = select::seconds("--timeout", arguments.timeout)?;
+    if arguments.iterations == 0 {
+        return Err(Failure::usage("--iterations is 0; it must be at least 1"));
+    }
+    let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
+    if largest >= arguments.iterations as usize {
+        progress::say(
+            global,
+            &format!(
+                "note: {largest} actions, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
+                arguments.iterations
+            ),
+        );
+    }
+    let is_external = !matches!(agent.agent, Agent::FunctionCalling(_));
+    let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
+    let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
+    allow_open_files(agent, concurrency.min(cases.len()))?;
+    let JudgeOptions { repeated_fails, distractor_fails } = judge_options(&arguments.judge);
+    Ok(StoredOptions {
+        seed: global.seed,
+        concurrency,
+        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        iterations: arguments.iterations,
+        repeated_fails,
+        distractor_fails,
+        serve_model: arguments.serve_model.clone(),
+        solver_calls: 0,
+        solver_ns: 0,
+        synthesis_ns: 0,
+        answers,
+    })
+}
+
+/// Puts a new campaign into the store; gives its id.
+fn create(
+    store: &Store,
+    agent: &AgentUnderTest,
+    cases: &[Case],
+    options: &StoredOptions,
+    global: &Global,
+) -> Result<String, Failure> {
+    let created_ms = milliseconds_now();
+    let id = campaign_id(created_ms);
+    create_row(store, &id, created_ms, agent, cases, options, &global.command_line)?;
+    Ok(id)
+}
+
+/// The rows of a new campaign and its cases.
+pub(crate) fn create_row(
+    store: &Store,
+    id: &str,
+    created_ms: u64,
+    agent: &AgentUnderTest,
+    cases: &[Case],
+    options: &StoredOptions,
+    command_line: &str,
+) -> Result<(), Failure> {
+    let text = serde_json::to_string(options).map_err(|error| Failure::outside(error.to_string()))?;
+    let campaign = NewCampaign {
+        id,
+        created_ms,
+        command_line: &secrets::held().redact(command_line),
+        agent: &agent.name,
+        model: agent.model.as_deref(),
+        simulated: agent.simulated,
+        options: &text,
+        repeats: 1,
+    };
+    let rows = cases.iter().map(|case| NewCase {
+        id: case.id.clone(),
+        json: write_case(case),
+        summary: Some(CaseSummary::of(case).to_json()),
+    });
+    Ok(store.create_campaign(&campaign, rows)?)
+}
+
+/// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
+fn allow_open_files(agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
+    let is_in_process = matches!(agent.agent, Agent::FunctionCalling(_))
+        && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"));
+    if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
+}
+
+fn campaign(
+    id: String,
+    agent: AgentUnderTest,
+    cases: Vec<Case>,
+    options: &StoredOptions,
+) -> Result<Campaign, Failure> {
+    let limits = RunLimits {
+        wall: Duration::from_millis(options.timeout_ms),
+        iterations: options.iterations,
+        ..RunLimits::default()
+    };
+    let concurrency = NonZeroUsize::new(options.concurrency)
+        .ok_or_else(|| Failure::usage("the campaign has a concurrency of 0"))?;
+    Ok(Campaign {
+        id,
+        agent,
+        cases: cases.into(),
+        seed: options.seed,
+        limits,
+        judge: options.judge(),
+        concurrency,
+        token: select::random_bytes,
+    })
+}
+
+/// A folder is the commonest mistake, and SQLite's word for it says nothing.
+pub(crate) fn must_be_no_folder(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::usage(format!("--store {} is a folder; name a file in it", path.display())));
+    }
+    Ok(())
+}
+
+/// Opens the run store for writing, making its folder where it is missing.
+fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
+    let path = &arguments.store;
+    must_be_no_folder(path)?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::usage(format!("cannot make the folder {}: {error}", folder.display()))
+        })?;
+    }
+    let limits =
+        StoreLimits { pages_max: arguments.store_pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
+    Ok(Store::open(path, limits)?)
+}
+
+pub(crate) fn milliseconds_now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Short, sorts by time, and differs even between campaigns of the same millisecond.
+fn campaign_id(created_ms: u64) -> String {
+    let [tail] = select::random_bytes::<1>();
+    format!("{created_ms:010x}{tail:02x}")
+}

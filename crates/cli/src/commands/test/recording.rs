@@ -1,0 +1,340 @@
+//! A campaign in a recording: what was run, and what came of it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_bench::Outcome;
+use planproof_model::recording::{Note, Origin, Recording, RecordingError, RecordingFile};
+use planproof_synth::file::{read_case, write_case};
+use planproof_synth::{ActionId, Case, Class};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::cases::{Cases, CasesOrigin};
+use super::options::StoredOptions;
+use crate::arguments::RecordingArguments;
+use crate::failure::Failure;
+use crate::secrets;
+
+/// What was run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CampaignNote {
+    r#type: String,
+    pub(super) id: String,
+    pub(super) agent: String,
+    pub(super) model: Option<String>,
+    pub(super) simulated: bool,
+    pub(super) options: StoredOptions,
+    pub(super) cases: CasesOrigin,
+}
+
+/// A case that was not drawn.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseNote {
+    r#type: String,
+    case: Box<RawValue>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VerdictNote {
+    r#type: String,
+    pub(super) case: String,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unscored: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<bool>,
+    class: Option<String>,
+    #[serde(default)]
+    violated: Vec<String>,
+    #[serde(default)]
+    calls: Vec<String>,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// The end of the campaign.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndNote {
+    r#type: String,
+    ended_by: Option<String>,
+}
+
+impl VerdictNote {
+    fn of(case: &Case, outcome: &Outcome) -> Self {
+        let mut note = Self {
+            r#type: "verdict".to_owned(),
+            case: case.id.clone(),
+            unscored: None,
+            passed: None,
+            class: None,
+            violated: Vec::new(),
+            calls: Vec::new(),
+            input_tokens: outcome.usage.input_tokens,
+            output_tokens: outcome.usage.output_tokens,
+        };
+        match &outcome.verdict {
+            Err(unscored) => note.unscored = Some(unscored.to_string()),
+            Ok(verdict) => {
+                note.passed = Some(verdict.passed);
+                note.class = verdict.class.map(Class::as_str).map(str::to_owned);
+                note.violated = verdict.violated.iter().map(|violation| violation.id.to_string()).collect();
+                note.calls = verdict.calls.iter().map(ActionId::to_string).collect();
+            }
+        }
+        note
+    }
+
+    /// The verdict in a few words.
+    fn words(&self) -> String {
+        if let Some(why) = &self.unscored {
+            return format!("unscored ({why})");
+        }
+        let mut words = match &self.class {
+            None => "passed".to_owned(),
+            Some(class) => format!("failed by {class}"),
+        };
+        if !self.violated.is_empty() {
+            words += &format!(", against {}", self.violated.join(" "));
+        }
+        words
+            + &format!(
+                ", calls {}",
+                if self.calls.is_empty() { "none".to_owned() } else { self.calls.join(" ") }
+            )
+    }
+}
+
+/// A recording of this campaign that is being written.
+pub(super) struct CampaignRecording {
+    pub(super) file: RecordingFile,
+    /// Cases whose verdicts are in it already.
+    written: HashSet<String>,
+}
+
+/// Who writes recordings.
+fn origin() -> Origin {
+    let command = std::env::args().collect::<Vec<_>>().join(" ");
+    Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }
+}
+
+/// An error of a file that is about to be written is a mistake in the command line.
+fn usage(option: &str, error: &RecordingError) -> Failure {
+    let hint = match error {
+        RecordingError::Exists { .. } => "; overwrite it with --force, or use it as --cache",
+        _ => "",
+    };
+    Failure::usage(format!("{option}: {error}{hint}"))
+}
+
+/// Begins the recording of a new campaign.
+pub(super) fn begin(path: &Path, arguments: &RecordingArguments) -> Result<CampaignRecording, Failure> {
+    let file = RecordingFile::create(path, arguments.force, &origin(), secrets::held())
+        .map_err(|error| usage("--record", &error))?;
+    Ok(CampaignRecording { file, written: HashSet::new() })
+}
+
+/// Goes on with the recording of a campaign.
+pub(super) fn go_on(path: &Path, id: &str) -> Result<CampaignRecording, Failure> {
+    if !path.exists() {
+        return Err(Failure::usage(format!(
+            "the recording {} that the campaign is written to is gone: put it back, or begin anew",
+            path.display()
+        )));
+    }
+    let file = RecordingFile::open(path, &origin(), secrets::held())?;
+    let notes = file.notes();
+    let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
+    if campaign.is_none_or(|campaign| campaign.id != id) {
+        return Err(Failure::usage(format!("the recording {} is of another campaign", path.display())));
+    }
+    let verdicts = notes.iter().filter(|note| note.kind == "verdict").filter_map(parse::<VerdictNote>);
+    let written = verdicts.filter(|verdict| verdict.unscored.is_none()).map(|verdict| verdict.case).collect();
+    Ok(CampaignRecording { file, written })
+}
+
+/// Opens a cache, making it if it is not there.
+pub(super) fn cache(path: &Path) -> Result<RecordingFile, Failure> {
+    RecordingFile::open(path, &origin(), secrets::held()).map_err(|error| usage("--cache", &error))
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
+    serde_json::from_str(&note.json).ok()
+}
+
+impl CampaignRecording {
+    /// Writes what is run.
+    pub(super) fn write_campaign(&self, note: &CampaignNote, cases: &[Case]) -> Result<(), RecordingError> {
+        self.write("campaign", note)?;
+        if let CasesOrigin::Given(_) = note.cases {
+            for case in cases {
+                let case = RawValue::from_string(write_case(case)).unwrap_or_default();
+                self.write("case", &CaseNote { r#type: "case".to_owned(), case })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what came of a run, unless it is written already.
+    pub(super) fn write_verdict(&self, case: &Case, outcome: &Outcome) -> Result<(), RecordingError> {
+        if self.written.contains(&case.id) {
+            return Ok(());
+        }
+        self.write("verdict", &VerdictNote::of(case, outcome))
+    }
+
+    /// Writes that the campaign has come to an end.
+    pub(super) fn write_end(&self, ended_by: Option<&str>) -> Result<(), RecordingError> {
+        let note = EndNote { r#type: "end".to_owned(), ended_by: ended_by.map(str::to_owned) };
+        self.write("end", &note)
+    }
+
+    fn write(&self, kind: &str, note: &impl Serialize) -> Result<(), RecordingError> {
+        // All keys are strings, so rendering cannot fail.
+        let json = serde_json::to_string(note).unwrap_or_default();
+        self.file.append(&Note { kind: kind.to_owned(), json })
+    }
+}
+
+impl CampaignNote {
+    pub(super) fn new(
+        id: &str,
+        agent: &planproof_bench::AgentUnderTest,
+        options: &StoredOptions,
+        cases: &CasesOrigin,
+    ) -> Self {
+        // Where the answers went when they were recorded is of no use to anybody else.
+        let options = StoredOptions { answers: Default::default(), ..options.clone() };
+        Self {
+            r#type: "campaign".to_owned(),
+            id: id.to_owned(),
+            agent: agent.name.clone(),
+            model: agent.model.clone(),
+            simulated: agent.simulated,
+            options,
+            cases: cases.clone(),
+        }
+    }
+}
+
+/// A recorded campaign.
+pub(super) struct RecordedCampaign {
+    pub(super) recording: Arc<Recording>,
+    pub(super) campaign: CampaignNote,
+    /// The last verdict of each case.
+    verdicts: HashMap<String, VerdictNote>,
+    pub(super) ended_by: Option<String>,
+}
+
+impl RecordedCampaign {
+    /// Reads a recording of a campaign.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let recording = Recording::read(path)?;
+        let shown = path.display();
+        let damaged = |kind: &str, error: serde_json::Error| {
+            Failure::usage(format!(
+                "the recording {shown} is damaged: a line of type {kind} is not understood: {error}"
+            ))
+        };
+        let (mut campaign, mut verdicts, mut ended_by) = (None, HashMap::new(), None);
+        for Note { kind, json } in recording.notes() {
+            match kind.as_str() {
+                "campaign" if campaign.is_some() => {
+                    return Err(Failure::usage(format!("the recording {shown} is of several campaigns")));
+                }
+                "campaign" => {
+                    let note: CampaignNote =
+                        serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    campaign = Some(note);
+                }
+                "verdict" => {
+                    let note: VerdictNote =
+                        serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    verdicts.insert(note.case.clone(), note);
+                }
+                "end" => {
+                    let note: EndNote = serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    ended_by = note.ended_by;
+                }
+                _ => {}
+            }
+        }
+        let campaign = campaign.ok_or_else(|| {
+            Failure::usage(format!(
+                "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
+            ))
+        })?;
+        Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by })
+    }
+
+    /// The cases, drawn again where they were drawn.
+    pub(super) fn cases(&self) -> Result<Cases, Failure> {
+        match &self.campaign.cases {
+            CasesOrigin::Drawn(drawn) => drawn.clone().draw(),
+            CasesOrigin::Given(count) => {
+                let cases: Vec<Case> = self.given_cases()?;
+                if cases.len() != *count {
+                    return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())));
+                }
+                Ok(Cases::given(cases))
+            }
+        }
+    }
+
+    fn given_cases(&self) -> Result<Vec<Case>, Failure> {
+        let notes = self.recording.notes().iter().filter(|note| note.kind == "case");
+        let read = |note: &Note| {
+            let CaseNote { case, .. } =
+                serde_json::from_str(&note.json).map_err(|error| self.wrong(&error.to_string()))?;
+            read_case(case.get()).map_err(|error| self.wrong(&error.to_string()))
+        };
+        notes.map(read).collect()
+    }
+
+    fn wrong(&self, what: &str) -> Failure {
+        let path = self.recording.path().display();
+        Failure::usage(format!("the cases of the recording {path} are damaged: {what}"))
+    }
+
+    /// Whether the case was run to its end when the campaign was recorded.
+    pub(super) fn has_verdict(&self, case: &Case) -> bool {
+        self.verdicts.contains_key(&case.id)
+    }
+
+    /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
+    pub(super) fn differences(&self, cases: &[Case], outcomes: &[Outcome]) -> Vec<String> {
+        let mut differences = Vec::new();
+        for outcome in outcomes {
+            let Some(case) = cases.get(outcome.ordinal as usize) else { continue };
+            let now = VerdictNote::of(case, outcome);
+            let Some(recorded) = self.verdicts.get(&case.id) else { continue };
+            if now == *recorded {
+                continue;
+            }
+            let difference = match &now.unscored {
+                // The request that is not recorded says all there is to say.
+                Some(why) if recorded.unscored.is_none() => why.clone(),
+                _ if now.words() == recorded.words() => format!(
+                    "recorded {} tokens read and {} written, now {} and {}",
+                    recorded.input_tokens, recorded.output_tokens, now.input_tokens, now.output_tokens
+                ),
+                _ => format!("recorded {}; now {}", recorded.words(), now.words()),
+            };
+            differences.push(format!("case {}: {difference}", case.id));
+        }
+        let known: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        let mut gone: Vec<&str> =
+            self.verdicts.keys().map(String::as_str).filter(|id| !known.contains(id)).collect();
+        gone.sort_unstable();
+        differences.extend(
+            gone.into_iter().map(|id| format!("case {id}: it was recorded, and is not drawn any more")),
+        );
+        differences
+    }
+}

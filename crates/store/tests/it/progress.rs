@@ -1,0 +1,55 @@
+use planproof_store::{Progress, Spent, Store, StoreError};
+
+use crate::support::{Directory, create, run};
+
+fn progress(tokens: u64) -> Progress {
+    Progress {
+        spent: Spent {
+            input_tokens: tokens,
+            output_tokens: tokens / 2,
+            picodollars: Some(u64::from(u32::MAX) * tokens),
+            is_estimate: tokens > 100,
+        },
+        served_input_tokens: tokens + 1,
+        served_output_tokens: tokens + 2,
+        ended_by: (tokens > 50).then(|| "0.50 USD".to_owned()),
+        budgets: format!("{{\"tokens\":{tokens}}}"),
+    }
+}
+
+#[test]
+fn the_last_word_counts() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 40, 1);
+    create(&store, "b", 1, 1);
+    assert_eq!(store.campaign("a").expect("reads").progress, Progress::default());
+    let writer = store.writer().expect("starts");
+    let mut last = None;
+    for tokens in 0..40 {
+        run(&writer, "a", tokens, 0, 3).expect("runs");
+        last = Some(writer.set_progress("a", &progress(tokens.into())));
+    }
+    last.expect("some").wait().expect("commits");
+    let reader = Store::open_read_only(&directory.file("store.db")).expect("opens");
+    assert_eq!(reader.campaign("a").expect("reads").progress, progress(39));
+    assert_eq!(reader.campaign("b").expect("reads").progress, Progress::default());
+    writer.set_progress("a", &progress(200)).wait().expect("commits");
+    assert_eq!(store.campaign("a").expect("reads").progress, progress(200));
+
+    let unknown = writer.set_progress("c", &progress(1)).wait();
+    assert_eq!(unknown, Err(StoreError::UnknownCampaign { name: "c".to_owned() }));
+    writer.flush().wait().expect("the mistake harms nobody");
+}
+
+#[test]
+fn it_is_kept_by_whoever_closes_the_store() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 1, 1);
+    let writer = store.writer().expect("starts");
+    // Nobody waits for it.
+    drop(writer.set_progress("a", &progress(7)));
+    drop((writer, store));
+    assert_eq!(directory.store().campaign("a").expect("reads").progress, progress(7));
+}
