@@ -6,7 +6,9 @@ mod request;
 mod stream;
 
 use crate::connection::tools::RenderedTools;
-use crate::connection::{Connection, ConnectionConfig, Provider};
+use crate::connection::{
+    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider,
+};
 use crate::http::{Endpoint, KeyHeader};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError, Settings,
@@ -79,10 +81,10 @@ impl AnthropicModel {
         let unsupported = |what| Err(ModelError::Unsupported { model: self.name.clone(), what });
         let refuse = |what| Err(ModelError::Configuration { what });
         if request.previous.is_some() {
-            return unsupported("go on from a reply that its server keeps");
+            return unsupported(GO_ON_FROM_KEPT_REPLY);
         }
         if request.is_partial_turn() && !self.partial_turn {
-            return unsupported("go on from an unfinished turn of its own");
+            return unsupported(GO_ON_FROM_PARTIAL_TURN);
         }
         if let Some(temperature) = request.settings.temperature.filter(|degree| !(0.0..=1.0).contains(degree))
         {

@@ -25,6 +25,12 @@ use stream::{Decoder, Reading};
 /// The longest wait before another attempt, whatever the server asks for, where nothing else is said.
 pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// What a model that knows no unfinished turns cannot do.
+pub(crate) const GO_ON_FROM_PARTIAL_TURN: &str = "go on from an unfinished turn of its own";
+
+/// What a model whose server keeps no conversations cannot do.
+pub(crate) const GO_ON_FROM_KEPT_REPLY: &str = "go on from a reply that its server keeps";
+
 /// What is the same for all models of a provider.
 #[derive(Debug)]
 pub struct Provider {

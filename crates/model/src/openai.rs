@@ -7,9 +7,10 @@ mod chat;
 mod completions;
 mod responses;
 
-use crate::connection::stream::Decoder;
 use crate::connection::tools::RenderedTools;
-use crate::connection::{Connection, ConnectionConfig, Provider, set_variable};
+use crate::connection::{
+    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider, set_variable,
+};
 use crate::http::{Endpoint, KeyHeader};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
@@ -35,12 +36,6 @@ pub static OPENAI: Provider = Provider {
 /// The environment variable that says, by `1`, that the server goes on from an unfinished turn.
 pub const PARTIAL_TURN_VARIABLE: &str = "OPENAI_PARTIAL_TURN";
 
-/// What a model is asked to do when it must go on from an unfinished turn.
-const GO_ON_FROM_PARTIAL_TURN: &str = "go on from an unfinished turn of its own";
-
-/// What a model is asked to do when the conversation lies at the server.
-const GO_ON_FROM_KEPT_REPLY: &str = "go on from a reply that its server keeps";
-
 /// Which model, where, and what its server can do beyond the protocol.
 #[derive(Debug, Clone)]
 pub struct OpenAiConfig {
@@ -49,7 +44,8 @@ pub struct OpenAiConfig {
     /// Where it is: the base URL goes up to but without `/chat/completions`.
     pub connection: ConnectionConfig,
     /// The server goes on from an unfinished turn of the assistant when it is told `continue_final_message`, as vLLM
-    /// and SGLang are. OpenAI's own server is not, and others would begin another turn without a word.
+    /// and SGLang are. OpenAI's own server does not, whatever this says, and others would begin another turn without
+    /// a word.
     pub partial_turn: bool,
 }
 
@@ -132,16 +128,6 @@ impl OpenAiModel {
         let tools = self.tools.get(&request.tools)?;
         chat::request::render(&self.model, request, settings, tools.as_deref(), self.limit_field, stream)
     }
-
-    async fn stream<'a, D: Decoder + 'a>(
-        &'a self,
-        endpoint: &'a Endpoint,
-        settings: &Settings,
-        render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
-        decoder: impl Fn() -> D,
-    ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
-        self.connection.stream(endpoint, settings, render, decoder).await
-    }
 }
 
 /// Whether OpenAI itself answers there, in whatever region.
@@ -204,7 +190,8 @@ impl Model for OpenAiModel {
         Box::pin(async move {
             self.check(request)?;
             let render = |settings: &Settings| self.render_chat(request, settings, true);
-            self.stream(&self.chat, &request.settings, render, || ChunkDecoder::new(request)).await
+            let decoder = || ChunkDecoder::new(request);
+            self.connection.stream(&self.chat, &request.settings, render, decoder).await
         })
     }
 
@@ -239,7 +226,8 @@ impl Model for OpenAiModel {
                 return Err(self.unsupported("go on from a plain text"));
             }
             let render = |settings: &Settings| completions::render(&self.model, request, settings, true);
-            self.stream(&self.completions, &request.settings, render, || PieceDecoder::new(request)).await
+            let decoder = || PieceDecoder::new(request);
+            self.connection.stream(&self.completions, &request.settings, render, decoder).await
         })
     }
 }

@@ -56,6 +56,7 @@ impl Fault {
 fn status_of(word: &str) -> Option<u16> {
     Some(match word {
         "invalid_request_error" | "invalid_prompt" | "previous_response_not_found" => 400,
+        "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch" => 400,
         "authentication_error" | "invalid_api_key" => 401,
         "billing_error" => 402,
         "permission_error" => 403,

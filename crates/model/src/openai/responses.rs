@@ -4,9 +4,9 @@ mod reply;
 mod request;
 mod stream;
 
-use super::{GO_ON_FROM_PARTIAL_TURN, OPENAI};
+use super::OPENAI;
 use crate::connection::tools::RenderedTools;
-use crate::connection::{Connection, ConnectionConfig};
+use crate::connection::{Connection, ConnectionConfig, GO_ON_FROM_PARTIAL_TURN};
 use crate::http::Endpoint;
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError, ReplyId,
