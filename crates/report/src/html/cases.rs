@@ -45,7 +45,7 @@ pub(super) fn write_list<'a, T>(
     page: &mut Page<'_>,
 ) -> io::Result<&'a [T]> {
     let mut rest = cases;
-    page.write(PreEscaped(
+    page.write(&PreEscaped(
         if is_paged { "<div class=\"cases\" data-paged>" } else { "<div class=\"cases\">" }.to_owned(),
     ))?;
     while let Some((first, others)) = rest.split_first().filter(|_| budget.cases > 0) {
@@ -53,10 +53,10 @@ pub(super) fn write_list<'a, T>(
         if !budget.take(shown.0.len()) {
             break;
         }
-        page.write(shown)?;
+        page.write(&shown)?;
         rest = others;
     }
-    page.write(PreEscaped("</div>".to_owned()))?;
+    page.write(&PreEscaped("</div>".to_owned()))?;
     Ok(rest)
 }
 

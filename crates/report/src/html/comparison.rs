@@ -41,7 +41,7 @@ pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &Report
 fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         div {
-            h2 { span.letter { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
+            h2 { span.letter.(letter) { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
             (who(side.model.as_deref()))
             (origin(campaign))
         }
@@ -67,11 +67,11 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                 (others(comparison))
             }
             div.figures.pairs {
-                (figure("A passed", &or_dash(comparison.a.success.rate), success(&comparison.a.success)))
-                (figure("B passed", &or_dash(comparison.b.success.rate), success(&comparison.b.success)))
-                (figure("Difference", &points(comparison.difference), html! { "percentage points, B less A" }))
-                (figure("Fixed", &count(fixed), html! { "failed in A, passed in B" }))
-                (figure("Broken", &count(broken), html! { "passed in A, failed in B" }))
+                (figure("A passed", &or_dash(comparison.a.success.rate), &success(&comparison.a.success)))
+                (figure("B passed", &or_dash(comparison.b.success.rate), &success(&comparison.b.success)))
+                (figure("Difference", &points(comparison.difference), &html! { "percentage points, B less A" }))
+                (figure("Fixed", &count(fixed), &html! { "failed in A, passed in B" }))
+                (figure("Broken", &count(broken), &html! { "passed in A, failed in B" }))
             }
             @if let Some(p_value) = comparison.p_value {
                 p.test {
@@ -210,7 +210,7 @@ pub(super) fn write_changes(
     page: &mut Page<'_>,
 ) -> io::Result<()> {
     let changed = changed(comparison, a, b);
-    page.write(html! {
+    page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"changes\">"))
         h2 #changes { "Changed cases" }
         @if changed.is_empty() {
@@ -225,13 +225,13 @@ pub(super) fn write_changes(
     })?;
     if !changed.is_empty() {
         let left_out = write_list(&changed, true, show, &mut Budget::new(limits), page)?;
-        page.write(html! {
+        page.write(&html! {
             @if !left_out.is_empty() {
                 p.note { "This page has no room for " (counted(left_out.len() as u64, "further case", "further cases")) "." }
             }
         })?;
     }
-    page.write(PreEscaped("</section>".to_owned()))
+    page.write(&PreEscaped("</section>".to_owned()))
 }
 
 fn changed<'a>(
@@ -299,7 +299,7 @@ fn side(case: &Case, run: &Run<'_>, has_paragraph: bool) -> Markup {
     html! {
         div {
             h4.side {
-                span.letter { (run.letter) } " "
+                span.letter.(run.letter) { (run.letter) } " "
                 span.class.passed[verdict.passed] { (verdict.class.map_or("passed", planproof_synth::Class::as_str)) }
             }
             @if has_paragraph { (run::paragraph(case, verdict)) }

@@ -9,7 +9,7 @@ use planproof_synth::{Class, Flag};
 use super::chart::{Look, Point, Series, success_by_actions};
 use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
-use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
+use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 
 /// Who was tested with what and when, and a banner if it was a simulation.
@@ -82,18 +82,18 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     }
                     (proportions(report))
                 }
-                (figure("Failed", &count(report.failed), html! { "cases with a wrong plan" }))
-                (figure("Unscored", &count(report.unscored), html! { "runs that say nothing of the agent" }))
-                (figure("Not run", &count(report.not_run), html! { "cases without a finished run" }))
-                (figure("Chance", &or_dash(report.chance()), html! { "a random order would pass" }))
-                (figure("Order of mention", &or_dash(report.in_order()), html! { "calling from left to right would pass" }))
-                (figure("Tokens", &count(report.tokens.input + report.tokens.output), html! {
+                (figure("Failed", &count(report.failed), &html! { "cases with a wrong plan" }))
+                (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing of the agent" }))
+                (figure("Not run", &count(report.not_run), &html! { "cases without a finished run" }))
+                (figure("Chance", &or_dash(report.chance()), &html! { "a random order would pass" }))
+                (figure("Order of mention", &or_dash(report.in_order()), &html! { "calling from left to right would pass" }))
+                (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
                     (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
                 }))
                 @if let Some(cost) = report.cost {
-                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), html! { "at the prices known" }))
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
                 }
-                (figure("Agent time", &seconds(report.agent_seconds), html! { "summed over runs; synthesis took " (seconds(report.synthesis_seconds)) }))
+                (figure("Agent time", &seconds(report.agent_seconds), &html! { "summed over runs; synthesis took " (seconds(report.synthesis_seconds)) }))
             }
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
 fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         (counted(campaign.report.not_run, "case has", "cases have")) " no finished run. Go on with "
-        code.command { (super::command("test", &format!("--resume {}", campaign.id), campaign.store_option)) }
+        code.command { (command(campaign, "test --resume", "")) }
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn or_dash(rate: Option<f64>) -> String {
     rate.map_or("–".to_owned(), percent)
 }
 
-pub(super) fn figure(name: &str, value: &str, note: Markup) -> Markup {
+pub(super) fn figure(name: &str, value: &str, note: &Markup) -> Markup {
     html! { div.figure { p.name { (name) } p.value { (value) } p.quiet { (note) } } }
 }
 
