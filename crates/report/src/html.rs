@@ -39,7 +39,7 @@ pub struct HtmlLimits {
 }
 
 impl Default for HtmlLimits {
-    /// 5,000 cases and 10 MB, which a browser opens in about a second.
+    /// 5,000 cases and 10 MB, which browsers open in a second or two.
     fn default() -> Self {
         Self { cases_max: 5000, bytes_max: 10_000_000 }
     }

@@ -75,14 +75,18 @@ pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usi
                 (label) " "
                 select name="class" {
                     option value="" { "all" }
-                    @for (kind, cases) in by_kind { option value=(kind) { (kind) " (" (count(cases)) ")" } }
+                    @for (kind, cases) in by_kind {
+                        option value=(kind) { (kind) " (" (count(cases)) ")" }
+                    }
                 }
             }
             label {
                 "Actions "
                 select name="actions" {
                     option value="" { "all" }
-                    @for (actions, cases) in by_actions { option value=(actions) { (actions) " (" (count(cases)) ")" } }
+                    @for (actions, cases) in by_actions {
+                        option value=(actions) { (actions) " (" (count(cases)) ")" }
+                    }
                 }
             }
             label.words { "Text " input type="search" name="text" placeholder="words of a query, a tool, an answer"; }

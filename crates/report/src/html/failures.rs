@@ -69,8 +69,8 @@ pub(super) fn write(
         (PreEscaped("<section aria-labelledby=\"failures\">"))
         h2 #failures { "Failing cases" }
         p.intro {
-            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use the \
-             command below it. To run the agent on it again, write the cases to a file with "
+            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use \
+             the command below it. To run the agent on it again, write the cases to a file with "
             code.command { (command(campaign, "runs export", "--format cases")) }
             " and give the agent the line of that case with " code { "planproof test AGENT --from FILE" } "."
         }
@@ -113,7 +113,10 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let trace = campaign.traces.trace(outcome.ordinal);
     html! {
         details.case #(format!("case-{}", outcome.ordinal)) open[finding.is_some()]
-            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX)) data-class=(class.as_str()) data-actions=(case.actions.len()) {
+            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
+            data-class=(class.as_str())
+            data-actions=(case.actions.len())
+        {
             summary {
                 h4 {
                     @if let Some((number, _)) = finding { span.finding { "Finding " (number) } " " }
