@@ -114,7 +114,7 @@
 
   // A link to a case unfolds it, on whichever page it is.
   const follow = () => {
-    const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+    const target = byId(location.hash.slice(1));
     if (!target || !target.matches("details.case")) return;
     filter.reset();
     choose();

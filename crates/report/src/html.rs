@@ -17,7 +17,7 @@ mod text;
 
 use std::io;
 
-use maud::Markup;
+use maud::{Markup, PreEscaped, html};
 use planproof_synth::Case;
 
 use crate::ReportedCampaign;
@@ -39,7 +39,7 @@ pub struct HtmlLimits {
 }
 
 impl Default for HtmlLimits {
-    /// 5,000 cases and 10 MB, which a browser opens in about a second.
+    /// 5,000 cases and 10 MB, which browsers open in a second or two.
     fn default() -> Self {
         Self { cases_max: 5000, bytes_max: 10_000_000 }
     }
@@ -60,18 +60,18 @@ pub fn write(
 ) -> io::Result<()> {
     let mut page = Page { out };
     let report = campaign.report;
-    page.write(page::begin(&format!("{}: {} of {} passed", report.agent, report.passed, report.scored())))?;
-    page.write(maud::html! {
+    page.write(&page::begin(&format!("{}: {} of {} passed", report.agent, report.passed, report.scored())))?;
+    page.write(&html! {
         (summary::head(campaign))
-        (maud::PreEscaped("<main>"))
+        (PreEscaped("<main>"))
         (summary::key_figures(campaign))
         (summary::by_actions(report))
         (summary::classes_and_flags(report))
     })?;
     failures::write(campaign, limits, &mut page)?;
-    page.write(maud::html! {
+    page.write(&html! {
         (failures::unscored(campaign))
-        (maud::PreEscaped("</main>"))
+        (PreEscaped("</main>"))
         (page::end())
     })
 }
@@ -92,16 +92,16 @@ pub fn write_comparison(
 ) -> io::Result<()> {
     let mut page = Page { out };
     let title = format!("{} and {} compared", comparison.a.agent, comparison.b.agent);
-    page.write(page::begin(&title))?;
-    page.write(maud::html! {
+    page.write(&page::begin(&title))?;
+    page.write(&html! {
         (comparison::head(comparison, a, b))
-        (maud::PreEscaped("<main>"))
+        (PreEscaped("<main>"))
         (comparison::key_figures(comparison))
         (comparison::by_actions(comparison))
     })?;
     comparison::write_changes(comparison, a, b, limits, &mut page)?;
-    page.write(maud::html! {
-        (maud::PreEscaped("</main>"))
+    page.write(&html! {
+        (PreEscaped("</main>"))
         (page::end())
     })
 }
@@ -112,20 +112,23 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn write(&mut self, markup: Markup) -> io::Result<()> {
+    fn write(&mut self, markup: &Markup) -> io::Result<()> {
         self.out.write_all(markup.0.as_bytes())
     }
 }
 
-/// A command line of planproof on the run store of a campaign.
-fn command(subcommand: &str, rest: &str, store_option: &str) -> Foreign<'static> {
-    let space = if store_option.is_empty() { "" } else { " " };
-    let line = format!("planproof {subcommand} {rest}{space}{store_option}");
+/// A command line of planproof about a campaign: the subcommand, the campaign's id, options, its run store.
+fn command(campaign: &ReportedCampaign<'_>, subcommand: &str, options: &str) -> Foreign<'static> {
+    let id = shell_argument(campaign.id);
+    let mut line = format!("planproof {subcommand} {id}");
+    for part in [options, campaign.store_option].into_iter().filter(|part| !part.is_empty()) {
+        line.push(' ');
+        line.push_str(part);
+    }
     Foreign::owned(&line, COMMAND_CHARACTERS_MAX)
 }
 
 /// The command that shows one case of a campaign.
 fn see_it(campaign: &ReportedCampaign<'_>, case: &Case) -> Foreign<'static> {
-    let rest = format!("{} --case {}", shell_argument(campaign.id), shell_argument(&case.id));
-    command("runs show", &rest, campaign.store_option)
+    command(campaign, "runs show", &format!("--case {}", shell_argument(&case.id)))
 }

@@ -45,7 +45,7 @@ pub(super) fn write_list<'a, T>(
     page: &mut Page<'_>,
 ) -> io::Result<&'a [T]> {
     let mut rest = cases;
-    page.write(PreEscaped(
+    page.write(&PreEscaped(
         if is_paged { "<div class=\"cases\" data-paged>" } else { "<div class=\"cases\">" }.to_owned(),
     ))?;
     while let Some((first, others)) = rest.split_first().filter(|_| budget.cases > 0) {
@@ -53,10 +53,10 @@ pub(super) fn write_list<'a, T>(
         if !budget.take(shown.0.len()) {
             break;
         }
-        page.write(shown)?;
+        page.write(&shown)?;
         rest = others;
     }
-    page.write(PreEscaped("</div>".to_owned()))?;
+    page.write(&PreEscaped("</div>".to_owned()))?;
     Ok(rest)
 }
 
@@ -75,14 +75,18 @@ pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usi
                 (label) " "
                 select name="class" {
                     option value="" { "all" }
-                    @for (kind, cases) in by_kind { option value=(kind) { (kind) " (" (count(cases)) ")" } }
+                    @for (kind, cases) in by_kind {
+                        option value=(kind) { (kind) " (" (count(cases)) ")" }
+                    }
                 }
             }
             label {
                 "Actions "
                 select name="actions" {
                     option value="" { "all" }
-                    @for (actions, cases) in by_actions { option value=(actions) { (actions) " (" (count(cases)) ")" } }
+                    @for (actions, cases) in by_actions {
+                        option value=(actions) { (actions) " (" (count(cases)) ")" }
+                    }
                 }
             }
             label.words { "Text " input type="search" name="text" placeholder="words of a query, a tool, an answer"; }

@@ -134,9 +134,10 @@ fn axes(actions: &[usize]) -> Markup {
                 text x=(LEFT - 8.0) y=(height) dy="0.35em" text-anchor="end" { (quarter * 25) " %" }
             }
             @for (place, actions_here) in actions.iter().enumerate().step_by(every) {
-                text x=(length(x(place, actions.len()))) y=(HEIGHT - BOTTOM + 20.0) text-anchor="middle" { (actions_here) }
+                @let middle = length(x(place, actions.len()));
+                text x=(middle) y=(HEIGHT - BOTTOM + 20.0) text-anchor="middle" { (actions_here) }
             }
-            text.label x=((LEFT + WIDTH - RIGHT) / 2.0) y=(HEIGHT - 8.0) text-anchor="middle" { "actions in the case" }
+            text x=((LEFT + WIDTH - RIGHT) / 2.0) y=(HEIGHT - 8.0) text-anchor="middle" { "actions in the case" }
         }
     }
 }
@@ -148,7 +149,9 @@ fn draw(series: &Series<'_>, actions: &[usize], dodge: f64) -> Markup {
             // A line joins neighbours only: where a rate is not known there is a gap.
             @for (place, pair) in series.points.windows(2).enumerate() {
                 @if let [Some(from), Some(to)] = pair {
-                    line x1=(length(at(place))) y1=(length(y(from.rate))) x2=(length(at(place + 1))) y2=(length(y(to.rate))) {}
+                    @let [from_x, to_x] = [place, place + 1].map(|place| length(at(place)));
+                    @let [from_y, to_y] = [from, to].map(|point| length(y(point.rate)));
+                    line x1=(from_x) y1=(from_y) x2=(to_x) y2=(to_y) {}
                 }
             }
             @for (place, point) in series.points.iter().enumerate() {

@@ -41,7 +41,7 @@ pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &Report
 fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         div {
-            h2 { span.letter { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
+            h2 { span.letter.(letter) { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
             (who(side.model.as_deref()))
             (origin(campaign))
         }
@@ -67,11 +67,11 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                 (others(comparison))
             }
             div.figures.pairs {
-                (figure("A passed", &or_dash(comparison.a.success.rate), success(&comparison.a.success)))
-                (figure("B passed", &or_dash(comparison.b.success.rate), success(&comparison.b.success)))
-                (figure("Difference", &points(comparison.difference), html! { "percentage points, B less A" }))
-                (figure("Fixed", &count(fixed), html! { "failed in A, passed in B" }))
-                (figure("Broken", &count(broken), html! { "passed in A, failed in B" }))
+                (figure("A passed", &or_dash(comparison.a.success.rate), &success(&comparison.a.success)))
+                (figure("B passed", &or_dash(comparison.b.success.rate), &success(&comparison.b.success)))
+                (figure("Difference", &points(comparison.difference), &html! { "percentage points, B less A" }))
+                (figure("Fixed", &count(fixed), &html! { "failed in A, passed in B" }))
+                (figure("Broken", &count(broken), &html! { "passed in A, failed in B" }))
             }
             @if let Some(p_value) = comparison.p_value {
                 p.test {
@@ -79,8 +79,8 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                         "No case passed in only one of them."
                     } @else {
                         "Of the " (counted(fixed + broken, "case", "cases")) " that passed in only one of them, B fixed "
-                        (count(fixed)) " and broke " (count(broken)) ". If neither were better, a split at least this uneven \
-                         would come about with probability " strong { (probability(p_value)) }
+                        (count(fixed)) " and broke " (count(broken))
+                        ". If neither were better, a split at least this uneven would come about with probability " strong { (probability(p_value)) }
                         " (exact McNemar test, two-sided)."
                     }
                 }
@@ -163,7 +163,9 @@ pub(super) fn by_actions(comparison: &Comparison) -> Markup {
                     table.stacked {
                         thead {
                             tr {
-                                @for name in ["Actions", "Cases", "A", "B", "Fixed", "Broken"] { th scope="col" { (name) } }
+                                @for name in ["Actions", "Cases", "A", "B", "Fixed", "Broken"] {
+                                    th scope="col" { (name) }
+                                }
                             }
                         }
                         tbody {
@@ -210,28 +212,31 @@ pub(super) fn write_changes(
     page: &mut Page<'_>,
 ) -> io::Result<()> {
     let changed = changed(comparison, a, b);
-    page.write(html! {
+    let kinds = changed.iter().map(|changed| (changed.compared.change.as_str(), changed.compared.actions));
+    page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"changes\">"))
         h2 #changes { "Changed cases" }
         @if changed.is_empty() {
             p { "No case was fixed or broken, or failed in another class." }
         } @else {
             p.intro {
-                "Broken ones first, then those that were fixed, then those that fail in another class. Where one run violates \
-                 constraints, the words that state them are marked in the paragraph; where both do, each has its own."
+                "Broken ones first, then those that were fixed, then those that fail in another class. Where one run \
+                 violates constraints, the words that state them are marked in the paragraph; where both do, each has its own."
             }
-            (filter("Change", changed.iter().map(|changed| (changed.compared.change.as_str(), changed.compared.actions))))
+            (filter("Change", kinds))
         }
     })?;
     if !changed.is_empty() {
         let left_out = write_list(&changed, true, show, &mut Budget::new(limits), page)?;
-        page.write(html! {
+        page.write(&html! {
             @if !left_out.is_empty() {
-                p.note { "This page has no room for " (counted(left_out.len() as u64, "further case", "further cases")) "." }
+                p.note {
+                    "This page has no room for " (counted(left_out.len() as u64, "further case", "further cases")) "."
+                }
             }
         })?;
     }
-    page.write(PreEscaped("</section>".to_owned()))
+    page.write(&PreEscaped("</section>".to_owned()))
 }
 
 fn changed<'a>(
@@ -272,7 +277,10 @@ fn show(changed: &Changed<'_>) -> Markup {
     let marked = if a.verdict.violated.is_empty() { b } else { a };
     html! {
         details.case #(format!("case-{}", compared.ordinal_a))
-            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX)) data-class=(change.as_str()) data-actions=(compared.actions) {
+            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
+            data-class=(change.as_str())
+            data-actions=(compared.actions)
+        {
             summary {
                 h3 {
                     span.class.passed[change == Change::Fixed] { (change.as_str()) } " "
@@ -299,7 +307,7 @@ fn side(case: &Case, run: &Run<'_>, has_paragraph: bool) -> Markup {
     html! {
         div {
             h4.side {
-                span.letter { (run.letter) } " "
+                span.letter.(run.letter) { (run.letter) } " "
                 span.class.passed[verdict.passed] { (verdict.class.map_or("passed", planproof_synth::Class::as_str)) }
             }
             @if has_paragraph { (run::paragraph(case, verdict)) }

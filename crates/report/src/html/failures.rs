@@ -61,17 +61,17 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let (failures, findings) = failures(campaign);
     if failures.is_empty() {
-        return page.write(nothing_failed(campaign));
+        return page.write(&nothing_failed(campaign));
     }
     let (findings, further) = failures.split_at(findings);
     let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.actions.len()));
-    page.write(html! {
+    page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"failures\">"))
         h2 #failures { "Failing cases" }
         p.intro {
-            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use the \
-             command below it. To run the agent on it again, write the cases to a file with "
-            code.command { (command("runs export", &format!("{} --format cases", campaign.id), campaign.store_option)) }
+            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use \
+             the command below it. To run the agent on it again, write the cases to a file with "
+            code.command { (command(campaign, "runs export", "--format cases")) }
             " and give the agent the line of that case with " code { "planproof test AGENT --from FILE" } "."
         }
         (filter("Class", kinds))
@@ -82,10 +82,12 @@ pub(super) fn write(
     let mut left_out = Vec::new();
     left_out.extend(write_list(findings, false, show, &mut budget, page)?);
     if !further.is_empty() {
-        page.write(html! { h3 { "All further failures" span.quiet { " " (count(further.len() as u64)) } } })?;
+        page.write(
+            &html! { h3 { "All further failures" span.quiet { " " (count(further.len() as u64)) } } },
+        )?;
         left_out.extend(write_list(further, true, show, &mut budget, page)?);
     }
-    page.write(html! {
+    page.write(&html! {
         (summed_up(campaign, &left_out))
         (PreEscaped("</section>"))
     })
@@ -111,7 +113,10 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let trace = campaign.traces.trace(outcome.ordinal);
     html! {
         details.case #(format!("case-{}", outcome.ordinal)) open[finding.is_some()]
-            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX)) data-class=(class.as_str()) data-actions=(case.actions.len()) {
+            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
+            data-class=(class.as_str())
+            data-actions=(case.actions.len())
+        {
             summary {
                 h4 {
                     @if let Some((number, _)) = finding { span.finding { "Finding " (number) } " " }
@@ -156,7 +161,7 @@ fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Mark
             p {
                 "To see them all: "
                 code.command {
-                    (command("runs show", &format!("{} --findings {}", campaign.id, campaign.report.failed), campaign.store_option))
+                    (command(campaign, "runs show", &format!("--findings {}", campaign.report.failed)))
                 }
             }
         }
@@ -179,7 +184,7 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
                 h2 #unscored { "Unscored runs" }
                 p.intro {
                     "They say nothing of the agent, because something else failed, and are in no rate. Try them again: "
-                    code.command { (command("test", &format!("--resume {}", campaign.id), campaign.store_option)) }
+                    code.command { (command(campaign, "test --resume", "")) }
                 }
                 ul.reasons {
                     @for (reason, cases) in reasons.iter().take(REASONS_MAX) {

@@ -64,9 +64,9 @@ pub(super) fn gist(case: &Case, verdict: &Verdict) -> Markup {
             },
             Some(Class::ActionLost) => { "missing: " (all_of(case, &lost)) },
             Some(Class::OrderError) => {
-                @match (verdict.first_wrong_call, verdict.first_wrong_call.and_then(|wrong| verdict.calls.get(wrong))) {
-                    (Some(wrong), Some(id)) => { "call " (wrong + 1) ", " (action(case, id)) ", came too early" },
-                    _ => "calls overlapped that had to come one after the other",
+                @match verdict.first_wrong_call.and_then(|wrong| Some((wrong, verdict.calls.get(wrong)?))) {
+                    Some((wrong, id)) => { "call " (wrong + 1) ", " (action(case, id)) ", came too early" },
+                    None => "calls overlapped that had to come one after the other",
                 }
             },
             Some(Class::Repeated) => { "done again: " (all_of(case, &repeated(verdict))) },

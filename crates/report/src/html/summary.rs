@@ -9,7 +9,7 @@ use planproof_synth::{Class, Flag};
 use super::chart::{Look, Point, Series, success_by_actions};
 use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
-use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX};
+use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 
 /// Who was tested with what and when, and a banner if it was a simulation.
@@ -63,8 +63,8 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             h2 #figures.unseen { "Key figures" }
             @if let Some(budget) = &report.ended_by {
                 p.banner role="note" {
-                    strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX)) " was used up. "
-                    (not_run(campaign))
+                    strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX))
+                    " was used up. " (not_run(campaign))
                 }
             } @else if report.not_run > 0 {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
@@ -82,18 +82,22 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     }
                     (proportions(report))
                 }
-                (figure("Failed", &count(report.failed), html! { "cases with a wrong plan" }))
-                (figure("Unscored", &count(report.unscored), html! { "runs that say nothing of the agent" }))
-                (figure("Not run", &count(report.not_run), html! { "cases without a finished run" }))
-                (figure("Chance", &or_dash(report.chance()), html! { "a random order would pass" }))
-                (figure("Order of mention", &or_dash(report.in_order()), html! { "calling from left to right would pass" }))
-                (figure("Tokens", &count(report.tokens.input + report.tokens.output), html! {
+                (figure("Failed", &count(report.failed), &html! { "cases with a wrong plan" }))
+                (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing of the agent" }))
+                (figure("Not run", &count(report.not_run), &html! { "cases without a finished run" }))
+                (figure("Chance", &or_dash(report.chance()), &html! { "a random order would pass" }))
+                (figure("Order of mention", &or_dash(report.in_order()), &html! {
+                    "calling from left to right would pass"
+                }))
+                (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
                     (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
                 }))
                 @if let Some(cost) = report.cost {
-                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), html! { "at the prices known" }))
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
                 }
-                (figure("Agent time", &seconds(report.agent_seconds), html! { "summed over runs; synthesis took " (seconds(report.synthesis_seconds)) }))
+                (figure("Agent time", &seconds(report.agent_seconds), &html! {
+                    "summed over runs; synthesis took " (seconds(report.synthesis_seconds))
+                }))
             }
         }
     }
@@ -102,7 +106,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
 fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         (counted(campaign.report.not_run, "case has", "cases have")) " no finished run. Go on with "
-        code.command { (super::command("test", &format!("--resume {}", campaign.id), campaign.store_option)) }
+        code.command { (command(campaign, "test --resume", "")) }
     }
 }
 
@@ -110,7 +114,7 @@ pub(super) fn or_dash(rate: Option<f64>) -> String {
     rate.map_or("–".to_owned(), percent)
 }
 
-pub(super) fn figure(name: &str, value: &str, note: Markup) -> Markup {
+pub(super) fn figure(name: &str, value: &str, note: &Markup) -> Markup {
     html! { div.figure { p.name { (name) } p.value { (value) } p.quiet { (note) } } }
 }
 
@@ -135,8 +139,8 @@ fn proportions(report: &Report) -> Markup {
     html! {
         svg.proportions viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
             @for (name, cases) in parts.into_iter().filter(|(_, cases)| *cases > 0) {
-                @let width = cases as f64 / all as f64 * 1000.0;
-                rect.(name.replace(' ', "-")) x=(format!("{:.2}", before as f64 / all as f64 * 1000.0)) y="0" width=(format!("{width:.2}")) height="10" {
+                @let [x, width] = [before, cases].map(|cases| format!("{:.2}", cases as f64 / all as f64 * 1000.0));
+                rect.(name.replace(' ', "-")) x=(x) y="0" width=(width) height="10" {
                     title { (count(cases)) " " (name) }
                 }
                 @let () = before += cases;
@@ -179,8 +183,8 @@ pub(super) fn by_actions(report: &Report) -> Markup {
         section aria-labelledby="by-actions" {
             h2 #by-actions { "Success by number of actions" }
             p.intro {
-                "A rate means something by its distance from both baselines: calling every tool once in a random order, and \
-                 calling the tools in the order in which the text mentions their actions."
+                "A rate means something by its distance from both baselines: calling every tool once in a random order, \
+                 and calling the tools in the order in which the text mentions their actions."
             }
             div.beside {
                 (success_by_actions(&actions, &series))
@@ -191,28 +195,6 @@ pub(super) fn by_actions(report: &Report) -> Markup {
 }
 
 fn actions_table(report: &Report) -> Markup {
-    let row = |name: Markup,
-               cases: u64,
-               passed: u64,
-               low: f64,
-               high: f64,
-               chance: Option<f64>,
-               in_order: Option<f64>| {
-        html! {
-            tr {
-                th scope="row" { (name) }
-                td { (count(cases)) }
-                td { (count(passed)) }
-                td {
-                    (or_dash((cases > 0).then(|| passed as f64 / cases as f64)))
-                    @if cases > 0 { " " span.interval { (percent_range(low, high)) } }
-                }
-                td { (or_dash(chance)) }
-                td { (or_dash(in_order)) }
-            }
-        }
-    };
-    let all = wilson(report.passed, report.scored());
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
             table {
@@ -228,15 +210,33 @@ fn actions_table(report: &Report) -> Markup {
                 }
                 tbody {
                     @for group in &report.by_actions {
-                        (row(html! { (group.actions) }, group.cases, group.passed, group.low, group.high, group.chance, Some(group.in_order)))
+                        @let baselines = [group.chance, Some(group.in_order)];
+                        (actions_row(&group.actions.to_string(), group.cases, group.passed, baselines))
                     }
                 }
                 @if report.by_actions.len() > 1 {
                     tfoot {
-                        (row(html! { "all" }, report.scored(), report.passed, all.low, all.high, report.chance(), report.in_order()))
+                        @let baselines = [report.chance(), report.in_order()];
+                        (actions_row("all", report.scored(), report.passed, baselines))
                     }
                 }
             }
+        }
+    }
+}
+
+fn actions_row(name: &str, cases: u64, passed: u64, baselines: [Option<f64>; 2]) -> Markup {
+    let interval = wilson(passed, cases);
+    html! {
+        tr {
+            th scope="row" { (name) }
+            td { (count(cases)) }
+            td { (count(passed)) }
+            td {
+                (or_dash((cases > 0).then(|| passed as f64 / cases as f64))) " "
+                span.interval { (percent_range(interval.low, interval.high)) }
+            }
+            @for baseline in baselines { td { (or_dash(baseline)) } }
         }
     }
 }
@@ -269,7 +269,7 @@ fn class_meaning(class: Class) -> &'static str {
     match class {
         Class::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
         Class::ActError => {
-            "A refused call (no such tool, or arguments that do not fit) explains a missing action, or the agent broke."
+            "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
         }
         Class::ActionLost => "An action was never done.",
         Class::ParameterError => "A start time cannot be.",

@@ -208,8 +208,8 @@ fn a_comparison_is_written_as_its_schema_says() {
 
 #[test]
 fn the_page_shows_every_changed_case_with_both_runs() {
-    let a = TestCampaign::simulated(SimKind::InOrder, options(), 90);
-    let b = TestCampaign::simulated(SimKind::Forgetful, options(), 80);
+    let a = TestCampaign::simulated(SimKind::InOrder, options(), 60);
+    let b = TestCampaign::simulated(SimKind::Forgetful, options(), 50);
     let comparison = compare(&a, &b);
     let page = page(&a, &b, &HtmlLimits::default());
     let shown = page.all("details", "case");
@@ -247,7 +247,7 @@ fn the_page_shows_every_changed_case_with_both_runs() {
 
 #[test]
 fn both_runs_have_their_own_marks_where_both_violate() {
-    let cases = cases(options(), 40);
+    let cases = cases(options(), 12);
     let answer = || EndReason::Answered { text: String::new() };
     let limit = || EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 9 };
     let reversed = |case: &Case, end: EndReason| {
@@ -261,7 +261,7 @@ fn both_runs_have_their_own_marks_where_both_violate() {
     };
     let page = page(&campaign(&answer), &campaign(&limit), &HtmlLimits::default());
     let shown = page.all("details", "case");
-    assert_eq!(shown.len(), 40);
+    assert_eq!(shown.len(), 12);
     for details in shown {
         let paragraphs: Vec<String> =
             details.all("p", "paragraph").iter().map(|paragraph| paragraph.text()).collect();

@@ -136,7 +136,7 @@ fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
 #[test]
 fn marks_cover_exactly_the_violated_words() {
     let options = Options { actions_max: 7, ..Options::default() };
-    let campaign = TestCampaign::simulated(SimKind::Careless, options, 150);
+    let campaign = TestCampaign::simulated(SimKind::Careless, options, 80);
     let page = parsed(&campaign);
     let shown = page.all("details", "case");
     assert_eq!(shown.len() as u64, campaign.report.failed);
@@ -223,9 +223,9 @@ fn every_class_has_a_finding_and_all_failures_are_shown() {
     let failed = campaign.outcomes.iter().filter(|outcome| outcome.passed() == Some(false));
     assert_eq!(shown, failed.map(|outcome| campaign.cases[outcome.ordinal as usize].id.as_str()).collect());
 
-    let reasons: Vec<String> = page.only("ul", "reasons").children.iter().map(|_| String::new()).collect();
-    assert_eq!(reasons.len(), 2);
-    let unscored = page.only("ul", "reasons").text();
+    let reasons = page.only("ul", "reasons");
+    assert_eq!(reasons.children.len(), 2);
+    let unscored = reasons.text();
     assert!(unscored.contains("4 runs: the model is down") && unscored.contains("7-12"), "{unscored}");
     assert!(unscored.contains("3 runs: the trace was cut off"), "{unscored}");
     let banner = page.only("p", "banner").text();
@@ -285,7 +285,7 @@ impl TraceSource for Counting<'_> {
 
 #[test]
 fn what_has_no_room_is_summed_up_and_its_traces_are_not_fetched() {
-    let campaign = TestCampaign::of_everything(130);
+    let campaign = TestCampaign::of_everything(65);
     let counting = Counting { campaign: &campaign, asked: RefCell::default() };
     let reported = ReportedCampaign { traces: &counting, ..campaign.reported() };
     let limits = HtmlLimits { cases_max: 10, ..HtmlLimits::default() };
@@ -449,18 +449,28 @@ fn known_attacks_stay_text() {
 }
 
 #[test]
-fn text_of_a_megabyte_is_cut() {
-    let page = page(&hostile(&"x".repeat(1_000_000)));
-    assert!(page.len() < 400_000, "{}", page.len());
-    assert!(page.contains("more characters)"));
-    parse(&page).expect("the page is all ours");
+fn long_text_is_cut() {
+    let everywhere = page(&hostile(&"x".repeat(20_000)));
+    assert!(everywhere.len() < 400_000, "{}", everywhere.len());
+    assert!(everywhere.contains("more characters)"));
+    parse(&everywhere).expect("the page is all ours");
+
+    let cases = cases(Options::default(), 1);
+    let answered = |text: String| {
+        let run = run(&cases[0], &[], EndReason::Answered { text });
+        page(&TestCampaign::of_runs("tools@x", None, cases.clone(), vec![Some(run)])).len()
+    };
+    assert!(answered("x".repeat(1_000_000)) < answered(String::new()) + 5000);
 }
 
+/// Markup, what ends it, and any character at all, visible or not.
+const HOSTILE: &str = "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}";
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_comes_from_outside_the_page_is_ours(text in "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}") {
+    fn whatever_comes_from_outside_the_page_is_ours(text in HOSTILE) {
         let parsed = parse(&page(&hostile(&text)));
         prop_assert!(parsed.is_ok(), "{:?}: {:?}", text, parsed.err());
         let cases = parsed.map(|page| page.all("details", "case").len());
@@ -470,10 +480,11 @@ proptest! {
 
 #[test]
 fn every_class_has_a_gist() {
-    let campaign = TestCampaign::of_everything(130);
+    let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
     for class in Class::ALL.into_iter().filter(|class| *class != Class::ParameterError) {
         let gists = page.find(&|element| element.attribute("data-class") == class.as_str());
+        assert!(!gists.is_empty(), "{class:?}");
         assert!(
             gists.iter().all(|details| !details.only("span", "gist").text().trim().is_empty()),
             "{class:?}"

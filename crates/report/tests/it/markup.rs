@@ -214,8 +214,7 @@ pub(crate) fn parse(page: &str) -> Result<Element, String> {
                 for (key, value) in &tag.attributes {
                     attributes.insert(text(key), text(&value.value));
                 }
-                let foreign = attributes.keys().find(|key| !ATTRIBUTES.contains(&key.as_str()));
-                if let Some(key) = foreign.filter(|_| true) {
+                if let Some(key) = attributes.keys().find(|key| !ATTRIBUTES.contains(&key.as_str())) {
                     return Err(format!("attribute {key} of {name}"));
                 }
                 if !ELEMENTS.contains(&name.as_str()) {
