@@ -318,3 +318,21 @@ pub(crate) fn quoted(word: &OsStr) -> String {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process;
+
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_quoted_words_back() {
+        let words = ["", "plain", "two words", "it's", "$HOME `x` \\ \"q\"", "a\nb", "*", "é—ü", "--x=1,2%"];
+        let line = command_line(&words.map(OsString::from));
+        assert!(line.starts_with("'' plain 'two words' "), "{line}");
+        let script = format!("for word in {line}; do printf '%s|' \"$word\"; done");
+        let output = process::Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+        let read = String::from_utf8(output.stdout).expect("UTF-8");
+        assert_eq!(read, words.map(|word| format!("{word}|")).concat());
+    }
+}

@@ -37,7 +37,7 @@ pub(crate) struct ReportFileArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) inspect: Option<PathBuf>,
     /// Append a summary in Markdown; without a file, to the one that GitHub names in GITHUB_STEP_SUMMARY.
-    #[arg(long, value_name = "FILE", require_equals = true)]
+    #[arg(long, value_name = "FILE")]
     pub(crate) step_summary: Option<Option<PathBuf>>,
 }
 
@@ -128,6 +128,13 @@ impl ReportFileArguments {
         }
         if let Some(path) = &self.step_summary {
             let path = match path {
+                Some(path) if is_agent(path) => {
+                    return Err(Failure::usage(format!(
+                        "--step-summary {0}: this looks like the agent; write --step-summary behind it, or \
+                         --step-summary=./{0} for a file of that name",
+                        path.display()
+                    )));
+                }
                 Some(path) => path.clone(),
                 None => step_summary_of_github()?,
             };
@@ -137,10 +144,18 @@ impl ReportFileArguments {
     }
 }
 
+/// Whether what was taken for the file of an option that needs none is the agent that stands behind it.
+fn is_agent(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    ["command:", "url:"].iter().any(|prefix| text.starts_with(prefix))
+        || text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && model.contains('/'))
+}
+
 fn step_summary_of_github() -> Result<PathBuf, Failure> {
     let named = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty());
     named.map(PathBuf::from).ok_or_else(|| {
-        Failure::usage(format!("{STEP_SUMMARY} is not set: name a file, as in --step-summary=summary.md"))
+        Failure::usage(format!("{STEP_SUMMARY} is not set: name a file, as in --step-summary summary.md"))
     })
 }
 

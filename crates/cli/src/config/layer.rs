@@ -285,3 +285,94 @@ fn describe(value: &DeValue<'_>) -> &'static str {
         DeValue::Table(_) => "a section",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read_file(text: &str) -> Result<Vec<Entry>, Vec<Problem>> {
+        read(text, &Section::root(), Reading { folder: Path::new("folder"), raw: None })
+    }
+
+    fn words(text: &str) -> Vec<(String, Vec<Option<String>>)> {
+        let entries = read_file(text).expect("has no mistakes");
+        let plain = |word: Option<OsString>| word.map(|word| word.into_string().expect("UTF-8"));
+        let mut all: Vec<_> = entries
+            .into_iter()
+            .map(|entry| (entry.full_name(), entry.words.into_iter().map(plain).collect()))
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn values_become_words() {
+        let one = |name: &str, word: &str| (name.to_owned(), vec![Some(word.to_owned())]);
+        assert_eq!(
+            words(
+                "seed = 0xff\nquiet = true\nstore = \"a/b\"\n[test]\nallow-repeats = false\ntimeout = 1_0.5\nfrom = \"-\"\n\
+                 html = \"/tmp/x\"\nactions = 4\nstep-summary = true\n"
+            ),
+            [
+                ("quiet".to_owned(), vec![None]),
+                one("seed", "255"),
+                one("store", "folder/a/b"),
+                one("test.actions", "4"),
+                ("test.allow-repeats".to_owned(), vec![]),
+                one("test.from", "-"),
+                one("test.html", "/tmp/x"),
+                ("test.step-summary".to_owned(), vec![None]),
+                one("test.timeout", "10.5"),
+            ]
+        );
+    }
+
+    fn key_and_value() -> impl Strategy<Value = String> {
+        let key = prop_oneof![
+            Just("cases"),
+            Just("agent"),
+            Just("seed"),
+            Just("store"),
+            Just("test"),
+            Just("runs.show"),
+            Just("api-key"),
+            Just("ca ses"),
+            Just("\"é\""),
+        ];
+        let value = prop_oneof![
+            Just("5"),
+            Just("-5"),
+            Just("1e3"),
+            Just("\"text\""),
+            Just("\"sk-0123456789abcdefgh\""),
+            Just("true"),
+            Just("[1, {a = 2}]"),
+            Just("{ cases = 3 }"),
+            Just("1979-05-27"),
+            Just("'"),
+        ];
+        prop_oneof![
+            3 => (key.clone(), value).prop_map(|(key, value)| format!("{key} = {value}\n")),
+            1 => key.prop_map(|key| format!("[{key}]\n")),
+            1 => "\\PC{0,10}\n",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        #[test]
+        fn any_text_is_read_or_its_mistakes_are_places_in_it(lines in prop::collection::vec(key_and_value(), 0..8)) {
+            let text = lines.concat();
+            if let Err(problems) = read_file(&text) {
+                prop_assert!(!problems.is_empty());
+                for problem in problems {
+                    prop_assert!(text.get(problem.span.clone()).is_some(), "{problem:?}");
+                    prop_assert!(!problem.what.contains("sk-0"), "{problem:?}");
+                }
+            }
+        }
+    }
+}

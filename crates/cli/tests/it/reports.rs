@@ -41,7 +41,7 @@ fn a_campaign_writes_the_reports_that_are_asked_for() {
     let run = place
         .run(
             "test tools@sim/careless --cases 40 --html out/deep/page.html --junit out/junit.xml --csv out/table.csv \
-             --inspect out/log.json --step-summary=out/summary.md",
+             --inspect out/log.json --step-summary out/summary.md",
         )
         .code(1);
     for name in ["out/deep/page.html", "out/junit.xml", "out/table.csv", "out/log.json", "out/summary.md"] {
@@ -89,7 +89,7 @@ fn one_report_can_go_to_stdout() {
     assert!(run.out.starts_with("<?xml") && run.out.trim_end().ends_with("</testsuites>"), "{run:?}");
     for (line, message) in [
         ("--junit - --csv -", "--junit - and --csv - are both for stdout: name a file"),
-        ("--html - --step-summary=-", "--html - and --step-summary - are both for stdout: name a file"),
+        ("--html - --step-summary -", "--html - and --step-summary - are both for stdout: name a file"),
         ("--json --inspect -", "--inspect - and --json are both for stdout: name a file"),
     ] {
         assert_refused(&place, &format!("test tools@sim/careless --cases 10 {line}"), message);
@@ -107,8 +107,8 @@ fn what_cannot_be_written_is_found_before_anything_is_run() {
         ("--html folder", "--html folder: cannot write it: it is a folder; name a file in it"),
         ("--csv file/table.csv", "--csv file/table.csv: cannot write it: file is no folder"),
         ("--junit x.xml --csv ./x.xml", "--junit and --csv both name "),
-        ("--step-summary", "GITHUB_STEP_SUMMARY is not set: name a file, as in --step-summary=summary.md"),
-        ("--step-summary=folder", "--step-summary folder: cannot write it: Is a directory (os error 21)"),
+        ("--step-summary", "GITHUB_STEP_SUMMARY is not set: name a file, as in --step-summary summary.md"),
+        ("--step-summary folder", "--step-summary folder: cannot write it: Is a directory (os error 21)"),
         (
             "--junit good.xml --html folder",
             "--html folder: cannot write it: it is a folder; name a file in it",
@@ -155,15 +155,27 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
     assert!(once.starts_with("# Another step\n") && once.len() > 200, "{once}");
     run(&["report", "last", "-q", "--step-summary"]).code(0);
     assert_eq!(read(&place, "summary.md").matches("3 of 3 scored runs passed").count(), 2);
-    // The option's value needs its sign, so that an agent is not taken for a file.
-    run(&["test", "--step-summary", "tools@sim/perfect", "--cases", "1", "-q"]).code(0);
+    // The option takes what stands behind it for its file, which an agent is not.
+    for agent in ["tools@sim/perfect", "command:python a.py", "url:http://127.0.0.1:1/run"] {
+        let refused = run(&["test", "--step-summary", agent]).code(2);
+        assert!(
+            refused.err.contains("looks like the agent") || refused.err.contains("<AGENT>"),
+            "{refused:?}"
+        );
+    }
+    assert!(!place.path("tools@sim").exists());
     // In the file the option without a value is `true`.
     place.write(
         "planproof.toml",
         "[test]\nagent = \"tools@sim/perfect\"\ncases = 2\nquiet = true\nstep-summary = true\n",
     );
     run(&["test"]).code(0);
-    assert_eq!(read(&place, "summary.md").matches("SIMULATION").count(), 4);
+    let refused = run(&["test", "--step-summary", "tools@sim/perfect"]).code(2);
+    assert!(
+        refused.err.contains("--step-summary tools@sim/perfect: this looks like the agent"),
+        "{refused:?}"
+    );
+    assert_eq!(read(&place, "summary.md").matches("SIMULATION").count(), 3);
 }
 
 #[test]
