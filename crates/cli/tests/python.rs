@@ -285,7 +285,7 @@ fn tools_pass_through_us(agent: &str, agent_era: &str, server: &str, server_era:
     let mut command = place.command(&words);
     keep_compiled(&mut command);
     let run = Run::of(command, "").code(0);
-    assert!(run.err.contains(&format!(" (MCP {server_era}): add, mirror, ")), "{run:?}");
+    assert!(run.err.contains(&format!(" (MCP {server_era}): numbers_add, numbers_mirror, ")), "{run:?}");
     let answer = run.out.rsplit_once("\n\n").unwrap().1;
     assert!(
         answer.starts_with("numbers_add 42\nnumbers_refuse ") && answer.ends_with("calculator 42\n"),

@@ -187,16 +187,24 @@ impl McpTools {
         let params = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments);
         // Dropping the request tells the server that nobody waits for it any more.
         let answered = timeout(self.limits.call, self.peer.call_tool_once(params)).await;
-        let failed = |text: String| ToolResult::error(call.id.clone(), text);
-        match answered {
-            Err(_) => failed(format!("`{}` did not answer within {:?}", call.name, self.limits.call)),
-            Ok(Ok(response)) => result::to_tool_result(&call.id, response, self.limits.result_bytes),
+        let (text, is_error) = match answered {
+            Ok(Ok(response)) => result::to_text(response),
             Ok(Err(ServiceError::McpError(error))) => {
                 let code = error.code.0;
-                failed(format!("the tool server answered with the error {code}: {}", error.message))
+                (format!("the tool server answered with the error {code}: {}", error.message), true)
             }
-            Ok(Err(error)) => failed(connection::call_failure(error)),
+            Ok(Err(error)) => (connection::call_failure(error), true),
+            Err(_) => (format!("`{}` did not answer within {:?}", call.name, self.limits.call), true),
+        };
+        let bytes_max = self.limits.result_bytes;
+        if text.len() > bytes_max {
+            let length = text.len();
+            let text = format!(
+                "the result has {length} bytes, and at most {bytes_max} are passed on: ask the tool for less"
+            );
+            return ToolResult::error(call.id.clone(), text);
         }
+        ToolResult { id: call.id.clone(), text, is_error }
     }
 }
 

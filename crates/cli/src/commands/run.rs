@@ -13,7 +13,7 @@ use planproof_agents::{Agent, ExternalRun, FunctionCallingAgent, InProcessRun, R
 use planproof_bench::AgentUnderTest;
 use planproof_tools::mcp::{AccessToken, McpServer, RunTools};
 use planproof_tools::{
-    ClientLimits, CombinedTools, OpenSource, ServerLog, ToolSource, ToolSourceError, WallClock,
+    ClientLimits, CombinedTools, OpenSource, ServerLog, ToolSource, ToolSourceError, Toolbox as _, WallClock,
 };
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use secrecy::SecretString;
@@ -161,7 +161,9 @@ async fn open(prepared: &Prepared, global: &Global) -> Result<Vec<OpenSource>, F
         let label = visible(&short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS), false);
         let log: Option<ServerLog> = (!global.quiet).then(|| {
             let log: ServerLog = Arc::new(move |line: &str| {
-                eprintln!("{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
+                // That nobody reads stderr is no reason to stop.
+                let _ =
+                    writeln!(io::stderr(), "{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
             });
             log
         });
@@ -178,8 +180,9 @@ async fn open(prepared: &Prepared, global: &Global) -> Result<Vec<OpenSource>, F
 
 /// Says on stderr which tools there are, and which are not.
 fn introduce(tools: &CombinedTools, global: &Global) {
+    let mut offered = tools.tools().iter().map(|tool| tool.name.as_str());
     for source in tools.sources() {
-        let names: Vec<&str> = source.toolbox().tools().iter().map(|tool| tool.name.as_str()).collect();
+        let names: Vec<&str> = offered.by_ref().take(source.toolbox().tools().len()).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
         let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());

@@ -85,7 +85,7 @@ fn the_transcript_is_readable() {
     let run = run(&server, &place, &arguments).code(0);
     assert_eq!(
         run.err,
-        "tools of calculator: calculator\ntools of mcp:sh server.sh (MCP 2025-11-25): hello, fs.read\n"
+        "tools of calculator: calculator\ntools of mcp:sh server.sh (MCP 2025-11-25): hello, fs_read\n"
     );
     insta::assert_snapshot!(without_times(&run.out), @r#"
     task     Calculate.

@@ -1,24 +1,20 @@
 //! What a server answers to a call, as text for the model.
 
-use planproof_trace::{CallId, ToolResult};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 
-/// The result of a call. Its text is at most `bytes_max` bytes long.
-pub(super) fn to_tool_result(id: &CallId, response: CallToolResponse, bytes_max: usize) -> ToolResult {
-    let CallToolResponse::Complete(result) = response else {
-        let text = "the tool wants to ask a person something, or to answer later; neither is possible here";
-        return ToolResult::error(id.clone(), text);
-    };
-    let is_error = result.is_error.unwrap_or(false);
-    let text = text(result);
-    if text.len() > bytes_max {
-        let text = format!(
-            "the result has {} bytes, and at most {bytes_max} are passed on: ask the tool for less",
-            text.len()
-        );
-        return ToolResult::error(id.clone(), text);
+/// The text of an answer, and whether it says that the tool failed.
+pub(super) fn to_text(response: CallToolResponse) -> (String, bool) {
+    match response {
+        CallToolResponse::Complete(result) => {
+            let is_error = result.is_error.unwrap_or(false);
+            (text(result), is_error)
+        }
+        _ => {
+            let text =
+                "the tool wants to ask a person something, or to answer later; neither is possible here";
+            (text.to_owned(), true)
+        }
     }
-    ToolResult { id: id.clone(), text, is_error }
 }
 
 /// The blocks of the content, one below the other. The structured content stands in for text that is not there.
@@ -66,9 +62,9 @@ mod tests {
 
     use super::*;
 
-    fn result(result: Value) -> ToolResult {
+    fn result(result: Value) -> (String, bool) {
         let result: CallToolResult = serde_json::from_value(result).unwrap();
-        to_tool_result(&CallId::new("c"), result.into(), 100)
+        to_text(result.into())
     }
 
     #[test]
@@ -92,8 +88,7 @@ mod tests {
                 "[file:///a: a file]",
             ),
         ] {
-            let result = result(json!({"content": content}));
-            assert_eq!((result.text.as_str(), result.is_error), (text, false), "{content}");
+            assert_eq!(result(json!({"content": content})), (text.to_owned(), false), "{content}");
         }
     }
 
@@ -101,23 +96,11 @@ mod tests {
     fn structured_content_stands_in_for_text() {
         let structured = json!({"b": 1, "a": [2]});
         let only = result(json!({"content": [], "structuredContent": structured}));
-        assert_eq!(only.text, r#"{"a":[2],"b":1}"#);
+        assert_eq!(only.0, r#"{"a":[2],"b":1}"#);
         let both = json!({"content": [{"type": "text", "text": "t"}], "structuredContent": structured});
-        assert_eq!(result(both).text, "t");
+        assert_eq!(result(both).0, "t");
         let image = json!([{"type": "image", "data": "AAAA", "mimeType": "image/png"}]);
         let beside = result(json!({"content": image, "structuredContent": 7, "isError": true}));
-        assert_eq!((beside.text.as_str(), beside.is_error), ("7\n[image/png, 3 bytes]", true));
-    }
-
-    #[test]
-    fn what_is_too_long_is_an_error() {
-        let long = |length: usize| result(json!({"content": [{"type": "text", "text": "a".repeat(length)}]}));
-        assert!(!long(100).is_error);
-        let refused = long(101);
-        assert!(refused.is_error);
-        assert_eq!(
-            refused.text,
-            "the result has 101 bytes, and at most 100 are passed on: ask the tool for less"
-        );
+        assert_eq!(beside, ("7\n[image/png, 3 bytes]".to_owned(), true));
     }
 }

@@ -178,6 +178,10 @@ async fn failures_of_a_call_are_results() {
             r#"reply "{\"content\":[{\"type\":\"text\",\"text\":\"$(head -c 1001 /dev/zero | tr '\0' x)\"}]}""#,
             "the result has 1001 bytes, and at most 1000 are passed on: ask the tool for less",
         ),
+        (
+            r#"fail "$(head -c 1001 /dev/zero | tr '\0' x)""#,
+            "the result has 1049 bytes, and at most 1000 are passed on: ask the tool for less",
+        ),
         ("sleep 60", "`hello` did not answer within 200ms"),
         ("exit 0", "the call failed at the tool server: its connection ended before it answered"),
         ("kill -9 $$", "the call failed at the tool server: its connection ended before it answered"),
