@@ -194,10 +194,11 @@ impl Campaign {
             Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });
         let mut waiting = (0..self.cases.len() as u32).filter(|ordinal| !finished.contains(ordinal));
         let mut deadline = std::pin::pin!(shared.deadline());
+        let mut taper = Taper::new(&shared.supervision);
         // Dropping the set aborts its runs, which ends the processes they started.
         let mut running = JoinSet::new();
         loop {
-            while running.len() < self.concurrency.get() && !shared.is_used_up() {
+            while running.len() < self.concurrency.get() && taper.allows_one_more(running.len()) {
                 let Some(ordinal) = waiting.next() else { break };
                 let shared = Arc::clone(&shared);
                 running.spawn(async move { shared.run_case(ordinal).await });
@@ -215,11 +216,43 @@ impl Campaign {
                 joined = running.join_next() => joined,
             };
             match joined {
-                Some(joined) => finished_run(joined)?.into_iter().for_each(&mut observe),
+                Some(joined) => {
+                    taper.ended += 1;
+                    finished_run(joined)?.into_iter().for_each(&mut observe);
+                }
                 None if shared.is_used_up() => return Ok(CampaignEnd::BudgetUsedUp),
                 None => return Ok(CampaignEnd::Complete),
             }
         }
+    }
+}
+
+/// Begins fewer runs towards the end of a budget, because what a run has spent that then does not come to its end is
+/// spent for nothing.
+struct Taper {
+    meter: Option<Arc<BudgetMeter>>,
+    /// The part of the budget that was spent before.
+    used_before: f64,
+    /// Runs that have ended.
+    ended: u32,
+}
+
+impl Taper {
+    fn new(supervision: &Supervision) -> Self {
+        let meter = supervision.meter.clone();
+        let used_before = meter.as_ref().map_or(0.0, |meter| meter.used());
+        Self { meter, used_before, ended: 0 }
+    }
+
+    /// Whether one more run is expected to fit beside those that go on, each of which is taken to be half done.
+    fn allows_one_more(&self, going_on: usize) -> bool {
+        let Some(meter) = &self.meter else { return true };
+        if meter.is_used_up() || going_on == 0 {
+            return !meter.is_used_up();
+        }
+        let (used, halves) = (meter.used(), going_on as f64 / 2.0);
+        let per_run = (used - self.used_before) / (f64::from(self.ended) + halves);
+        1.0 - used >= per_run * (halves + 1.0)
     }
 }
 

@@ -97,6 +97,17 @@ impl Meter {
         self.lock().spent
     }
 
+    /// The part of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. Where there are several,
+    /// that of which most is spent counts.
+    pub fn used(&self) -> f64 {
+        let spent = self.spent();
+        let part = |spent: u64, most: u64| spent as f64 / most.max(1) as f64;
+        let tokens_used = self.budget.tokens_max.map(|most| part(tokens(spent.usage), most));
+        let cost = spent.cost.unwrap_or_default().picodollars();
+        let cost_used = self.budget.cost_max.map(|most| part(cost, most.picodollars()));
+        tokens_used.unwrap_or_default().max(cost_used.unwrap_or_default())
+    }
+
     /// Whether a request was refused because it did not fit into the budget.
     pub fn is_used_up(&self) -> bool {
         self.lock().used_up.is_some()

@@ -61,8 +61,8 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_finishes_it() {
         assert_eq!(end, CampaignEnd::BudgetUsedUp);
         let spent = meter.spent();
         assert!(spent.usage.input_tokens + spent.usage.output_tokens <= limit, "{spent:?} of {limit}");
-        // With a hundred runs at once, few come to their end before all have spent half.
-        assert!(outcomes.len() < 60 && (outcomes.len() > 5 || concurrency > 16), "{} of 60", outcomes.len());
+        // Hardly any run is begun that cannot be paid for. (A hundred at once are begun before anything is known.)
+        assert!(outcomes.len() < 60 && (outcomes.len() > 20 || concurrency > 16), "{} of 60", outcomes.len());
         assert!(outcomes.iter().all(|outcome| outcome.passed().is_some()), "no run is unscored for it");
 
         let finished: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();

@@ -173,7 +173,8 @@ fn tell_differences(prepared: &Prepared, outcomes: &[Outcome]) -> bool {
         return false;
     }
     let path = replayed.recorded.recording.path().display();
-    eprintln!("error: the replay differs from its recording {path} in {} places:", differences.len());
+    let places = if differences.len() == 1 { "1 place" } else { &format!("{} places", differences.len()) };
+    eprintln!("error: the replay differs from its recording {path} in {places}:");
     for difference in differences.iter().take(DIFFERENCES_SHOWN_MAX) {
         eprintln!("  {difference}");
     }

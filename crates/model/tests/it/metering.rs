@@ -253,8 +253,9 @@ async fn a_meter_goes_on_from_what_was_spent_before() {
         cost: Some(dollars(0.12)),
         is_estimate: false,
     };
-    let budget = Budget { cost_max: Some(dollars(0.13)), tokens_max: None };
+    let budget = Budget { cost_max: Some(dollars(0.13)), tokens_max: Some(220) };
     let meter = Arc::new(Meter::new(budget, before));
+    assert!((meter.used() - 12.0 / 13.0).abs() < 1e-9);
     let model = MeteredModel::new(Arc::new(Paid::default()), Some(PRICE), Arc::clone(&meter));
     let mut small = request("0 1");
     small.settings.output_tokens_max = Some(1);

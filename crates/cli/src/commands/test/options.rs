@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StoredOptions {
+    #[serde(with = "decimal")]
     pub(super) seed: u64,
     pub(super) concurrency: usize,
     pub(super) timeout_ms: u64,
@@ -106,5 +107,30 @@ impl StoredOptions {
     /// Whether no model is asked.
     pub(crate) fn is_replay(&self) -> bool {
         matches!(self.answers, Answers::Replay(_))
+    }
+}
+
+/// A number in decimal digits, because many readers lose some of one above 2^53. Campaigns of before have it as a number.
+mod decimal {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    // By reference, because that is how serde hands it over.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+    pub(super) fn serialize<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&number.to_string())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Digits(String),
+            Number(u64),
+        }
+        match Either::deserialize(deserializer)? {
+            Either::Number(number) => Ok(number),
+            Either::Digits(digits) => digits.parse().map_err(D::Error::custom),
+        }
     }
 }
