@@ -71,8 +71,8 @@ impl Position {
 pub struct Entered<'c> {
     /// The state.
     pub state: StateId,
-    /// The call. Only in a state that completes one does it count; there, without one, the call counts as one that no
-    /// requirement speaks of.
+    /// The call. Only in a state that completes one does it count; there, without one, it is a call of a tool that no
+    /// requirement names, and no test of its arguments holds.
     pub call: Option<&'c ToolCall>,
 }
 

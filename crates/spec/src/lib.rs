@@ -6,6 +6,7 @@ mod distance;
 mod handler;
 mod pattern;
 mod print;
+mod prompts;
 mod read;
 mod shipped;
 mod span;
@@ -13,12 +14,15 @@ mod spec;
 mod walk;
 
 pub mod limits;
+pub mod monitor;
 pub mod textbook;
 
 pub use automaton::{Automaton, Compat, Entered, FaultySpec, Loaded, Position, StateId, load, read};
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use handler::Handler;
+pub use monitor::{Monitor, Options, Outcome, Step};
 pub use pattern::Pattern;
+pub use prompts::{Piece, Prompts};
 pub use shipped::{SHIPPED, shipped};
 pub use span::{Span, Spanned};
 pub use spec::{

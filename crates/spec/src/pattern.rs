@@ -34,6 +34,9 @@ struct Table {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// Bytes of [`Pattern::forced`].
+const FORCED_BYTES_MAX: usize = 200;
+
 impl Pattern {
     /// Compiles a regular expression. Takes time in the size of its automaton, which is limited to
     /// [`REGEX_BYTES_MAX`].
@@ -73,6 +76,26 @@ impl Pattern {
         let row = place? as usize * self.table.classes;
         let next = self.table.next[row + usize::from(self.table.class[usize::from(byte)])];
         (next != NOWHERE).then_some(next)
+    }
+
+    /// What every match goes on with from here, as far as it is whole characters; nothing where a match may end.
+    pub(crate) fn forced(&self, mut place: Place) -> String {
+        let mut forced = Vec::new();
+        while let Some(at) = place
+            && !self.is_match(place)
+            && forced.len() < FORCED_BYTES_MAX
+        {
+            let mut ways = (0..=255_u8).filter(|byte| self.step(Some(at), *byte).is_some());
+            let (Some(byte), None) = (ways.next(), ways.next()) else { break };
+            forced.push(byte);
+            place = self.step(place, byte);
+        }
+        let whole = match std::str::from_utf8(&forced) {
+            Ok(text) => text.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        forced.truncate(whole);
+        String::from_utf8(forced).unwrap_or_default()
     }
 
     pub(crate) fn is_match(&self, place: Place) -> bool {
@@ -198,6 +221,16 @@ mod tests {
         check("(?i)yes|no", "YES", 3, true);
         check(r"[^\s\S]", "a", 0, false);
         check(r"a$b", "a", 0, false);
+    }
+
+    #[test]
+    fn what_must_follow() {
+        for (pattern, forced) in
+            [("#E[0-9]+", "#E"), ("a|b", ""), ("abc", "abc"), ("a*", ""), ("ä[xy]", "ä"), ("[äö]", "")]
+        {
+            let pattern = Pattern::new(pattern).expect("a pattern");
+            assert_eq!(pattern.forced(pattern.start()), forced);
+        }
     }
 
     #[test]

@@ -303,8 +303,8 @@ impl PartialEq for Example {
 pub struct ExampleStep {
     /// The state.
     pub state: Spanned<String>,
-    /// The call that its content completes; if it completes one and this is `None`, then one that no requirement
-    /// speaks of.
+    /// The call that its content completes; if it completes one and this is `None`, then one of a tool that no
+    /// requirement names, of whose arguments no test holds.
     pub call: Option<ExampleCall>,
 }
 

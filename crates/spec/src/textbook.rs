@@ -114,8 +114,12 @@ impl Places<'_> {
                 here.is_some_and(|here| self.spec.states[here.state.index()].name.value == *name)
             }
             RequirementKind::Call(pattern) => here.is_some_and(|here| {
-                self.spec.states[here.state.index()].completes_call()
-                    && here.call.is_some_and(|call| pattern.matches(call))
+                let is_like = match here.call {
+                    Some(call) => pattern.matches(call),
+                    // A call of a tool, and with arguments, that nothing is known of.
+                    None => pattern.tool.is_none() && pattern.predicates.is_empty(),
+                };
+                self.spec.states[here.state.index()].completes_call() && is_like
             }),
             RequirementKind::Not(operand) => !self.holds(operand, place),
             RequirementKind::And(operands) => operands.iter().all(|operand| self.holds(operand, place)),

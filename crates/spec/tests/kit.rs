@@ -8,15 +8,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_spec::{Automaton, Compat, Walk, load};
+use planproof_spec::monitor::match_tool;
+use planproof_spec::{Automaton, Compat, Piece, Prompts, Walk, load};
 use serde_json::Value;
 
 /// Specifications whose traces record a defect of the published code.
 const DEFECTIVE: [&str; 2] = ["x_always", "x_always_b"];
 
 fn main() -> ExitCode {
-    let tests: [(&str, fn()); 1] =
-        [("traces_have_the_published_verdicts", traces_have_the_published_verdicts)];
+    let tests: [(&str, fn()); 3] = [
+        ("traces_have_the_published_verdicts", traces_have_the_published_verdicts),
+        ("texts_are_split_as_published", texts_are_split_as_published),
+        ("tools_are_matched_as_published", tools_are_matched_as_published),
+    ];
     let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
     let trials = tests
         .into_iter()
@@ -79,4 +83,57 @@ fn traces_have_the_published_verdicts() {
         }
     }
     assert!(compared > 3000, "only {compared} steps were compared");
+}
+
+fn texts_are_split_as_published() {
+    let kit = json("split_cases.json");
+    let texts: Vec<&str> =
+        kit["state_texts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    let states: String =
+        texts.iter().enumerate().map(|(index, text)| format!("(s{index} (:text {text:?}))")).collect();
+    let source = format!("(define split (:states {states}) (:behavior (next s0)))");
+    let loaded = load(&source, Compat::Original).unwrap();
+    let prompts = Prompts::new(&loaded.automaton, Compat::Original);
+    let mut compared = 0;
+    for case in kit["cases"].as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        let pieces = prompts.split(text);
+        let split: Vec<&str> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) | Piece::Prompt(_, text) => *text,
+            })
+            .collect();
+        assert_eq!(serde_json::json!(split), case["split"], "{text}");
+        // Where the published code finds states with their contents, they are the prompts with what follows them.
+        if let Some(collected) = case["collect"].as_array() {
+            let pairs: Vec<Value> = pieces
+                .chunks(2)
+                .map(|pair| match pair {
+                    [Piece::Prompt(state, _), Piece::Text(text)] => {
+                        serde_json::json!([texts[state.index()], text])
+                    }
+                    other => panic!("{other:?} of {text}"),
+                })
+                .collect();
+            assert_eq!(&pairs, collected, "{text}");
+        }
+        compared += 1;
+    }
+    assert!(compared >= 7);
+}
+
+fn tools_are_matched_as_published() {
+    let kit = json("constraint_cases.json");
+    let names: Vec<&str> =
+        kit["constraints"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    for case in kit["cases"].as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        let found = match_tool(text, &names, Compat::Original).map(|index| names[index]);
+        assert_eq!(serde_json::json!(found), case["hard"], "{text}");
+        assert_eq!(serde_json::json!(found.unwrap_or(names[0])), case["soft"], "{text}");
+        // Ours finds nothing else, only less.
+        let ours = match_tool(text, &names, Compat::Ours).map(|index| names[index]);
+        assert!(ours.is_none() || ours == found, "{text}");
+    }
 }

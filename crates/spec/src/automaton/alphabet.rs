@@ -68,10 +68,10 @@ impl Alphabet {
         self.begin[state.index()]..self.begin[state.index() + 1]
     }
 
-    /// The symbol of a state that is left with this call, or without any.
+    /// The symbol of a state that is left with this call.
     ///
-    /// A call in a state that completes none is overlooked. A state that completes a call, left without one, counts as
-    /// left with a call of a tool that no pattern names.
+    /// A call in a state that completes none is overlooked. Where one is missing it is a call of a tool that no pattern
+    /// names, and no predicate holds of it.
     pub(crate) fn symbol(&self, state: StateId, call: Option<&ToolCall>) -> usize {
         let range = self.of_state(state);
         if self.symbols[range.start].1.is_none() {
@@ -81,6 +81,7 @@ impl Alphabet {
         let matched: Vec<bool> = self.patterns.iter().map(is_like).collect();
         let kind = match call {
             Some(_) => self.kinds.iter().position(|kind| kind.matched == matched),
+            // The first of them is the one without predicates that hold.
             None => self.kinds.iter().position(|kind| kind.tools.contains(&None)),
         };
         // Every combination that a call can match has its kind.

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test as the test itself does")]
 
+mod adversary;
 mod diagnostics;
+mod monitor;
 mod round_trip;
 mod support;
 mod twin;

@@ -108,7 +108,7 @@ pub(crate) fn any_requirement(with_calls: bool) -> impl Strategy<Value = Require
         let operands = || prop::collection::vec(inner.clone(), 1..3);
         let one = || inner.clone().prop_map(Box::new);
         prop_oneof![
-            one().prop_map(|operand| RequirementKind::Not(operand)),
+            one().prop_map(RequirementKind::Not),
             operands().prop_map(RequirementKind::And),
             operands().prop_map(RequirementKind::Or),
             (one(), one()).prop_map(|(first, second)| RequirementKind::Implies(first, second)),

@@ -1,0 +1,1047 @@
+//! The decoding monitor: holds what a model writes to a specification, as it is written.
+//!
+//! A [`Monitor`] knows nothing of models or tools. It is given text and says what is to be done next:
+//!
+//! ```text
+//!             ┌──────────────── correct ◄────────────────┐
+//!             ▼                                          │
+//!   start ► push ... push ── end_of_output ──► Step::Violation
+//!             ▲                    │
+//!             │                    ├─────────► Step::Environment ─► environment ─► (as after push)
+//!             └── Step::Continue ◄─┤
+//!                                  └─────────► Step::Ended
+//! ```
+//!
+//! [`Monitor::text`] is the run so far: what a request continues. A model that continues text gets it as it is; a chat
+//! model that continues a message of its own gets it as that message; any other gets it with the instruction to go on
+//! ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because such models repeat where they were.
+//! Requests may be streamed, each piece pushed as it comes, and cut off at anything but [`Step::Continue`]; or pushed
+//! whole. The result is the same, however the bytes are cut into pieces.
+//!
+//! # Rules
+//!
+//! - Prompts are found leftmost, and of several at one place the longest. A line break before a prompt and white space
+//!   around content do not count.
+//! - What the environment writes, and the question, is not split: prompts in it are broken with a character that no prompt
+//!   holds. Otherwise a page that a tool fetched could move the agent to its answer.
+//! - When the model writes the prompt of a state of the environment where it may, the rest of its output is discarded.
+//! - A run ends where nothing can follow and the output ends or another prompt comes; or where the run may end and what
+//!   comes may not follow.
+//! - At the first thing that may not come, the text is cut back to there. What is appended then is the longest common prefix
+//!   of the prompts that may come next, and what is written next must complete one of them. Where there is no common
+//!   prefix, or the violation comes again, it is a whole prompt: the one nearest to what the model tried, if one is near,
+//!   otherwise the first in the order of the specification.
+//! - Where the output ends and only the environment can go on, it does.
+//! - Content that breaks a rule is cut back: to the longest part that can still match a regular expression, to the most
+//!   characters, otherwise to its beginning. The model is told and writes it again. After as many times as the rule allows
+//!   the run ends with the reason.
+//! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made.
+
+mod content;
+mod decoder;
+mod echo;
+mod tools;
+mod violation;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use planproof_trace::{Arguments, CallId, Tool, ToolCall};
+use serde_json::Value;
+
+use crate::prompts::{Found, Match, Prompts};
+use crate::{Automaton, Compat, ContentRule, Entered, Handler, Position, StateId, distance};
+use content::{Departure, Progress};
+use decoder::Decoder;
+
+pub use echo::Echo;
+pub use tools::{arguments_from, match_tool};
+pub use violation::{Correction, Failure, Fault, Outcome, Violation};
+
+/// Judges JSON by JSON Schemas. This crate leaves the choice of a validator to its caller.
+pub trait SchemaValidator: Send + Sync {
+    /// Judges an instance.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with the schema, for the model.
+    fn check(&self, schema: &Value, instance: &Value) -> Result<(), String>;
+}
+
+/// How the model chooses what it writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Decoding {
+    /// The likeliest token each time: asked the same again, it answers the same.
+    #[default]
+    Greedy,
+    /// By chance: asked again, it may answer otherwise.
+    Sampled,
+}
+
+impl Decoding {
+    /// The violation at one point at which a whole prompt is written.
+    fn full_prompt_at(self) -> u32 {
+        match self {
+            Self::Greedy => 2,
+            Self::Sampled => 3,
+        }
+    }
+}
+
+/// Settings of a [`Monitor`].
+#[derive(Clone)]
+pub struct Options {
+    /// Which ways of the published implementation to follow.
+    pub compat: Compat,
+    /// How the model chooses what it writes.
+    pub decoding: Decoding,
+    /// Whether to write the prompt for the model where only one state can come next, after the question and after what
+    /// the environment wrote.
+    pub primes: bool,
+    /// Corrections after which a run is given up.
+    pub corrections_max: u32,
+    /// Bytes of a run's text.
+    pub text_bytes_max: usize,
+    /// The tools that can be called; `None` if any name is as good as another.
+    pub tools: Option<Vec<Tool>>,
+    /// Judges content that has a JSON Schema, and the arguments of tools. Without it such content must be JSON, and
+    /// nothing more.
+    pub validator: Option<Arc<dyn SchemaValidator>>,
+}
+
+/// Corrections after which a run is given up, where nothing else is set.
+pub const CORRECTIONS_MAX: u32 = 50;
+/// Bytes of a run's text, where nothing else is set.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// How often the content of a state may be written again after it has broken a rule.
+pub const CONTENT_RETRIES_MAX: u32 = 3;
+/// How often content may be written again after it has not fitted a JSON Schema.
+pub const SCHEMA_RETRIES_MAX: u32 = 1;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            compat: Compat::Ours,
+            decoding: Decoding::Greedy,
+            primes: true,
+            corrections_max: CORRECTIONS_MAX,
+            text_bytes_max: TEXT_BYTES_MAX,
+            tools: None,
+            validator: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("compat", &self.compat)
+            .field("decoding", &self.decoding)
+            .field("primes", &self.primes)
+            .field("corrections_max", &self.corrections_max)
+            .field("text_bytes_max", &self.text_bytes_max)
+            .field("tools", &self.tools)
+            .field("validator", &self.validator.is_some())
+            .finish()
+    }
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The model goes on.
+    Continue,
+    /// The model wrote what may not come. Cut its request off, and call [`Monitor::correct`].
+    Violation,
+    /// The environment writes: see [`Monitor::request`], and call [`Monitor::environment`].
+    Environment,
+    /// The run is over: see [`Monitor::outcome`].
+    Ended,
+}
+
+/// Who wrote the content of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Author {
+    /// Whoever asks: the question.
+    User,
+    /// The model.
+    Model,
+    /// The environment.
+    Environment,
+}
+
+/// A state of a run with its content.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Section<'m> {
+    /// The state.
+    pub state: StateId,
+    /// Who wrote the content.
+    pub author: Author,
+    /// The content, without the white space around it.
+    pub content: &'m str,
+    /// The call that the content completed.
+    pub call: Option<&'m Call>,
+}
+
+/// A call that the content of a state completed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The label it was given.
+    pub label: Option<String>,
+    /// The call; ids count from `c1`.
+    pub call: ToolCall,
+    /// The arguments as they were written.
+    pub input: String,
+}
+
+/// What the environment is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request<'m> {
+    /// The state whose content is wanted.
+    pub state: StateId,
+    /// What is to be done for it; `None` only in a specification of the published dialect.
+    pub handler: Option<Handler>,
+    /// The calls completed since the environment wrote last.
+    pub calls: &'m [Call],
+}
+
+/// What was counted in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Corrections.
+    pub corrections: u32,
+    /// Corrections that wrote a whole prompt because a shorter hint was not enough.
+    pub escalations: u32,
+    /// Bytes of the model's text that were discarded; a byte that was no UTF-8 counts as the three of U+FFFD.
+    pub discarded_bytes: u64,
+}
+
+/// Holds one run to a specification.
+///
+/// Each piece of text takes time in proportion to its bytes, whatever the length of the run, and no memory but that for the
+/// text itself. A copy is a run of its own from there on.
+#[derive(Debug, Clone)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+    text: String,
+    /// Up to here the text is understood.
+    scanned: usize,
+    decoder: Decoder,
+    mode: Mode,
+    /// After all states that are complete; one that completes a call is not before its content is.
+    position: Position,
+    sections: Vec<Part>,
+    calls: Vec<Call>,
+    /// Calls before this one have been given to the environment.
+    calls_from: usize,
+    /// The label and the tool of the next call.
+    label: Option<String>,
+    tool: Option<String>,
+    progress: Progress,
+    /// Violations since a state was entered last.
+    violations_here: u32,
+    /// How often the content of the current section broke a rule.
+    faults_here: u32,
+    violation: Option<Violation>,
+    outcome: Option<Outcome>,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+struct Shared {
+    automaton: Arc<Automaton>,
+    prompts: Prompts,
+    options: Options,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// The model writes the content of the last section, or the next prompt.
+    Open,
+    /// A prompt must come. If something else does, the text is cut back to this byte.
+    Closed(usize),
+    /// The environment writes.
+    Environment,
+    /// The model wrote what may not come.
+    Violated,
+    Ended,
+}
+
+/// A section, as places in the text.
+#[derive(Debug, Clone)]
+struct Part {
+    state: StateId,
+    author: Author,
+    content: Range<usize>,
+    call: Option<usize>,
+}
+
+impl Monitor {
+    /// A run that has not begun. Takes time in the size of the specification's prompts.
+    pub fn new(automaton: Arc<Automaton>, options: Options) -> Self {
+        let prompts = Prompts::new(&automaton, options.compat);
+        let position = automaton.start();
+        Self {
+            shared: Arc::new(Shared { automaton, prompts, options }),
+            text: String::new(),
+            scanned: 0,
+            decoder: Decoder::default(),
+            mode: Mode::Closed(0),
+            position,
+            sections: Vec::new(),
+            calls: Vec::new(),
+            calls_from: 0,
+            label: None,
+            tool: None,
+            progress: Progress::default(),
+            violations_here: 0,
+            faults_here: 0,
+            violation: None,
+            outcome: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Begins the run with a question: the content of the first state, the first in the order of the specification if it can
+    /// begin with several. Without this the model writes the first state, too.
+    ///
+    /// Once the run has begun it does nothing.
+    pub fn question(&mut self, text: &str) -> Step {
+        let first = self.automaton().valid(self.position).first().copied();
+        let (Some(state), true) = (first, self.text.is_empty() && self.mode == Mode::Closed(0)) else {
+            return self.step();
+        };
+        self.text.push_str(&self.shared.automaton.state(state).prompt.value);
+        self.open(state, self.text.len(), Author::User);
+        self.write_escaped(text);
+        self.leave_written()
+    }
+
+    /// Takes a piece of what the model writes. What comes after a violation, or where the model has nothing to write, is
+    /// discarded and counted.
+    pub fn push(&mut self, bytes: &[u8]) -> Step {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.push(bytes, |text| self.take(text));
+        self.decoder = decoder;
+        self.step()
+    }
+
+    /// Says that the model has nothing more to write. Not for an output that was cut off by a limit on its length: then the
+    /// model is simply asked to continue.
+    pub fn end_of_output(&mut self) -> Step {
+        self.end_piece();
+        if self.is_writing() {
+            self.scan(true);
+        }
+        if self.mode == Mode::Open && !self.close(self.text.len()) {
+            return self.step();
+        }
+        if let Mode::Closed(at) = self.mode {
+            if self.automaton().is_accepting(self.position) {
+                self.finish(at);
+            } else if let Some(state) = self.only_environment() {
+                self.cut(at);
+                self.write_prompt(state);
+            } else {
+                self.violate(at, Violation::Ended);
+            }
+        }
+        self.step()
+    }
+
+    /// Mends what [`Step::Violation`] told: appends to the text what is to come next, from where the model goes on.
+    pub fn correct(&mut self) -> Correction {
+        let Some(violation) = self.violation.take().filter(|_| self.mode == Mode::Violated) else {
+            return Correction { step: self.step(), appended: String::new(), instruction: String::new() };
+        };
+        self.decoder = Decoder::default();
+        let instruction = violation.instruction(self);
+        let begin = self.text.len();
+        if self.counts.corrections >= self.shared.options.corrections_max {
+            self.end(Outcome::Failed(Failure::Corrections { max: self.counts.corrections, last: violation }));
+        } else {
+            self.counts.corrections += 1;
+            self.mend(&violation);
+        }
+        let step = self.step();
+        let appended = self.text.get(begin..).unwrap_or_default().to_owned();
+        Correction {
+            step,
+            appended,
+            instruction: if step == Step::Ended { String::new() } else { instruction },
+        }
+    }
+
+    /// What the environment is asked for, after [`Step::Environment`].
+    pub fn request(&self) -> Option<Request<'_>> {
+        let part = self.sections.last().filter(|_| self.mode == Mode::Environment)?;
+        let handler = self.automaton().state(part.state).handler.as_ref().map(|handler| handler.value);
+        Some(Request { state: part.state, handler, calls: &self.calls[self.calls_from..] })
+    }
+
+    /// Takes what the environment writes. Does nothing but after [`Step::Environment`].
+    pub fn environment(&mut self, text: &str) -> Step {
+        if self.mode != Mode::Environment {
+            return self.step();
+        }
+        self.decoder = Decoder::default();
+        self.calls_from = self.calls.len();
+        match self.shared.options.compat {
+            Compat::Ours => {
+                self.write_escaped(text);
+                self.leave_written()
+            }
+            Compat::Original => {
+                self.text.push(' ');
+                self.mode = Mode::Open;
+                self.take(text);
+                if self.is_writing() {
+                    self.scan(true);
+                }
+                if self.is_writing() {
+                    if self.automaton().valid(self.position).is_empty() && self.is_by_environment() {
+                        self.finish(self.text.len());
+                    } else {
+                        self.write_common_prefix();
+                    }
+                }
+                self.step()
+            }
+        }
+    }
+
+    /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it may end here.
+    pub fn stop(&mut self) -> Step {
+        self.end_piece();
+        if self.is_writing() {
+            self.scan(true);
+        }
+        if self.mode == Mode::Open {
+            self.close(self.text.len());
+        }
+        match self.mode {
+            Mode::Ended => {}
+            Mode::Closed(at) if self.automaton().is_accepting(self.position) => self.finish(at),
+            _ => self.end(Outcome::Stopped),
+        }
+        self.step()
+    }
+
+    /// What is to be done next.
+    pub fn step(&self) -> Step {
+        match self.mode {
+            Mode::Open | Mode::Closed(_) => Step::Continue,
+            Mode::Environment => Step::Environment,
+            Mode::Violated => Step::Violation,
+            Mode::Ended => Step::Ended,
+        }
+    }
+
+    /// What may not come and did, after [`Step::Violation`].
+    pub fn violation(&self) -> Option<&Violation> {
+        self.violation.as_ref()
+    }
+
+    /// How the run ended, after [`Step::Ended`].
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The run so far, from the first prompt on: what the model continues. What has not been understood yet, because it may
+    /// be the beginning of a prompt, stands at its end.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many bytes of the text will stay, whatever comes. The rest may yet be cut back: content that is checked when it
+    /// is complete, and what may be the beginning of a prompt.
+    pub fn settled(&self) -> usize {
+        match (self.mode, self.sections.last()) {
+            (Mode::Open, Some(part)) => {
+                let rules = &self.automaton().state(part.state).content;
+                if rules.is_empty() { self.scanned } else { part.content.start }
+            }
+            (Mode::Closed(at), _) => at,
+            _ => self.text.len(),
+        }
+    }
+
+    /// The states of the run with their contents, in order. The content of the last one may not be complete.
+    pub fn sections(&self) -> impl DoubleEndedIterator<Item = Section<'_>> + ExactSizeIterator {
+        self.sections.iter().map(|part| {
+            let end = part.content.end.min(self.text.len());
+            Section {
+                state: part.state,
+                author: part.author,
+                content: self.text[part.content.start..end].trim(),
+                call: part.call.map(|call| &self.calls[call]),
+            }
+        })
+    }
+
+    /// The calls of the run, in order.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The run as a word of the automaton's language.
+    pub fn word(&self) -> impl Iterator<Item = Entered<'_>> {
+        self.sections()
+            .map(|section| Entered { state: section.state, call: section.call.map(|call| &call.call) })
+    }
+
+    /// The content of the last state of a finished run.
+    pub fn answer(&self) -> Option<&str> {
+        let section = self.sections().next_back()?;
+        (self.outcome == Some(Outcome::Finished)).then_some(section.content)
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The automaton.
+    pub fn automaton(&self) -> &Automaton {
+        &self.shared.automaton
+    }
+
+    /// Where the run is in the automaton: after all states that are complete. One that completes a call is not before its
+    /// content is.
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Texts at which a server should stop writing: the prompts of the environment's states.
+    pub fn stop_sequences(&self) -> Vec<&str> {
+        let states = &self.automaton().spec().states;
+        states.iter().filter(|state| state.is_environment).map(|state| state.prompt.value.as_str()).collect()
+    }
+
+    /// Whether the content of the last section has not ended.
+    fn is_content_open(&self) -> bool {
+        self.sections.last().is_some_and(|part| part.content.end == usize::MAX)
+    }
+
+    fn is_by_environment(&self) -> bool {
+        self.sections.last().is_some_and(|part| part.author == Author::Environment)
+    }
+
+    fn is_writing(&self) -> bool {
+        matches!(self.mode, Mode::Open | Mode::Closed(_))
+    }
+
+    /// Takes decoded text, as much as there is room for.
+    fn take(&mut self, text: &str) {
+        let mut rest = text;
+        if self.is_writing() {
+            let mut room = self.shared.options.text_bytes_max.saturating_sub(self.text.len()).min(text.len());
+            while !text.is_char_boundary(room) {
+                room -= 1;
+            }
+            let (taken, too_much) = text.split_at(room);
+            self.text.push_str(taken);
+            self.scan(false);
+            if self.is_writing() && !too_much.is_empty() {
+                self.end_for_length();
+            }
+            rest = too_much;
+        }
+        self.counts.discarded_bytes += rest.len() as u64;
+    }
+
+    /// A character that is not complete will not be.
+    fn end_piece(&mut self) {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.end(|text| self.take(text));
+    }
+
+    /// Ends a run whose text is too long: it is finished if it may end here.
+    fn end_for_length(&mut self) {
+        if self.mode == Mode::Open {
+            self.close(self.text.len());
+        }
+        match self.mode {
+            Mode::Closed(at) if self.automaton().is_accepting(self.position) => self.finish(at),
+            _ => self.end(Outcome::Failed(Failure::Text { bytes_max: self.shared.options.text_bytes_max })),
+        }
+    }
+
+    /// Reads what is not understood yet, as far as it can be; all of it if the text will not go on.
+    fn scan(&mut self, is_whole: bool) {
+        loop {
+            let (from, length) = (self.scanned, self.text.len());
+            match self.mode {
+                Mode::Open => match self.shared.prompts.find(self.text.as_bytes(), from, is_whole) {
+                    Found::Prompt { start, end, state } => {
+                        if !self.read_content(start) {
+                            continue;
+                        }
+                        if self.close(start) {
+                            self.meet(state, start, end);
+                        }
+                    }
+                    Found::Undecided { start } => {
+                        if self.read_content(start) {
+                            return;
+                        }
+                    }
+                    Found::None => {
+                        if self.read_content(length) {
+                            return;
+                        }
+                    }
+                },
+                Mode::Closed(at) => {
+                    let rest = &self.text[from..];
+                    let start = length - rest.trim_start().len();
+                    self.scanned = start;
+                    if start == length {
+                        return;
+                    }
+                    match self.shared.prompts.at(self.text.as_bytes(), start, is_whole) {
+                        Match::Prompt { state, end } => self.meet(state, at, end),
+                        Match::Undecided => return,
+                        Match::None => {
+                            let Some(tried) = self.stray(start, is_whole) else { return };
+                            if self.automaton().is_accepting(self.position) {
+                                self.finish(at);
+                            } else {
+                                self.violate(at, Violation::NoState { tried });
+                            }
+                        }
+                    }
+                }
+                Mode::Environment | Mode::Violated | Mode::Ended => return,
+            }
+        }
+    }
+
+    /// The beginning of text that stands where a prompt had to: as much as the longest prompt, or up to the end of its line.
+    /// `None` if that much has not come yet, so that what is told does not depend on how the text is cut into pieces.
+    fn stray(&self, start: usize, is_whole: bool) -> Option<String> {
+        let rest = &self.text[start..];
+        let line = rest.find('\n');
+        let window = self.shared.prompts.longest();
+        if line.is_none() && rest.len() < window && !is_whole {
+            return None;
+        }
+        let mut end = line.unwrap_or(rest.len()).min(window);
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        Some(rest[..end].to_owned())
+    }
+
+    /// Reads content up to byte `to`. False if it left what it must be like, which has been dealt with.
+    fn read_content(&mut self, to: usize) -> bool {
+        let Some(part) = self.sections.last() else { return true };
+        if part.author != Author::Model {
+            self.scanned = to;
+            return true;
+        }
+        let id = part.state;
+        let state = self.shared.automaton.state(id);
+        let departure = self.progress.read(state, &self.text, self.scanned, to);
+        self.scanned = to;
+        match departure {
+            Ok(()) => return true,
+            // What stands before it is complete, so only something else may come now.
+            Err(Departure::Pattern { at, is_match: true }) => {
+                let pattern = content::pattern(state).map(|pattern| pattern.as_str().to_owned());
+                self.cut_content(at, id, Fault::Pattern { pattern: pattern.unwrap_or_default() });
+            }
+            Err(Departure::Length { at }) => {
+                let characters = content::max_length(state).unwrap_or_default();
+                self.cut_content(at, id, Fault::Length { characters_max: characters });
+            }
+            Err(Departure::Pattern { at, is_match: false }) => {
+                let pattern = content::pattern(state).map(|pattern| pattern.as_str().to_owned());
+                let fault = Fault::Pattern { pattern: pattern.unwrap_or_default() };
+                self.violate(at, Violation::Content { state: id, fault });
+            }
+        }
+        false
+    }
+
+    /// Cuts content that went on too long back to what is complete.
+    fn cut_content(&mut self, at: usize, state: StateId, fault: Fault) {
+        self.cut(at);
+        if !self.close(at) {
+            return;
+        }
+        if self.automaton().is_accepting(self.position) {
+            self.finish(at);
+        } else {
+            self.violate(at, Violation::Content { state, fault });
+        }
+    }
+
+    /// Meets a prompt where the text is complete up to byte `at`.
+    fn meet(&mut self, state: StateId, at: usize, end: usize) {
+        if self.automaton().is_valid(self.position, state) {
+            self.enter(state, end);
+        } else if self.automaton().is_accepting(self.position) {
+            self.finish(at);
+        } else {
+            let requirement = self.broken_by(state);
+            self.violate(at, Violation::State { tried: state, requirement });
+        }
+    }
+
+    /// Enters a state whose prompt ends at byte `end` of the text.
+    fn enter(&mut self, state: StateId, end: usize) {
+        self.violations_here = 0;
+        if self.automaton().state(state).is_environment {
+            self.cut(end);
+            self.open(state, end, Author::Environment);
+            self.mode = Mode::Environment;
+        } else {
+            self.open(state, end, Author::Model);
+            self.mode = Mode::Open;
+        }
+    }
+
+    /// Begins a section whose content begins at a byte.
+    fn open(&mut self, id: StateId, start: usize, author: Author) {
+        let before = self.position;
+        let state = self.shared.automaton.state(id);
+        // A call is known only when its content is.
+        if !state.completes_call() || author != Author::Model {
+            self.position = self.shared.automaton.after(before, id).unwrap_or(before);
+        }
+        self.progress = Progress::new(state, start);
+        self.faults_here = 0;
+        self.scanned = start;
+        self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None });
+    }
+
+    /// Ends the content of the last section before byte `end`, from which on a prompt must come. False if it breaks a rule,
+    /// which has been dealt with.
+    fn close(&mut self, end: usize) -> bool {
+        if let Err((kept, violation)) = self.complete(end) {
+            self.violate(kept, violation);
+            return false;
+        }
+        if let Some(part) = self.sections.last_mut() {
+            part.content.end = end;
+        }
+        self.mode = Mode::Closed(end);
+        true
+    }
+
+    /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte the text can
+    /// stay.
+    fn complete(&mut self, end: usize) -> Result<(), (usize, Violation)> {
+        let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
+            return Ok(());
+        };
+        let (id, start) = (part.state, part.content.start);
+        let shared = Arc::clone(&self.shared);
+        let state = shared.automaton.state(id);
+        let content = self.text[start..end].trim();
+        let broken = |fault| (start, Violation::Content { state: id, fault });
+        if let Some(pattern) = content::pattern(state)
+            && !pattern.matches(content)
+        {
+            let kept = start + self.text[start..end].trim_end().len();
+            let fault = Fault::Pattern { pattern: pattern.as_str().to_owned() };
+            return Err((kept, Violation::Content { state: id, fault }));
+        }
+        let (mut label, mut tool, mut call) = (None, None, None);
+        for rule in &state.content {
+            match &rule.value {
+                ContentRule::Json(schema) => {
+                    self.check_json(schema, content).map_err(|what| broken(Fault::Json { what }))?;
+                }
+                ContentRule::Tool => tool = Some(self.tool_named(content).map_err(broken)?),
+                ContentRule::Label => label = Some(content.to_owned()),
+                ContentRule::Arguments => call = Some(self.call_with(content).map_err(broken)?),
+                ContentRule::Matches(_) | ContentRule::MaxLength(_) => {}
+            }
+        }
+        if state.completes_call() {
+            let entered = Entered { state: id, call: call.as_ref() };
+            let Some(position) = shared.automaton.after(self.position, entered) else {
+                let tool = call.map(|call| call.name).unwrap_or_default();
+                let requirement = self.broken_by_call(id, content);
+                return Err(broken(Fault::Forbidden { tool, requirement }));
+            };
+            self.position = position;
+        }
+        if let Some(call) = call {
+            let input = content.to_owned();
+            self.calls.push(Call { label: self.label.take(), call, input });
+            self.tool = None;
+            let number = self.calls.len() - 1;
+            if let Some(part) = self.sections.last_mut() {
+                part.call = Some(number);
+            }
+        }
+        self.label = label.or_else(|| self.label.take());
+        self.tool = tool.or_else(|| self.tool.take());
+        Ok(())
+    }
+
+    fn check_json(&self, schema: &Value, content: &str) -> Result<(), String> {
+        let instance: Value =
+            serde_json::from_str(content).map_err(|error| format!("it is no JSON: {error}"))?;
+        self.shared.options.validator.as_ref().map_or(Ok(()), |validator| validator.check(schema, &instance))
+    }
+
+    /// The names of the tools that could be called next.
+    fn callable(&self) -> Option<Vec<&str>> {
+        let tools = self.shared.options.tools.as_ref()?;
+        let names = tools.iter().map(|tool| tool.name.as_str());
+        Some(names.filter(|name| self.automaton().can_call(self.position, name)).collect())
+    }
+
+    /// The tool that a content names, if it may be called.
+    fn tool_named(&self, content: &str) -> Result<String, Fault> {
+        let compat = self.shared.options.compat;
+        let name = match &self.shared.options.tools {
+            None => Some(content).filter(|name| !name.is_empty()),
+            Some(tools) => {
+                let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+                let found = match_tool(content, &names, compat).map(|index| names[index]);
+                found.or_else(|| names.first().copied().filter(|_| compat == Compat::Original))
+            }
+        };
+        let callable = || {
+            let names = self.callable().unwrap_or_default();
+            names.into_iter().map(str::to_owned).collect()
+        };
+        match name {
+            None => Err(Fault::UnknownTool { written: content.to_owned(), callable: callable() }),
+            Some(name) if !self.automaton().can_call(self.position, name) => {
+                Err(Fault::ForbiddenTool { tool: name.to_owned(), callable: callable() })
+            }
+            Some(name) => Ok(name.to_owned()),
+        }
+    }
+
+    /// The call of the tool that was named last with this content.
+    fn call_with(&self, content: &str) -> Result<ToolCall, Fault> {
+        let tools = self.shared.options.tools.as_deref();
+        let only = match tools {
+            Some([tool]) => tool.name.as_str(),
+            _ => "",
+        };
+        let name = self.tool.as_deref().unwrap_or(only);
+        let arguments = match tools.and_then(|tools| tools.iter().find(|tool| tool.name == name)) {
+            Some(tool) => arguments_from(tool, content, self.shared.options.validator.as_deref())
+                .map_err(|what| Fault::Arguments { what })?,
+            None => Arguments::from_text(content),
+        };
+        Ok(ToolCall {
+            id: CallId::new(format!("c{}", self.calls.len() + 1)),
+            name: name.to_owned(),
+            arguments,
+        })
+    }
+
+    /// The requirement that forbids a state to come next, if one alone does.
+    fn broken_by(&self, state: StateId) -> Option<usize> {
+        self.automaton().broken_requirement(self.word().chain([Entered::from(state)]))
+    }
+
+    /// The requirement that forbids the call that this content of the last section would complete, if one alone does.
+    fn broken_by_call(&self, state: StateId, content: &str) -> Option<usize> {
+        let call = self.call_with(content).ok()?;
+        let before = self.sections.len().saturating_sub(1);
+        let last = Entered { state, call: Some(&call) };
+        self.automaton().broken_requirement(self.word().take(before).chain([last]))
+    }
+
+    /// Cuts the text back, and counts what is discarded.
+    fn cut(&mut self, at: usize) {
+        self.counts.discarded_bytes += self.text.len().saturating_sub(at) as u64;
+        self.text.truncate(at);
+        self.scanned = self.scanned.min(at);
+    }
+
+    /// Cuts the text back to where it was right, and waits for [`Monitor::correct`].
+    fn violate(&mut self, at: usize, violation: Violation) {
+        self.cut(at);
+        self.violation = Some(violation);
+        self.mode = Mode::Violated;
+    }
+
+    fn finish(&mut self, at: usize) {
+        self.cut(at);
+        self.end(Outcome::Finished);
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        let end = self.text.len();
+        if let Some(part) = self.sections.last_mut() {
+            part.content.end = part.content.end.min(end);
+        }
+        self.violation = None;
+        self.mode = Mode::Ended;
+        self.outcome = Some(outcome);
+    }
+
+    /// Appends what is to come next.
+    fn mend(&mut self, violation: &Violation) {
+        let at = self.text.len();
+        if let Violation::Content { state, fault } = violation
+            && self.is_content_open()
+        {
+            self.faults_here += 1;
+            if self.faults_here > fault.retries_max() {
+                let failure = Failure::Content { state: *state, fault: fault.clone() };
+                return self.end(Outcome::Failed(failure));
+            }
+            self.mode = Mode::Open;
+            self.retry_content(*state, at);
+            return;
+        }
+        self.mode = Mode::Closed(at);
+        self.violations_here += 1;
+        let valid = self.automaton().valid(self.position);
+        let prefix = self.common_prefix(valid);
+        let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
+        match valid {
+            [] => self.end(Outcome::Finished),
+            [state] => self.write_prompt(*state),
+            _ if self.shared.options.compat == Compat::Original && is_stray => {
+                let first = self.automaton().valid_exit_first(self.position)[0];
+                self.counts.escalations += 1;
+                self.write_prompt(first);
+            }
+            _ if prefix.is_empty()
+                || self.violations_here >= self.shared.options.decoding.full_prompt_at() =>
+            {
+                let tried = violation.tried(self.automaton());
+                let nearest = self.nearest(valid, &tried);
+                self.counts.escalations += 1;
+                self.write_prompt(nearest);
+            }
+            _ => {
+                self.write_line_break();
+                self.text.push_str(&prefix);
+            }
+        }
+    }
+
+    /// Lets the model write content again from byte `at` of the text on.
+    fn retry_content(&mut self, id: StateId, at: usize) {
+        let Some(part) = self.sections.last() else { return };
+        let start = part.content.start;
+        let shared = Arc::clone(&self.shared);
+        let state = shared.automaton.state(id);
+        if at == start {
+            // Otherwise what comes could make another prompt of this one.
+            if shared.prompts.begins_another(&state.prompt.value) {
+                self.text.push('\n');
+            }
+            self.progress = Progress::new(state, self.text.len());
+            self.scanned = self.text.len();
+        }
+        let forced = self.progress.forced(state);
+        if !forced.is_empty() {
+            if self.text.len() == start {
+                self.text.push(' ');
+            }
+            self.text.push_str(&forced);
+            self.scan(false);
+        }
+    }
+
+    /// Of the states the one whose prompt is nearest to what was tried, for its length; else the first.
+    fn nearest(&self, states: &[StateId], tried: &str) -> StateId {
+        let tried = tried.to_lowercase();
+        let distance = |state: &StateId| {
+            let prompt = &self.automaton().state(*state).prompt.value;
+            let edits = distance::edits_to_start(&prompt.to_lowercase(), &tried);
+            let length = prompt.chars().count().max(1);
+            // In thousandths of the prompt's length. Where more than half of it is wrong, nothing is told by how much.
+            if edits * 2 > length { 1000 } else { edits * 1000 / length }
+        };
+        states.iter().copied().min_by_key(distance).unwrap_or(states[0])
+    }
+
+    fn common_prefix(&self, states: &[StateId]) -> String {
+        let mut prompts = states.iter().map(|state| self.automaton().state(*state).prompt.value.as_str());
+        let Some(first) = prompts.next() else { return String::new() };
+        let shared = |prefix: &str, other: &str| {
+            let same = prefix.chars().zip(other.chars()).take_while(|(left, right)| left == right);
+            same.map(|(c, _)| c.len_utf8()).sum::<usize>()
+        };
+        let length = prompts.fold(first.len(), |length, prompt| shared(&first[..length], prompt));
+        first[..length].to_owned()
+    }
+
+    /// The only state that may come next, if the environment writes it.
+    fn only_environment(&self) -> Option<StateId> {
+        match self.automaton().valid(self.position) {
+            [state] if self.automaton().state(*state).is_environment => Some(*state),
+            _ => None,
+        }
+    }
+
+    fn write_line_break(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Writes the prompt of a state that may come next, and enters it.
+    fn write_prompt(&mut self, state: StateId) {
+        self.write_line_break();
+        let prompt = &self.shared.automaton.state(state).prompt.value;
+        self.text.push_str(prompt);
+        // No prompt holds a line break, so it cannot become another one.
+        if self.shared.prompts.begins_another(prompt) {
+            self.text.push('\n');
+        }
+        self.enter(state, self.text.len());
+    }
+
+    /// Writes the longest common prefix of what may come next, as the published code does.
+    fn write_common_prefix(&mut self) {
+        let prefix = self.common_prefix(self.automaton().valid(self.position));
+        self.write_line_break();
+        self.scanned = self.text.len();
+        self.text.push_str(&prefix);
+        self.scan(false);
+    }
+
+    /// Writes what the user or the environment wrote, with its prompts broken, up to the end of a line.
+    fn write_escaped(&mut self, text: &str) {
+        let last = self.sections.last().map(|part| part.state);
+        let prompt = last.map_or("", |state| self.shared.automaton.state(state).prompt.value.as_str());
+        let ends_in_break = self.text.ends_with('\n');
+        if !ends_in_break {
+            self.text.push(if self.shared.prompts.begins_another(prompt) { '\n' } else { ' ' });
+        }
+        self.shared.prompts.escape_into(text.trim(), &mut self.text);
+        if let Some(part) = self.sections.last_mut() {
+            part.content.end = self.text.len();
+        }
+        self.text.push('\n');
+    }
+
+    /// Goes on after the question or the environment.
+    fn leave_written(&mut self) -> Step {
+        self.scanned = self.text.len();
+        self.mode = Mode::Closed(self.text.len());
+        self.violations_here = 0;
+        let (automaton, end) = (Arc::clone(&self.shared.automaton), self.text.len());
+        if self.text.len() > self.shared.options.text_bytes_max {
+            self.end_for_length();
+            return self.step();
+        }
+        match automaton.valid(self.position) {
+            [] => self.finish(end),
+            // Where it may end as well, the model decides.
+            _ if automaton.is_accepting(self.position) => {}
+            [state] if automaton.state(*state).is_environment || self.shared.options.primes => {
+                self.write_prompt(*state);
+            }
+            _ => {}
+        }
+        self.step()
+    }
+}

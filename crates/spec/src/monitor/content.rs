@@ -1,0 +1,111 @@
+//! What a state's content must be like, checked while it is written.
+
+use crate::pattern::Place;
+use crate::{ContentRule, Pattern, State};
+
+/// The rules of a state that are checked with each character.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// Where the pattern is after what counts of the content.
+    place: Place,
+    /// Characters that count.
+    characters: u32,
+    /// Byte of the text after the last one that counts.
+    end: usize,
+    /// Something other than white space has come.
+    has_begun: bool,
+}
+
+/// Where content leaves what it must be like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Departure {
+    /// Nothing that matches can begin with what comes after this byte of the text.
+    Pattern {
+        /// The byte.
+        at: usize,
+        /// What stands before it is a match.
+        is_match: bool,
+    },
+    /// The content is longer than it may be; this many bytes of the text are not too long.
+    Length {
+        /// The byte.
+        at: usize,
+    },
+}
+
+impl Progress {
+    /// Content that begins at this byte of the text.
+    pub(super) fn new(state: &State, start: usize) -> Self {
+        let place = pattern(state).and_then(Pattern::start);
+        Self { place, characters: 0, end: start, has_begun: false }
+    }
+
+    /// Reads the content from byte `from` of the text to byte `to`. White space around the content does not count, so
+    /// that within it is read when more follows. After a departure nothing more must be read.
+    pub(super) fn read(
+        &mut self,
+        state: &State,
+        text: &str,
+        from: usize,
+        to: usize,
+    ) -> Result<(), Departure> {
+        let (pattern, limit) = (pattern(state), max_length(state));
+        if pattern.is_none() && limit.is_none() {
+            return Ok(());
+        }
+        for (offset, c) in text[from..to].char_indices() {
+            if c.is_whitespace() {
+                continue;
+            }
+            let here = from + offset;
+            if !self.has_begun {
+                self.has_begun = true;
+                self.end = here;
+            }
+            // What was white space in between counts now.
+            for (offset, c) in text[self.end..here + c.len_utf8()].char_indices() {
+                let at = self.end + offset;
+                if limit.is_some_and(|limit| self.characters >= limit) {
+                    self.end = at;
+                    return Err(Departure::Length { at });
+                }
+                if let Some(pattern) = pattern {
+                    let mut bytes = [0; 4];
+                    let next = c
+                        .encode_utf8(&mut bytes)
+                        .bytes()
+                        .fold(self.place, |place, byte| pattern.step(place, byte));
+                    if next.is_none() {
+                        self.end = at;
+                        return Err(Departure::Pattern { at, is_match: pattern.is_match(self.place) });
+                    }
+                    self.place = next;
+                }
+                self.characters += 1;
+            }
+            self.end = here + c.len_utf8();
+        }
+        Ok(())
+    }
+
+    /// What every match goes on with.
+    pub(super) fn forced(&self, state: &State) -> String {
+        pattern(state).map(|pattern| pattern.forced(self.place)).unwrap_or_default()
+    }
+}
+
+/// The pattern that the content of a state must match.
+pub(super) fn pattern(state: &State) -> Option<&Pattern> {
+    state.content.iter().find_map(|rule| match &rule.value {
+        ContentRule::Matches(pattern) => Some(pattern),
+        _ => None,
+    })
+}
+
+/// The most characters that the content of a state may have.
+pub(super) fn max_length(state: &State) -> Option<u32> {
+    state.content.iter().find_map(|rule| match &rule.value {
+        ContentRule::MaxLength(limit) => Some(*limit),
+        _ => None,
+    })
+}

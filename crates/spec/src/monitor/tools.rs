@@ -1,0 +1,122 @@
+//! From what a model writes to a call: the tool it names, and the arguments.
+
+use planproof_trace::{Arguments, Tool};
+use serde_json::{Map, Value};
+
+use super::SchemaValidator;
+use crate::Compat;
+
+/// The tool that a text names, by its index: as it is written, else in other capitals, else with other spaces. White space
+/// around the text does not count. With [`Compat::Original`] a tool's name within a longer text is found in the same
+/// order (and what is not found at all would be the first tool, which is left to the caller).
+pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
+    let forms: [fn(&str) -> String; 3] = [
+        |text| text.trim().to_owned(),
+        |text| text.trim().to_lowercase(),
+        |text| text.split_whitespace().collect::<String>().to_lowercase(),
+    ];
+    let by = |is_match: fn(&str, &str) -> bool| {
+        forms.iter().find_map(|form| {
+            let text = form(text);
+            names.iter().position(|name| is_match(&text, &form(name)))
+        })
+    };
+    let exact = by(|text, name| text == name);
+    match compat {
+        Compat::Ours => exact,
+        Compat::Original => exact.or_else(|| by(|text, name| text.contains(name))),
+    }
+}
+
+/// The arguments that a text means for a tool. A tool without parameters ignores the text, and one whose only parameter is
+/// a string takes it as it is. For any other the text is a JSON object that fits the tool's schema.
+///
+/// # Errors
+/// What is wrong with the text, for the model.
+pub fn arguments_from(
+    tool: &Tool,
+    text: &str,
+    validator: Option<&dyn SchemaValidator>,
+) -> Result<Arguments, String> {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let mut parameters = properties.into_iter().flatten();
+    match (parameters.next(), parameters.next()) {
+        (None, _) => return Ok(Arguments::none()),
+        (Some((name, schema)), None) if schema.get("type").and_then(Value::as_str) == Some("string") => {
+            return Ok(Arguments::Object(Map::from_iter([(name.clone(), text.into())])));
+        }
+        _ => {}
+    }
+    let object = match Arguments::from_text(text) {
+        Arguments::Object(object) => object,
+        Arguments::Malformed(_) => {
+            let fault = serde_json::from_str::<Map<String, Value>>(text).err();
+            let what = fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
+            return Err(format!("the input of {} must be a JSON object{what}", tool.name));
+        }
+    };
+    let instance = Value::Object(object);
+    if let Some(validator) = validator {
+        let schema = Value::Object(Map::clone(&tool.input_schema));
+        validator
+            .check(&schema, &instance)
+            .map_err(|fault| format!("the input does not fit the schema of {}: {fault}", tool.name))?;
+    }
+    match instance {
+        Value::Object(object) => Ok(Arguments::Object(object)),
+        _ => Ok(Arguments::none()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_the_order_of_the_rules() {
+        let names = ["Search", "search", "Look Up"];
+        for (text, found) in [
+            (" search\n", Some(1)),
+            ("SEARCH", Some(0)),
+            ("lookup", Some(2)),
+            ("l o o k u p", Some(2)),
+            ("Search[x]", None),
+            ("", None),
+        ] {
+            assert_eq!(match_tool(text, &names, Compat::Ours), found, "{text}");
+        }
+        assert_eq!(match_tool("Search[x]", &names, Compat::Original), Some(0));
+    }
+
+    fn tool(schema: Value) -> Tool {
+        let Value::Object(schema) = schema else { panic!("an object") };
+        Tool { name: "pay".into(), description: String::new(), input_schema: Arc::new(schema) }
+    }
+
+    #[track_caller]
+    fn check(schema: Value, text: &str, expected: Result<Value, &str>) {
+        let found = arguments_from(&tool(schema), text, None);
+        match (&found, expected) {
+            (Ok(Arguments::Object(found)), Ok(Value::Object(expected))) => assert_eq!(*found, expected),
+            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, expected) => panic!("{found:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn texts_become_arguments() {
+        check(json!({"type": "object"}), "whatever", Ok(json!({})));
+        let one = json!({"properties": {"query": {"type": "string"}}});
+        check(one, "{\"query\": 1}", Ok(json!({"query": "{\"query\": 1}"})));
+        let two = json!({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+        check(two.clone(), "{\"a\": \"x\"}", Ok(json!({"a": "x"})));
+        check(two.clone(), "x", Err("the input of pay must be a JSON object (expected value"));
+        check(two, "", Ok(json!({})));
+        let number = json!({"properties": {"a": {"type": "number"}}});
+        check(number, "[1]", Err("must be a JSON object"));
+    }
+}

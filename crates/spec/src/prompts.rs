@@ -1,0 +1,248 @@
+//! Prompts in a text: found leftmost, and of several at one place the longest.
+
+use crate::{Automaton, Compat, StateId};
+
+/// The prompts of a specification's states.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    /// The nodes of a trie; the first is its root.
+    nodes: Vec<Node>,
+    /// Bytes with which a prompt can begin.
+    begins: [bool; 256],
+    /// Bytes of the longest prompt.
+    longest: usize,
+    /// Capital and small letters (of ASCII) are the same.
+    ignores_case: bool,
+    /// A character that no prompt holds.
+    breaker: char,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Node {
+    children: Vec<(u8, u32)>,
+    /// The state whose prompt ends here.
+    state: Option<StateId>,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'t> {
+    /// Text without a prompt; may be empty between two prompts and after the last one.
+    Text(&'t str),
+    /// A prompt, as it stands in the text.
+    Prompt(StateId, &'t str),
+}
+
+/// What there is at a place of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Match {
+    /// A prompt, and the byte after it.
+    Prompt { state: StateId, end: usize },
+    /// The text ends before it can be told.
+    Undecided,
+    /// No prompt.
+    None,
+}
+
+/// The first prompt of a text, or where it could begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    Prompt {
+        start: usize,
+        end: usize,
+        state: StateId,
+    },
+    /// Nothing before this byte; what follows could become a prompt.
+    Undecided {
+        start: usize,
+    },
+    None,
+}
+
+impl Prompts {
+    /// The prompts of all states, recognised as `compat` says.
+    pub fn new(automaton: &Automaton, compat: Compat) -> Self {
+        let texts = automaton.states().map(|state| (state, automaton.state(state).prompt.value.as_str()));
+        Self::of(texts, compat == Compat::Original)
+    }
+
+    fn of<'t>(texts: impl Iterator<Item = (StateId, &'t str)>, ignores_case: bool) -> Self {
+        let mut prompts = Self {
+            nodes: vec![Node::default()],
+            begins: [false; 256],
+            longest: 0,
+            ignores_case,
+            breaker: '\\',
+        };
+        let mut used = String::new();
+        for (state, text) in texts {
+            used.push_str(text);
+            prompts.longest = prompts.longest.max(text.len());
+            let mut at = 0;
+            for byte in text.bytes() {
+                let byte = prompts.folded(byte);
+                at = prompts.child(at, byte).unwrap_or_else(|| {
+                    prompts.nodes.push(Node::default());
+                    let child = prompts.nodes.len() - 1;
+                    prompts.nodes[at].children.push((byte, child as u32));
+                    child
+                });
+            }
+            prompts.nodes[at].state = Some(state);
+        }
+        for byte in 0..=255_u8 {
+            prompts.begins[usize::from(byte)] = prompts.child(0, prompts.folded(byte)).is_some();
+        }
+        let candidates = "\\^~\u{200b}".chars().chain('\u{e000}'..='\u{f8ff}');
+        prompts.breaker = candidates.into_iter().find(|c| !used.contains(*c)).unwrap_or(prompts.breaker);
+        prompts
+    }
+
+    fn folded(&self, byte: u8) -> u8 {
+        if self.ignores_case { byte.to_ascii_lowercase() } else { byte }
+    }
+
+    fn child(&self, node: usize, byte: u8) -> Option<usize> {
+        let child = self.nodes[node].children.iter().find(|(other, _)| *other == byte);
+        child.map(|(_, child)| *child as usize)
+    }
+
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Whether a prompt begins a longer one, so that what follows it decides which one it is.
+    pub(crate) fn begins_another(&self, prompt: &str) -> bool {
+        let end = prompt.bytes().try_fold(0, |node, byte| self.child(node, self.folded(byte)));
+        end.is_some_and(|node| !self.nodes[node].children.is_empty())
+    }
+
+    /// What stands at byte `start`; with `is_whole` the text will not go on.
+    pub(crate) fn at(&self, text: &[u8], start: usize, is_whole: bool) -> Match {
+        let (mut node, mut longest) = (0, Match::None);
+        for (end, byte) in text.iter().enumerate().skip(start) {
+            match self.child(node, self.folded(*byte)) {
+                Some(child) => node = child,
+                None => return longest,
+            }
+            if let Some(state) = self.nodes[node].state {
+                longest = Match::Prompt { state, end: end + 1 };
+            }
+            if self.nodes[node].children.is_empty() {
+                return longest;
+            }
+        }
+        if is_whole { longest } else { Match::Undecided }
+    }
+
+    /// The first prompt from byte `from` on; with `is_whole` the text will not go on.
+    pub(crate) fn find(&self, text: &[u8], from: usize, is_whole: bool) -> Found {
+        let mut at = from;
+        while let Some(offset) = text[at..].iter().position(|byte| self.begins[usize::from(*byte)]) {
+            let start = at + offset;
+            match self.at(text, start, is_whole) {
+                Match::Prompt { state, end } => return Found::Prompt { start, end, state },
+                Match::Undecided => return Found::Undecided { start },
+                Match::None => at = start + 1,
+            }
+        }
+        Found::None
+    }
+
+    /// A whole text, split at its prompts. A text that begins with a prompt has no empty piece before it.
+    pub fn split<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        while let Found::Prompt { start, end, state } = self.find(text.as_bytes(), at, true) {
+            if start > 0 {
+                pieces.push(Piece::Text(&text[at..start]));
+            }
+            pieces.push(Piece::Prompt(state, &text[start..end]));
+            at = end;
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(&text[at..]));
+        }
+        pieces
+    }
+
+    /// Appends a text without its prompts: into each a character is put that no prompt holds (a backslash, unless a
+    /// prompt does), after the first one. `[Answer]` becomes `[\Answer]`.
+    pub(crate) fn escape_into(&self, text: &str, out: &mut String) {
+        let begin = out.len();
+        out.push_str(text);
+        let mut at = begin;
+        // A prompt that overlaps with one that was broken is found in its turn: the search goes on right after the
+        // character that was put in.
+        while let Found::Prompt { start, .. } = self.find(out.as_bytes(), at, true) {
+            let first = out[start..].chars().next().map_or(1, char::len_utf8);
+            out.insert(start + first, self.breaker);
+            at = start + first;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompts(texts: &[&str], ignores_case: bool) -> Prompts {
+        Prompts::of(texts.iter().enumerate().map(|(index, text)| (StateId::new(index), *text)), ignores_case)
+    }
+
+    /// The prompts of a text as `<0>`, and the text between them.
+    #[track_caller]
+    fn check(texts: &[&str], text: &str, expected: &str) {
+        let prompts = prompts(texts, false);
+        let show = |piece: &Piece<'_>| match piece {
+            Piece::Text(text) => (*text).to_owned(),
+            Piece::Prompt(state, _) => format!("<{}>", state.index()),
+        };
+        assert_eq!(prompts.split(text).iter().map(show).collect::<String>(), expected);
+
+        // With any end of the text cut off nothing is decided that its rest would change.
+        for length in 0..text.len() {
+            let (whole, cut) = (prompts.find(text.as_bytes(), 0, true), &text.as_bytes()[..length]);
+            match prompts.find(cut, 0, false) {
+                found @ Found::Prompt { .. } => assert_eq!(found, whole),
+                Found::Undecided { start } => {
+                    assert!(!matches!(whole, Found::Prompt { start: first, .. } if first < start));
+                }
+                Found::None => assert!(!matches!(whole, Found::Prompt { start, .. } if start < length)),
+            }
+        }
+
+        let mut escaped = String::new();
+        prompts.escape_into(text, &mut escaped);
+        assert_eq!(
+            prompts.split(&escaped).iter().filter(|piece| matches!(piece, Piece::Prompt(..))).count(),
+            0
+        );
+        assert_eq!(escaped.replace(prompts.breaker, ""), text.replace(prompts.breaker, ""));
+    }
+
+    #[test]
+    fn the_leftmost_longest_prompt_is_found() {
+        let react = ["[Action]", "[Action Input]", "[Act"];
+        check(&react, "a[Action]b[Action Input]c", "a<0>b<1>c");
+        check(&react, "[Action Inpu[Action]", "<2>ion Inpu<0>");
+        check(&react, "[[Actio", "[<2>io");
+        check(&["aa", "aaa", "b\\"], "aaaaab\\a", "<1><0><2>a");
+        check(&["abab", "ba"], "ababab", "<0>ab");
+        check(&["[Fin [Tht]]", "[Tht]"], "[Fin [Tht] [Tht]", "[Fin <1> <1>");
+        check(&["ä]", "[ö"], "[ä][ö", "[<0><1>");
+    }
+
+    #[test]
+    fn case_counts_unless_asked_otherwise() {
+        assert_eq!(prompts(&["[A]"], false).split("[a]"), [Piece::Text("[a]")]);
+        assert_eq!(prompts(&["[A]"], true).split("[a]").len(), 2);
+    }
+
+    #[test]
+    fn escapes_are_short() {
+        let mut escaped = "before ".to_owned();
+        prompts(&["[Answer]"], false).escape_into("x [Answer] y", &mut escaped);
+        assert_eq!(escaped, "before x [\\Answer] y");
+    }
+}
