@@ -11,6 +11,7 @@
 
 mod event;
 mod recorder;
+mod time_of_day;
 mod tool;
 
 pub mod notation;
@@ -20,4 +21,5 @@ pub use event::{
     Clock, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock, Trace, Usage,
 };
 pub use recorder::{EventSink, Recorder};
+pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};
