@@ -560,6 +560,26 @@ struct VerdictFile<'a> {
     correct_next: Vec<Vec<&'a str>>,
     refused: Vec<RefusedFile<'a>>,
     cut_short: Option<&'a str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    time: Option<TimeVerdictFile<'a>>,
+}
+
+/// What the time form adds to a verdict, beside its other fields.
+#[derive(Serialize)]
+struct TimeVerdictFile<'a> {
+    start_times: Vec<String>,
+    parameter_errors: Vec<ParameterErrorFile<'a>>,
+    late: Vec<&'a str>,
+    restarts: u32,
+    repair_start_times: Vec<String>,
+    decided: bool,
+}
+
+#[derive(Serialize)]
+struct ParameterErrorFile<'a> {
+    tool: &'a str,
+    start_time: &'a str,
+    fault: &'static str,
 }
 
 #[derive(Serialize)]
@@ -602,6 +622,22 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
             .map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer })
             .collect(),
         cut_short: verdict.cut_short.as_deref(),
+        time: verdict.time.as_ref().map(|time| TimeVerdictFile {
+            start_times: time.starts.iter().copied().map(clock_time).collect(),
+            parameter_errors: time
+                .parameter_errors
+                .iter()
+                .map(|error| ParameterErrorFile {
+                    tool: &error.tool,
+                    start_time: &error.start,
+                    fault: error.fault.as_str(),
+                })
+                .collect(),
+            late: ids(&time.late),
+            restarts: time.restarts,
+            repair_start_times: time.repair_starts.iter().copied().map(clock_time).collect(),
+            decided: time.is_decided,
+        }),
     };
     json(&file)
 }

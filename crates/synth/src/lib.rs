@@ -36,7 +36,10 @@ pub use case::{
 };
 pub use draw::Draw;
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
-pub use oracle::{Class, Flag, JudgeOptions, Refused, Unscored, Verdict, Violated, judge};
+pub use oracle::{
+    Class, Flag, JudgeOptions, ParameterError, Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated,
+    judge,
+};
 pub use planproof_constraint::Day;
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,

@@ -5,6 +5,7 @@ mod oracle;
 mod reading;
 mod synthesis;
 mod time;
+mod time_oracle;
 
 use planproof_synth::{Case, Options, Synthesizer, TimeOptions, TopicBank, Wordings};
 
