@@ -2,7 +2,8 @@
 //!
 //! - [`Toolbox`] is a set of tools an agent may call; [`execute_recorded`] executes one call and puts it into the
 //!   trace of its run.
-//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer.
+//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer, in cases with
+//!   times under the [`TimeRules`] of a day.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
 //! - [`WallClock`] dates the events of runs that take real time.
 //!
@@ -18,6 +19,6 @@ mod toolbox;
 pub mod mcp;
 
 pub use clock::WallClock;
-pub use mock::{MockError, MockTool, MockTools};
+pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use schema::SchemaCache;
 pub use toolbox::{BoxFuture, Toolbox, execute_recorded};
