@@ -38,7 +38,7 @@ pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize
     let mut groups: Vec<_> = by_class.into_iter().collect();
     for (_, group) in &mut groups {
         group.sort_by_key(|(case, outcome, _)| {
-            (case.actions.len(), case.constraints.len(), case.paragraph.len(), outcome.ordinal)
+            (case.actions.len(), case.difficulty.constraints, case.paragraph.len(), outcome.ordinal)
         });
     }
     groups.sort_by_key(|(class, group)| (std::cmp::Reverse(group.len()), *class));
@@ -62,10 +62,10 @@ pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize
 /// Where the paragraph states what was violated, merged where places overlap, in the order of the text.
 pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
     let mut places: Vec<Source> = case
-        .constraints
-        .iter()
-        .filter(|stated| verdict.violated.iter().any(|violated| violated.id == stated.id))
-        .flat_map(|stated| stated.sources.iter().copied())
+        .constraint_ids()
+        .zip(case.constraint_sources())
+        .filter(|(id, _)| verdict.violated.iter().any(|violated| violated.id == **id))
+        .flat_map(|(_, sources)| sources.iter().copied())
         .collect();
     places.sort_by_key(|place| (place.start, place.end));
     let mut merged: Vec<Source> = Vec::new();

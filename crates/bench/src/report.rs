@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planproof_synth::{Case, Class, Flag, judge};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_synth::{Case, Class, Flag, judge, start_arguments};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult};
 use serde::Serialize;
 
 use crate::{Interval, Outcome, SolverMeter, wilson};
@@ -88,8 +88,8 @@ pub struct ByActions {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Success rate of an agent that calls every tool once in a random order: the mean of `correct plans / n!`. Null
-    /// above 20 actions.
+    /// Success rate of an agent that calls every tool once in a random order, in the time form each as early as its own clock
+    /// times let it: the mean of `correct plans / n!`. Null where that is not known for every case, as above 20 actions.
     pub chance: Option<f64>,
     /// Success rate of an agent that calls the tools in the order of mention.
     pub in_order: f64,
@@ -231,13 +231,22 @@ impl Group {
     }
 }
 
-/// Whether calling the tools in the order of mention is right, by the same oracle that judges agents.
+/// Whether calling the tools in the order of mention is right, by the same oracle that judges agents. In the time form each
+/// starts when the one before has ended.
 fn passes_in_order(case: &Case) -> bool {
     let mut events = Vec::new();
+    let mut minute = case.time.as_ref().map_or(0, |time| time.day.start);
     for place in case.order_of_mention() {
         let id = CallId::new(format!("{place}"));
-        let call =
-            ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments: Arguments::none() };
+        let arguments = match &case.time {
+            None => Arguments::none(),
+            Some(time) => {
+                let Some(start) = TimeOfDay::from_minute(minute) else { return false };
+                minute += time.durations[place];
+                start_arguments(start.to_string())
+            }
+        };
+        let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments };
         events.push(Event { at: 0, kind: EventKind::Call(call) });
         events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
     }

@@ -209,7 +209,8 @@ pub(crate) struct CheckArguments {
     /// Which case of the file; needed if it holds several and no trace names one.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// The plan: action ids or tool names, in the order of the calls.
+    /// The plan: action ids or tool names, in the order of the calls; in the time form each with its start, as in
+    /// a2@09:30, and restart_plan.
     #[arg(
         long,
         value_name = "ID,ID,...",

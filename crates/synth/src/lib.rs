@@ -47,7 +47,7 @@ pub use synthesis::{
 pub use text::Source;
 pub use time_form::{
     Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
-    TimeForm, TimeOptions,
+    TimeForm, TimeOptions, clock_time, start_arguments,
 };
 pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
 pub use wording::{WordingError, Wordings};

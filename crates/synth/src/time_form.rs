@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use planproof_constraint::{Day, MINUTE_MAX};
-use planproof_trace::TimeOfDay;
+use planproof_trace::{Arguments, TimeOfDay};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
@@ -211,8 +211,14 @@ impl TimeOptions {
     }
 }
 
-/// A clock time as texts write it: "14:30". Above 24:00 it goes on counting hours.
-pub(crate) fn clock_time(minute: u16) -> String {
+/// The arguments of a call that starts a task then; what is given need not be a clock time, as agents write all sorts.
+pub fn start_arguments(start_time: impl Into<String>) -> Arguments {
+    Arguments::Object(Map::from_iter([(START_TIME_ARGUMENT.to_owned(), Value::String(start_time.into()))]))
+}
+
+/// A minute of the day as texts write it: "14:30". Above 24:00, where a task can end but no text names a time, it goes on
+/// counting hours.
+pub fn clock_time(minute: u16) -> String {
     TimeOfDay::from_minute(minute)
         .map_or_else(|| format!("{:02}:{:02}", minute / 60, minute % 60), |time| time.to_string())
 }
