@@ -4,7 +4,8 @@
     python ci/judge_cases.py cases.jsonl --verdicts verdicts.jsonl
 
 Cases are of schema planproof/case/v1, verdicts of planproof/verdict/v1, one a line. Of a verdict `calls`, `passed` and
-`violated` are judged; it must be of a run that nothing but its calls decided.
+`violated` are judged; it must be of a run that nothing but its calls decided. Cases of the time form, and verdicts on
+them, are judged by time_form.py: there the first wrong call, the core and the repair as well.
 Prints the totals as one JSON line, and exits with 1 and the first reasons if anything is wrong.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import time_form
 import z3
 from json_lines import read_json_lines
 
@@ -102,9 +104,11 @@ def faults_of_text(case: Case) -> Iterator[str]:
                 yield f"constraint {constraint['id']}: {start}..{end} is not in the paragraph"
                 continue
             words = paragraph[start:end]
-            for action in (constraint["first"], constraint["second"]):
+            for action in time_form.actions_of(constraint):
                 if not mentions(words, texts[action]):
                     yield f"constraint {constraint['id']}: {words!r} does not name {texts[action]!r}"
+            if "minute" in constraint and time_form.clock_time(constraint["minute"]) not in words:
+                yield f"constraint {constraint['id']}: {words!r} does not name its clock time"
 
 
 def faults_of_tools(case: Case) -> Iterator[str]:
@@ -118,7 +122,8 @@ def faults_of_tools(case: Case) -> Iterator[str]:
         if action["tool"] not in names:
             yield f"there is no tool {action['tool']!r}"
     wanted = case["options"].get("distractors", 0)
-    if len(names) != len(case["actions"]) + wanted:
+    restart_tools = 1 if case["form"] == "time" else 0
+    if len(names) != len(case["actions"]) + wanted + restart_tools:
         yield f"{len(names)} tools for {len(case['actions'])} actions and {wanted} distractors"
 
 
@@ -170,7 +175,11 @@ def faults_of_case(case: Case) -> list[str]:
     try:
         if case["schema"] != CASE_SCHEMA:
             return [f"the schema is {case['schema']!r}, not {CASE_SCHEMA!r}"]
-        return [*faults_of_order(case), *faults_of_text(case), *faults_of_tools(case)]
+        if case["form"] == "time":
+            meaning = time_form.faults_of_case(case)
+        else:
+            meaning = faults_of_order(case)
+        return [*meaning, *faults_of_text(case), *faults_of_tools(case)]
     except KeyError as error:
         return [f"there is no {error}"]
     except (TypeError, ValueError) as error:
@@ -199,15 +208,18 @@ def faults_of_verdict(verdict: dict[str, Any], case: Case) -> Iterator[str]:
 def judge_verdicts(verdicts: list[dict[str, Any]], cases: dict[str, Case]) -> list[str]:
     """Everything that is wrong with the verdicts, each with the case's id in front."""
     faults = []
-    for verdict in verdicts:
+    days: dict[str, time_form.DayProblem] = {}
+    for number, verdict in enumerate(verdicts):
         case = cases.get(verdict["case"])
         if case is None:
             faults.append(f"verdict on {verdict['case']}: there is no such case")
             continue
-        faults += [
-            f"verdict on {verdict['case']}, calls {verdict['calls']}: {fault}"
-            for fault in faults_of_verdict(verdict, case)
-        ]
+        if case["form"] == "time":
+            day = days.setdefault(case["id"], time_form.DayProblem(case))
+            found = time_form.faults_of_verdict(verdict, day, is_thorough=number % time_form.THOROUGH_EACH == 0)
+        else:
+            found = faults_of_verdict(verdict, case)
+        faults += [f"verdict on {verdict['case']}, calls {verdict['calls']}: {fault}" for fault in found]
     return faults
 
 
@@ -236,6 +248,7 @@ def main() -> int:
         "by_actions": dict(sorted(Counter(len(case.get("actions") or []) for case in cases).items())),
         "verdicts": len(verdicts),
         "passed_verdicts": sum(verdict["passed"] for verdict in verdicts),
+        "cores": dict(sorted(Counter(len(verdict["core"]) for verdict in verdicts if not verdict["passed"]).items())),
         "faults": len(faults),
     }
     print(json.dumps(totals))

@@ -18,11 +18,12 @@ from typing import Any
 
 import jsonschema
 from json_lines import read_json_lines
+from time_form import RESTART_TOOL, first_starts, minute_of
 
 TRACE_SCHEMA = "planproof/trace/v1"
 REPORT_SCHEMA = "planproof/report/v1"
 # First that applies to a failed run is its class.
-CLASSES = ["timeout", "act_error", "action_lost", "order_error", "repeated", "distractor"]
+CLASSES = ["timeout", "act_error", "action_lost", "parameter_error", "order_error", "repeated", "distractor"]
 NORMAL_95 = 1.959963984540054
 RATE_TOLERANCE = 1e-6
 
@@ -96,12 +97,16 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
     tools = {tool["name"]: tool["input_schema"] for tool in case["tools"]}
     action_of = {action["tool"]: action["id"] for action in case["actions"]}
     calls = calls_of(trace)
-    valid = [call for call in calls if is_valid(call, tools)]
     flags = set()
     if trace.end() == "limit_reached":
         flags.add("timeout")
     if trace.end() == "agent_failed":
         flags |= {"act_error", "agent_failed"}
+    is_timed = case["form"] == "time"
+    if is_timed:
+        calls = since_restart(calls, tools, case["options"]["time"]["restarts_max"], flags)
+        calls = with_clock_times(calls, tools, flags)
+    valid = [call for call in calls if is_valid(call, tools)]
     if len(valid) < len(calls):
         flags.add("act_error")
     # The first valid call of an action gives its position.
@@ -116,10 +121,14 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
             done[action] = call
     if len(done) < len(action_of):
         flags.add("action_lost")
-    for constraint in case["constraints"]:
-        first, second = done.get(constraint["first"]), done.get(constraint["second"])
-        if first and second and not first.end < second.start:
-            flags.add("order_error")
+    if is_timed:
+        starts = [(action_of[it.name], minute_of(it.arguments["start_time"])) for it in valid if it.name in action_of]
+        flags |= timed_flags(starts, case)
+    else:
+        for constraint in case["constraints"]:
+            first, second = done.get(constraint["first"]), done.get(constraint["second"])
+            if first and second and not first.end < second.start:
+                flags.add("order_error")
     if any(later.start < earlier.end for earlier, later in pairwise(calls)):
         flags.add("concurrent")
     # A refused call explains a missing action if it was meant for its tool, or for a tool that does not exist.
@@ -127,6 +136,58 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
     missing = {tool for tool, action in action_of.items() if action not in done}
     explains = bool(missing) and any(name in missing or name not in tools for name in refused)
     return Judgement(primary_class(flags, explains or trace.end() == "agent_failed"), flags)
+
+
+def since_restart(calls: list[Call], tools: dict[str, dict[str, Any]], restarts_max: int, flags: set[str]) -> list[Call]:
+    """The calls after the last restart that was granted. Those that were not are left out, and flagged."""
+    judged: list[Call] = []
+    restarts = 0
+    for call in calls:
+        if call.name != RESTART_TOOL or not is_valid(call, tools):
+            judged.append(call)
+        elif restarts < restarts_max:
+            restarts += 1
+            judged = []
+        else:
+            flags.add("restart_limit")
+    return judged
+
+
+def with_clock_times(calls: list[Call], tools: dict[str, dict[str, Any]], flags: set[str]) -> list[Call]:
+    """The calls but those that start at what is no clock time, which are flagged."""
+    kept = []
+    for call in calls:
+        start = call.arguments.get("start_time") if isinstance(call.arguments, dict) else None
+        if call.name in tools and isinstance(start, str) and minute_of(start) is None:
+            flags.add("parameter_error")
+        else:
+            kept.append(call)
+    return kept
+
+
+def timed_flags(calls: list[tuple[str, int]], case: dict[str, Any]) -> set[str]:
+    """What follows from the starts of the actions called."""
+    flags = set()
+    durations, day = case["durations"], case["day"]
+    starts = first_starts(calls)
+    ends = {action: start + durations[action] for action, start in starts.items()}
+    if any(start < day["start"] for _, start in calls):
+        flags.add("parameter_error")
+    if any(later < start + durations[action] for (action, start), (_, later) in pairwise(calls)):
+        flags.add("parameter_error")
+    if any(end > day["end"] for end in ends.values()):
+        flags.add("order_error")
+    for constraint in case["constraints"]:
+        if constraint["kind"] == "before":
+            first, second = constraint["first"], constraint["second"]
+            broken = first in ends and second in starts and ends[first] > starts[second]
+        elif constraint["kind"] == "ends_by":
+            broken = ends.get(constraint["action"], 0) > constraint["minute"]
+        else:
+            broken = starts.get(constraint["action"], constraint["minute"]) < constraint["minute"]
+        if broken:
+            flags.add("order_error")
+    return flags
 
 
 def primary_class(flags: set[str], act_error_decides: bool) -> str | None:
@@ -154,9 +215,16 @@ def chance(case: dict[str, Any]) -> float:
 
 
 def is_solved_in_order(case: dict[str, Any]) -> bool:
-    """Whether calling the tools in the order in which the paragraph mentions them is a correct plan."""
+    """Whether calling the tools in the order in which the paragraph mentions them is a correct plan, in the time form each
+    when the one before has ended."""
     paragraph = case["paragraph"].lower()
     place = {action["id"]: paragraph.index(action["text"].lower()) for action in case["actions"]}
+    if case["form"] == "time":
+        calls, minute = [], case["day"]["start"]
+        for action in sorted(place, key=lambda action: place[action]):
+            calls.append((action, minute))
+            minute += case["durations"][action]
+        return not timed_flags(calls, case)
     return all(place[constraint["first"]] < place[constraint["second"]] for constraint in case["constraints"])
 
 

@@ -9,9 +9,11 @@ use planproof_agents::{Agent, ExternalRun, InProcessRun, RunLimits};
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
 use planproof_store::{Finish, Start, StoreError, Writer};
 use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, Draw, JudgeOptions, Meter, Unscored, Verdict, judge};
+use planproof_synth::{
+    Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
+};
 use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
-use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, WallClock};
+use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, WallClock};
 use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
@@ -143,7 +145,15 @@ pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockE
         .iter()
         .map(|tool| MockTool { tool: tool.to_tool(), answer: case.mock_answer(&tool.name) })
         .collect();
-    MockTools::new(mocks, schemas)
+    let tools = MockTools::new(mocks, schemas)?;
+    Ok(match &case.time {
+        None => tools,
+        Some(time) => tools.with_time(TimeRules {
+            start_argument: START_TIME_ARGUMENT,
+            restart_tool: RESTART_TOOL,
+            restarts_max: time.restarts_max,
+        }),
+    })
 }
 
 /// What all runs of a campaign share.

@@ -107,10 +107,10 @@ impl<'a> Finding<'a> {
 /// Where the paragraph states what was violated, merged where places overlap, in the order of the text.
 pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
     let mut places: Vec<Source> = case
-        .constraints
-        .iter()
-        .filter(|stated| verdict.violated.iter().any(|violated| violated.id == stated.id))
-        .flat_map(|stated| stated.sources.iter().copied())
+        .constraint_ids()
+        .zip(case.constraint_sources())
+        .filter(|(id, _)| verdict.violated.iter().any(|violated| violated.id == **id))
+        .flat_map(|(_, sources)| sources.iter().copied())
         .collect();
     places.sort_by_key(|place| (place.start, place.end));
     let mut merged: Vec<Source> = Vec::new();

@@ -115,8 +115,8 @@ pub struct ByActions {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Success rate of an agent that calls every tool once in a random order: the mean of `correct plans / n!`. Null
-    /// above 20 actions.
+    /// Success rate of an agent that calls every tool once in a random order, in the time form each as early as its own clock
+    /// times let it: the mean of `correct plans / n!`. Null where that is not known for every case, as above 20 actions.
     pub chance: Option<f64>,
     /// Success rate of an agent that calls the tools in the order of mention.
     pub in_order: f64,

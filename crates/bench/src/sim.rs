@@ -4,15 +4,17 @@
 //! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds the
 //! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call a
 //! turn. It has no memory: what it will do follows from the text, the tools and the seed in the request, and where it is
-//! follows from the calls already in the conversation. So it behaves the same in process and over HTTP.
+//! follows from the calls already in the conversation, with their answers. So it behaves the same in process and over HTTP.
 
+mod day;
 mod script;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
-use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
+use planproof_synth::START_TIME_ARGUMENT;
+use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::Map;
 
 use script::{Script, Slip, Step};
@@ -20,22 +22,26 @@ use script::{Script, Slip, Step};
 /// Most scripts kept between the turns of runs; beyond that they are worked out again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
 
+/// What stands in front of a tool's name where a model writes a wrong one.
+const WRONG_NAME_PREFIX: &str = "do_";
+
 /// What a simulated model does wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
     /// Nothing.
     Perfect,
-    /// Calls the tools in the order of mention, whatever the text says.
+    /// Calls the tools in the order of mention, whatever the text says; in the time form each when the one before has ended.
     InOrder,
     /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %.
     Forgetful,
     /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
     /// and what is then open is done in a drawn order.
     Careless,
-    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted): each call with a chance of 5 %
-    /// for every action beyond the first, at most 50 %. Half of the time it then corrects itself, otherwise it goes on.
+    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted, in the time form a start that is
+    /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
+    /// then corrects itself, otherwise it goes on.
     Clumsy,
-    /// Plans rightly and then repeats its last call for ever.
+    /// Plans rightly and then repeats its last call for ever; in the time form it clears the day, for ever.
     Endless,
 }
 
@@ -101,12 +107,12 @@ impl SimModel {
                 }
             }
         }
-        let step = script.step(made);
+        let step = script.step(made, request);
         // Four characters a token is the usual rule of thumb; a simulation has no tokenizer.
         let tokens = |characters: usize| characters.div_ceil(4) as u64;
         let (text, calls, finish, written) = match step {
-            Step::Call { tool, slip } => {
-                let call = write_call(&request.tools, tool, slip, made + 1);
+            Step::Call { tool, start, slip } => {
+                let call = write_call(&request.tools, tool, start, slip, made + 1);
                 let written = call.name.len();
                 (String::new(), vec![call], FinishReason::ToolCalls, written)
             }
@@ -135,16 +141,25 @@ impl SimModel {
 }
 
 /// The `number`-th call of a run, of the tool at that place, as the model writes it.
-fn write_call(tools: &[Tool], place: u16, slip: Slip, number: usize) -> ToolCall {
+fn write_call(tools: &[Tool], place: u16, start: Option<u16>, slip: Slip, number: usize) -> ToolCall {
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
     let mut arguments = Map::new();
+    if let Some(minute) = start {
+        let time = match TimeOfDay::from_minute(minute) {
+            Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
+            Some(time) => time.to_string(),
+            // The day after; no clock shows that.
+            None => format!("{} minutes past midnight", minute - 24 * 60),
+        };
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), time.into());
+    }
     if slip == Slip::ExtraArgument {
         arguments.insert("task".to_owned(), tool.map_or("", script::task_of).into());
     }
     ToolCall {
         id: CallId::new(format!("call_{number}")),
-        name: if slip == Slip::WrongName { format!("do_{name}") } else { name.to_owned() },
+        name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },
         arguments: Arguments::Object(arguments),
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use planproof_synth::{Case, Class, Flag};
-use planproof_trace::Usage;
+use planproof_synth::{Case, Class, Flag, judge, start_arguments};
+use planproof_trace::{CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
@@ -76,7 +76,7 @@ impl CaseSummary {
     pub fn of(case: &Case) -> Self {
         Self {
             actions: case.actions.len(),
-            constraints: case.constraints.len(),
+            constraints: case.difficulty.constraints,
             paragraph_bytes: case.paragraph.len(),
             correct_plans: case.difficulty.correct_plans,
             passes_in_order: passes_in_order(case),
@@ -165,12 +165,29 @@ fn json(text: &impl Serialize) -> String {
     serde_json::to_string(text).expect("these types hold nothing that JSON cannot say")
 }
 
-/// Whether calling each tool once in the order of mention is a correct plan: nothing is lost or repeated then, so the
-/// constraints decide.
+/// Whether calling each tool once in the order of mention is a correct plan. In the basic form nothing is lost or repeated
+/// then, so the constraints decide; in the time form, where each task starts when the one before has ended, the oracle
+/// does.
 fn passes_in_order(case: &Case) -> bool {
-    let mut place = vec![0; case.actions.len()];
-    for (rank, action) in case.order_of_mention().into_iter().enumerate() {
-        place[action] = rank;
+    let mentioned = case.order_of_mention();
+    let Some(time) = &case.time else {
+        let mut place = vec![0; case.actions.len()];
+        for (rank, action) in mentioned.into_iter().enumerate() {
+            place[action] = rank;
+        }
+        return case.constraints.iter().all(|stated| place[stated.first] < place[stated.second]);
+    };
+    let mut events = Vec::new();
+    let mut minute = time.day.start;
+    for action in mentioned {
+        let Some(start) = TimeOfDay::from_minute(minute) else { return false };
+        minute += time.durations[action];
+        let id = CallId::new(action.to_string());
+        let arguments = start_arguments(start.to_string());
+        let call = ToolCall { id: id.clone(), name: case.actions[action].tool.clone(), arguments };
+        events.push(Event { at: 0, kind: EventKind::Call(call) });
+        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
     }
-    case.constraints.iter().all(|stated| place[stated.first] < place[stated.second])
+    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    judge(case, &events, Default::default()).is_ok_and(|verdict| verdict.passed)
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use planproof_synth::Options;
+use planproof_synth::{Day, Options, TimeOptions};
+use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
@@ -113,6 +114,20 @@ pub(crate) struct CaseArguments {
     /// Most tries for one sentence.
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) tries_max: u32,
+    /// The time form: tasks have start times and hidden durations, and the text names clock times.
+    #[arg(long)]
+    pub(crate) time: bool,
+    /// Within which all tasks have to be done (time form).
+    #[arg(long, default_value = "08:00-20:00", value_name = "HH:MM-HH:MM", value_parser = parse_day)]
+    #[arg(requires = "time")]
+    pub(crate) day: Day,
+    /// Minutes that a task takes (time form): one number, or a range with both ends included; by default up to 180, and
+    /// so that the tasks fill about two thirds of the day.
+    #[arg(long, value_name = "N..M", value_parser = parse_minutes, requires = "time")]
+    pub(crate) durations: Option<(u16, u16)>,
+    /// How often the agent can clear the day to plan again (time form); by default as often as there are actions.
+    #[arg(long, value_name = "N", requires = "time")]
+    pub(crate) restarts_max: Option<u32>,
 }
 
 impl CaseArguments {
@@ -135,8 +150,31 @@ impl CaseArguments {
             relative_depth: self.relative_depth,
             distractors: self.distractors,
             topic: self.topic.clone(),
+            time: self.time.then(|| TimeOptions {
+                day: self.day,
+                duration_min: self.durations.map(|(shortest, _)| shortest),
+                duration_max: self.durations.map(|(_, longest)| longest),
+                restarts_max: self.restarts_max,
+            }),
         }
     }
+}
+
+fn parse_day(text: &str) -> Result<Day, &'static str> {
+    let minute = |text: &str| match text {
+        // The one time that only ends a day.
+        "24:00" => Some(24 * 60),
+        text => TimeOfDay::parse(text).map(TimeOfDay::minute),
+    };
+    text.split_once('-')
+        .and_then(|(start, end)| Some(Day { start: minute(start)?, end: minute(end)? }))
+        .ok_or("write two clock times with a hyphen between them, as in 08:00-20:00")
+}
+
+fn parse_minutes(text: &str) -> Result<(u16, u16), &'static str> {
+    let (low, high) = parse_range(text)?;
+    let minutes = |number: u32| u16::try_from(number).map_err(|_| "no task takes so many minutes");
+    Ok((minutes(low)?, minutes(high)?))
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
@@ -195,7 +233,8 @@ pub(crate) struct CheckArguments {
     /// Which case of the file; needed if it holds several and no trace names one.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// The plan: action ids or tool names, in the order of the calls.
+    /// The plan: action ids or tool names, in the order of the calls; in the time form each with its start, as in
+    /// a2@09:30, and restart_plan.
     #[arg(
         long,
         value_name = "ID,ID,...",
@@ -257,7 +296,7 @@ pub(crate) struct StoreArguments {
 }
 
 /// Options that say how cases are drawn; they mean nothing where the cases are there already.
-const DRAWING: [&str; 9] = [
+const DRAWING: [&str; 13] = [
     "cases",
     "actions",
     "first",
@@ -267,6 +306,10 @@ const DRAWING: [&str; 9] = [
     "sub_sentences_max",
     "list_max",
     "relative_depth",
+    "time",
+    "day",
+    "durations",
+    "restarts_max",
 ];
 
 /// Options that a campaign keeps from its beginning.

@@ -1,11 +1,15 @@
 //! What people read: the report table, findings with marked words, transcripts.
 
+mod explanation;
+
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planproof_bench::{Finding, Report, wilson};
-use planproof_synth::{Case, Flag, Source, Verdict};
+use planproof_synth::Source;
+
+pub(crate) use explanation::explanation;
 
 /// How marked words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,60 +213,6 @@ pub(crate) fn finding(number: usize, finding: &Finding<'_>, again: &str, marking
     let _ = writeln!(out, "{}", indent(&wrap(&marked(&case.paragraph, marks, marking), 100)));
     out += &explanation(case, verdict);
     let _ = writeln!(out, "  see it:   {again}");
-    out
-}
-
-/// Calls, violated constraints, the first wrong call and the repair.
-pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
-    let mut out = String::new();
-    let text = |id: &planproof_synth::ActionId| {
-        let found = case.actions.iter().find(|action| action.id == *id);
-        found.map_or_else(|| id.to_string(), |action| action.text.clone())
-    };
-    let plan = |ids: &[planproof_synth::ActionId]| ids.iter().map(text).collect::<Vec<_>>().join(", ");
-    let called = if verdict.calls.is_empty() { "nothing".to_owned() } else { plan(&verdict.calls) };
-    let _ = writeln!(out, "  called:   {called}");
-    // Lists state several pairs with the same words; these are shown once.
-    let mut by_words: Vec<(&str, Vec<String>)> = Vec::new();
-    for violated in &verdict.violated {
-        if let Some(stated) = case.constraints.iter().find(|stated| stated.id == violated.id) {
-            let [first, second] = [stated.first, stated.second].map(|place| &case.actions[place].text);
-            let pair = format!("{first} before {second}");
-            match by_words.iter_mut().find(|(words, _)| *words == violated.words) {
-                Some((_, pairs)) => pairs.push(pair),
-                None => by_words.push((&violated.words, vec![pair])),
-            }
-        }
-    }
-    for (words, pairs) in by_words {
-        let _ = writeln!(out, "  violated: \"{words}\", that is, {}", pairs.join("; "));
-    }
-    let lost: Vec<&str> = case
-        .actions
-        .iter()
-        .filter(|action| !verdict.calls.contains(&action.id))
-        .map(|action| action.text.as_str())
-        .collect();
-    if !lost.is_empty() {
-        let _ = writeln!(out, "  missing:  {}", lost.join(", "));
-    }
-    for refused in &verdict.refused {
-        let _ = writeln!(out, "  refused:  {}: {}", refused.tool, one_line(&refused.answer));
-    }
-    if let Some(reason) = &verdict.cut_short {
-        let _ = writeln!(out, "  ended:    {}", one_line(reason));
-    }
-    if verdict.flags.contains(&Flag::Concurrent) {
-        let _ = writeln!(out, "  note:     calls overlapped in time");
-    }
-    if let Some(wrong) = verdict.first_wrong_call {
-        let right = verdict.correct_next.get(wrong).map(|ids| plan(ids)).unwrap_or_default();
-        let called = verdict.calls.get(wrong).map(text).unwrap_or_default();
-        let _ = writeln!(out, "  went wrong with call {}, {called}; right there: {right}", wrong + 1);
-    }
-    if !verdict.repair.is_empty() {
-        let _ = writeln!(out, "  right:    {}", plan(&verdict.repair));
-    }
     out
 }
 

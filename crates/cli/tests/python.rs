@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use libtest_mimic::{Arguments, Trial};
+use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
+use planproof_synth::Draw;
 use serde_json::{Value, json};
 
 use support::{Place, Run, json_lines, send};
@@ -21,11 +23,21 @@ const FRAMEWORK_CASES: u32 = 20;
 /// Cases of a framework's agent whose model gets them wrong; enough that some are.
 const FRAMEWORK_CASES_WRONG: u32 = 4;
 
+/// Cases of the time form that Z3 judges, with [`SCHEDULES_EACH`] random schedules each; `PLANPROOF_Z3_CASES` says
+/// otherwise.
+const Z3_CASES: u32 = 2000;
+const SCHEDULES_EACH: u32 = 4;
+/// Timed problems whose conflicts Z3 judges.
+const Z3_PROBLEMS: u64 = 1000;
+
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 14] = [
+    let tests: [(&str, &str, fn()); 17] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
+        ("ci", "z3_agrees_with_cases_and_schedules_of_the_time_form", z3_agrees_with_the_time_form),
+        ("ci", "z3_catches_what_is_wrong_with_times", z3_catches_what_is_wrong_with_times),
+        ("ci", "z3_agrees_with_the_conflicts_of_timed_problems", z3_agrees_with_the_conflicts),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
         ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
         ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
@@ -165,6 +177,163 @@ fn z3_agrees_with_the_verdicts() {
 }
 
 /// Runs a campaign, counts its report again from the exported traces, and gives the report.
+fn judge_cases(place: &Place, code: i32) -> Run {
+    ci_program(place, "ci", "judge_cases.py", &["cases.jsonl", "--verdicts", "verdicts.jsonl"]).code(code)
+}
+
+/// Writes verdicts on random schedules of cases.jsonl to verdicts.jsonl.
+fn judge_random_schedules(place: &Place, each: u32) {
+    let traces =
+        ci_program(place, "ci", "random_schedules.py", &["cases.jsonl", "--each", &each.to_string()]);
+    place.write("traces.jsonl", &traces.code(0).out);
+    let verdicts = place.run("check --case cases.jsonl --trace traces.jsonl --json").code(1).out;
+    place.write("verdicts.jsonl", &verdicts);
+}
+
+fn z3_agrees_with_the_time_form() {
+    let place = Place::new();
+    let cases =
+        std::env::var("PLANPROOF_Z3_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(Z3_CASES);
+    // The usual ones, and some whose day is nearly full: there a late call spoils what comes after it.
+    let full = cases / 5;
+    let usual = place.run(&format!("synth --time --actions 3..7 --count {}", cases - full)).code(0).out;
+    let options = "--actions 3..6 --day 08:00-12:00 --durations 20..75 --seed 5";
+    let full = place.run(&format!("synth --time {options} --count {full}")).code(0).out;
+    place.write("cases.jsonl", &(usual + &full));
+    judge_random_schedules(&place, SCHEDULES_EACH);
+    let totals = judge_cases(&place, 0).json();
+    println!("{totals}");
+    assert_eq!((&totals["cases"], &totals["faults"]), (&json!(cases), &json!(0)));
+    assert_eq!(totals["verdicts"], cases * SCHEDULES_EACH);
+    assert!(totals["passed_verdicts"].as_u64() > Some(u64::from(cases / 2)), "{totals}");
+    assert!(totals["cores"]["2"].as_u64() > Some(0), "{totals}");
+    // What agents did is judged by the same means.
+    for model in ["in-order", "clumsy"] {
+        place.run(&format!("test tools@sim/{model} --time --cases 60 --actions 3..9 -q")).code(1);
+        export(&place);
+        assert_eq!(judge_cases(&place, 0).json()["verdicts"], 60);
+    }
+    let options = "--actions 9..16 --count 40 --seed 5 --distractors 3 --relative-depth 2 --list-max 3";
+    place.write("cases.jsonl", &place.run(&format!("synth --time {options}")).code(0).out);
+    ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0);
+}
+
+fn z3_catches_what_is_wrong_with_times() {
+    let place = Place::new();
+    let cases = place.run("synth --time --count 30").code(0).out;
+    place.write("cases.jsonl", &cases);
+    judge_random_schedules(&place, 4);
+    judge_cases(&place, 0);
+    let verdicts = json_lines(&std::fs::read_to_string(place.path("verdicts.jsonl")).unwrap());
+    let wrong =
+        verdicts.iter().position(|it| it["core"].as_array().is_some_and(|core| core.len() == 1)).unwrap();
+    let right = verdicts.iter().position(|it| it["passed"] == true).unwrap();
+    let doctored = |number: usize, change: &dyn Fn(&mut Value), part: &str| {
+        let mut doctored = verdicts.clone();
+        change(&mut doctored[number]);
+        write_lines(&place, "verdicts.jsonl", &doctored);
+        let run = judge_cases(&place, 1);
+        assert!(run.err.contains(part), "{part}: {run:?}");
+    };
+    doctored(wrong, &|it| it["core"] = json!([]), "that keeps to the core []");
+    doctored(wrong, &|it| it["first_wrong_call"] = Value::Null, "the first wrong call is None");
+    doctored(wrong, &|it| it["repair"] = json!([]), "repair_start_times is");
+    let without_repair = |it: &mut Value| (it["repair"], it["repair_start_times"]) = (json!([]), json!([]));
+    doctored(wrong, &without_repair, "is no correct schedule");
+    doctored(right, &|it| it["passed"] = false.into(), "passed is False");
+    doctored(right, &|it| it["start_times"][0] = "07:00".into(), "wrong starts are []");
+    // A case whose clock time was moved says something else than its text, and no schedule keeps to it.
+    let mut cases = json_lines(&cases);
+    let constraints = cases[3]["constraints"].as_array_mut().unwrap();
+    let bound = constraints.iter_mut().find(|it| it.get("minute").is_some()).unwrap();
+    bound["minute"] = if bound["kind"] == "ends_by" { 481.into() } else { 1199.into() };
+    write_lines(&place, "doctored.jsonl", &cases);
+    let run = ci_program(&place, "ci", "judge_cases.py", &["doctored.jsonl"]).code(1);
+    for part in ["does not name its clock time", "the constraints contradict each other", "correct_plans is"]
+    {
+        assert!(run.err.contains(part), "{run:?}");
+    }
+}
+
+/// Random problems, about half of them in conflict.
+fn z3_agrees_with_the_conflicts() {
+    let place = Place::new();
+    let mut problems = Vec::new();
+    for index in 0..Z3_PROBLEMS {
+        let draw = &mut Draw::new(1, index, "test/conflicts");
+        let count = 2 + draw.place(7);
+        let durations: Vec<u16> = (0..count).map(|_| 10 + 5 * draw.below(12) as u16).collect();
+        let total: u16 = durations.iter().sum();
+        // Rarely too short for the durations alone.
+        let day = Day {
+            start: 480,
+            end: 480 + total + 30 * draw.below(5) as u16 - if draw.chance(1, 40) { 5 } else { 0 },
+        };
+        let relations: Vec<TimedRelation> = (0..count + draw.place(2 * count))
+            .map(|_| {
+                let variable = Variable::new(draw.place(count));
+                let minute = day.start + draw.below(u32::from(day.minutes())) as u16;
+                match draw.place(5) {
+                    0 | 1 => {
+                        let further = 1 + draw.place(count - 1);
+                        let second = Variable::new((variable.index() + further) % count);
+                        TimedRelation::Before { first: variable, second }
+                    }
+                    2 | 3 => TimedRelation::EndsBy { variable, minute: minute.max(day.start + total / 2) },
+                    _ => TimedRelation::StartsFrom { variable, minute: minute.min(day.start + total / 2) },
+                }
+            })
+            .collect();
+        let problem = TimedProblem::new(&durations, day, relations).unwrap();
+        problems.push(described(&problem, &durations, day));
+    }
+    write_lines(&place, "problems.jsonl", &problems);
+    let totals = ci_program(&place, "ci", "judge_conflicts.py", &["problems.jsonl"]).code(0).json();
+    println!("{totals}");
+    for size in ["none", "0", "2", "3", "4"] {
+        assert!(totals["conflicts"][size].as_u64() > Some(0), "{totals}");
+    }
+    // The canaries: a conflict that is none, and one with a member too many.
+    let position = |size: usize| {
+        problems.iter().position(|it| it["conflict"].as_array().is_some_and(|it| it.len() == size))
+    };
+    let (two, three) = (position(2).unwrap(), position(3).unwrap());
+    problems[two]["conflict"].as_array_mut().unwrap().pop();
+    let all: Vec<Value> =
+        problems[three]["constraints"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
+    problems[three]["conflict"] = all.into();
+    write_lines(&place, "problems.jsonl", &problems);
+    let run = ci_program(&place, "ci", "judge_conflicts.py", &["problems.jsonl"]).code(1);
+    assert!(run.err.contains("can hold") && run.err.contains("is not minimal"), "{run:?}");
+}
+
+/// A problem as `ci/judge_conflicts.py` takes it, with what planproof says of it.
+fn described(problem: &TimedProblem, durations: &[u16], day: Day) -> Value {
+    let action = |variable: Variable| format!("a{}", variable.index() + 1);
+    let id = |place: usize| format!("c{}", place + 1);
+    let constraints = problem.relations().iter().enumerate().map(|(place, relation)| match *relation {
+        TimedRelation::Before { first, second } => {
+            json!({"id": id(place), "kind": "before", "first": action(first), "second": action(second)})
+        }
+        TimedRelation::EndsBy { variable, minute } => {
+            json!({"id": id(place), "kind": "ends_by", "action": action(variable), "minute": minute})
+        }
+        TimedRelation::StartsFrom { variable, minute } => {
+            json!({"id": id(place), "kind": "starts_from", "action": action(variable), "minute": minute})
+        }
+    });
+    let actions = (0..durations.len()).map(|index| json!({"id": format!("a{}", index + 1)}));
+    let of_actions = durations.iter().enumerate();
+    let conflict = problem.conflict().unwrap();
+    json!({
+        "actions": actions.collect::<Vec<_>>(),
+        "durations": of_actions.map(|(index, it)| (format!("a{}", index + 1), json!(it))).collect::<serde_json::Map<_, _>>(),
+        "day": {"start": day.start, "end": day.end},
+        "constraints": constraints.collect::<Vec<_>>(),
+        "conflict": conflict.map(|places| places.into_iter().map(id).collect::<Vec<_>>()),
+    })
+}
+
 fn recounted(place: &Place, words: &[&str], code: i32) -> Value {
     let report = place.run_words(&[words, &["-q", "--json"]].concat()).code(code);
     place.write("report.json", &report.out);
@@ -179,6 +348,8 @@ fn a_recount_agrees_with_the_reports() {
     for model in ["perfect", "in-order", "forgetful", "careless", "clumsy", "endless"] {
         let agent = format!("tools@sim/{model}");
         let words = ["test", &agent, "--cases", "150", "--actions", "3..8", "--distractors", "2"];
+        recounted(&place, &words, i32::from(model != "perfect"));
+        let words = ["test", &agent, "--cases", "100", "--distractors", "2", "--time"];
         recounted(&place, &words, i32::from(model != "perfect"));
     }
     // Agents that break, that do nothing, and that never come to an end.

@@ -15,9 +15,13 @@
 //! | How many correct sequences are there? | [`Order::count_sequences`] |
 //! | What is the nearest correct sequence? | [`Order::nearest`] |
 //!
-//! Order constraints alone are a graph, so nothing here searches: an [`Order`] keeps the reachability of the graph up
+//! Order constraints alone are a graph, so nothing of this searches: an [`Order`] keeps the reachability of the graph up
 //! to date while constraints come in, and refuses a cycle the moment it would appear. It lives without the heap,
 //! because synthesis makes several for each case it draws.
+//!
+//! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers the
+//! same questions of schedules, through a [`Timetable`] in the place of the `Order`. It does search, so each of its
+//! answers can also be [`Undecided`].
 //!
 //! The crate does no IO, reads no clock and draws no randomness: the same input gives the same answer everywhere.
 //!
@@ -45,10 +49,15 @@ mod execution;
 mod order;
 mod problem;
 mod repair;
+mod timed;
 mod variable;
 
 pub use count::COUNTED_VARIABLES_MAX;
 pub use execution::{Execution, Status};
 pub use order::{Cycle, Order};
 pub use problem::{Conflict, Constraint, Problem, ProblemError, Relation};
+pub use timed::{
+    COUNTED_STATES_MAX, Day, MINUTE_MAX, REPAIR_TESTS_MAX, SEARCH_STEPS_MAX, Start, TimedProblem,
+    TimedProblemError, TimedRelation, Timetable, Undecided,
+};
 pub use variable::{VARIABLES_MAX, Variable, variables_in};

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_constraint::{Constraint, Problem, Relation, Variable};
+use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRelation, Variable};
 use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
 use crate::text::Source;
+use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, TimeForm};
 
 /// Most actions a case may have: a machine word of reachability for each.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
@@ -100,11 +101,12 @@ pub struct StatedConstraint {
 pub struct Difficulty {
     /// Number of actions, `n`.
     pub actions: usize,
-    /// Number of distinct stated pairs.
+    /// Number of distinct constraints stated.
     pub constraints: usize,
-    /// Number of correct plans out of `n!`; `None` above 20 actions.
+    /// Number of correct plans out of `n!`; `None` above 20 actions. In the time form: of orders that are correct when
+    /// each task starts as early as its own clock times let it; `None` also where counting would take too long.
     pub correct_plans: Option<u128>,
-    /// `log2(n! / correct_plans)`, to six decimals; `None` above 20 actions.
+    /// `log2(n! / correct_plans)`, to six decimals; `None` where `correct_plans` is.
     pub bits: Option<f64>,
 }
 
@@ -125,6 +127,8 @@ pub struct CaseOptions {
     pub relative_depth: u8,
     /// Number of tools that belong to no action.
     pub distractors: u32,
+    /// What the time form adds; `None` in the basic form.
+    pub time: Option<CaseTimeOptions>,
 }
 
 /// A planning problem in English whose right answers are known.
@@ -146,14 +150,16 @@ pub struct Case {
     pub actions: Vec<Action>,
     /// The tools, those of the actions and distractors.
     pub tools: Vec<CaseTool>,
-    /// The requirements.
+    /// The requirements of order.
     pub constraints: Vec<StatedConstraint>,
+    /// Day, durations and clock times; `None` in the basic form.
+    pub time: Option<TimeForm>,
     /// How hard it is.
     pub difficulty: Difficulty,
 }
 
 impl Case {
-    /// The case as a problem for the solver; the source of each constraint is its place in [`Case::constraints`].
+    /// The requirements of order as a problem for the solver; the source of each constraint is its place in [`Case::constraints`].
     ///
     /// # Panics
     /// Never for a case that was synthesised or read from a file: both check the places of actions.
@@ -173,6 +179,34 @@ impl Case {
         Problem::new(self.actions.len(), constraints).expect("a case names only its own actions, at most 64")
     }
 
+    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`], behind them those
+    /// that name a clock time. `None` in the basic form.
+    ///
+    /// # Panics
+    /// Never for a case that was synthesised or read from a file.
+    pub fn timed_problem(&self) -> Option<TimedProblem> {
+        let time = self.time.as_ref()?;
+        let problem = TimedProblem::new(&time.durations, time.day, timed_relations(&self.constraints, time));
+        Some(problem.expect("a case names only its own actions, at most 64, and times of the day"))
+    }
+
+    /// The ids of all requirements, in the order of [`Case::timed_problem`].
+    pub fn constraint_ids(&self) -> impl Iterator<Item = &ConstraintId> {
+        let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|stated| &stated.id);
+        self.constraints.iter().map(|stated| &stated.id).chain(bounds)
+    }
+
+    /// Where the paragraph states each requirement, in the same order.
+    pub fn constraint_sources(&self) -> impl Iterator<Item = &[Source]> {
+        let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|stated| stated.sources.as_slice());
+        self.constraints.iter().map(|stated| stated.sources.as_slice()).chain(bounds)
+    }
+
+    /// Whether it is the tool that clears the day.
+    pub fn is_restart(&self, tool: &str) -> bool {
+        self.time.is_some() && tool == RESTART_TOOL
+    }
+
     /// The place of the action that a tool does, if it does one.
     pub fn action_of_tool(&self, tool: &str) -> Option<usize> {
         self.actions.iter().position(|action| action.tool == tool)
@@ -185,9 +219,18 @@ impl Case {
 
     /// What the mock tool of that name answers when it was called rightly.
     pub fn mock_answer(&self, tool: &str) -> String {
-        match self.action_of_tool(tool) {
-            Some(place) => format!("The task \"{}\" is done.", self.actions[place].text),
-            None => "Done.".to_owned(),
+        match (self.action_of_tool(tool), &self.time) {
+            (Some(place), None) => format!("The task \"{}\" is done.", self.actions[place].text),
+            (Some(place), Some(time)) => {
+                let minutes = time.durations[place];
+                let plural = if minutes == 1 { "" } else { "s" };
+                format!(
+                    "The task \"{}\" is done. It took {minutes} minute{plural}.",
+                    self.actions[place].text
+                )
+            }
+            (None, Some(_)) if tool == RESTART_TOOL => "The day is cleared: no task is done.".to_owned(),
+            (None, _) => "Done.".to_owned(),
         }
     }
 
@@ -211,5 +254,25 @@ impl Case {
             lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
         });
         places
+    }
+}
+
+/// Requirements as the solver takes them: those of order, then those with a clock time.
+pub(crate) fn timed_relations(constraints: &[StatedConstraint], time: &TimeForm) -> Vec<TimedRelation> {
+    let pairs = constraints.iter().map(|stated| TimedRelation::Before {
+        first: Variable::new(stated.first),
+        second: Variable::new(stated.second),
+    });
+    pairs.chain(time.bounds.iter().map(|stated| stated.bound.on(stated.action))).collect()
+}
+
+impl Bound {
+    /// As the solver takes it.
+    pub(crate) fn on(self, action: usize) -> TimedRelation {
+        let variable = Variable::new(action);
+        match self {
+            Self::EndsBy(minute) => TimedRelation::EndsBy { variable, minute },
+            Self::StartsFrom(minute) => TimedRelation::StartsFrom { variable, minute },
+        }
     }
 }

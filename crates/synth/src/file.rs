@@ -1,18 +1,23 @@
 //! Case v1 and verdict v1: the files, with types of their own.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use planproof_constraint::{Constraint, Problem, Relation, Variable};
+use planproof_constraint::{Constraint, Day, MINUTE_MAX, Problem, Relation, TimedProblem, Variable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::case::{
     ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
+    timed_relations,
 };
 use crate::oracle::Verdict;
 use crate::text::Source;
+use crate::time_form::{
+    Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
+    clock_time,
+};
 
 /// Schema name of a case file.
 pub const CASE_SCHEMA: &str = "planproof/case/v1";
@@ -56,14 +61,28 @@ struct CaseFile {
     actions: Vec<ActionFile>,
     tools: Vec<ToolFile>,
     constraints: Vec<ConstraintFile>,
+    /// Time form: minutes by action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    durations: Option<BTreeMap<String, u16>>,
+    /// Time form: minutes from midnight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    day: Option<DayFile>,
     feasible: bool,
     difficulty: DifficultyFile,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
 enum Form {
     Basic,
+    Time,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DayFile {
+    start: u16,
+    end: u16,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -76,6 +95,16 @@ struct OptionsFile {
     sub_sentences_max: u8,
     relative_depth: u8,
     distractors: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<TimeOptionsFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimeOptionsFile {
+    duration_min: u16,
+    duration_max: u16,
+    restarts_max: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -98,6 +127,8 @@ struct ToolFile {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum ConstraintFile {
     Before { id: String, first: String, second: String, source: Vec<SourceFile> },
+    EndsBy { id: String, action: String, minute: u16, source: Vec<SourceFile> },
+    StartsFrom { id: String, action: String, minute: u16, source: Vec<SourceFile> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,8 +175,13 @@ pub fn write_case(case: &Case) -> String {
             sub_sentences_max: case.options.sub_sentences_max,
             relative_depth: case.options.relative_depth,
             distractors: case.options.distractors,
+            time: case.options.time.map(|time| TimeOptionsFile {
+                duration_min: time.duration_min,
+                duration_max: time.duration_max,
+                restarts_max: time.restarts_max,
+            }),
         },
-        form: Form::Basic,
+        form: if case.time.is_some() { Form::Time } else { Form::Basic },
         topic: case.topic.clone(),
         query: case.query.clone(),
         paragraph: case.paragraph.clone(),
@@ -166,29 +202,47 @@ pub fn write_case(case: &Case) -> String {
                 ToolFile { name: tool.name, description: tool.description, input_schema: tool.input_schema }
             })
             .collect(),
-        constraints: case
-            .constraints
-            .iter()
-            .map(|stated| ConstraintFile::Before {
-                id: stated.id.0.clone(),
-                first: case.actions[stated.first].id.0.clone(),
-                second: case.actions[stated.second].id.0.clone(),
-                source: stated
-                    .sources
-                    .iter()
-                    .map(|source| SourceFile {
-                        sentence: source.sentence,
-                        sub_sentence: source.sub_sentence,
-                        start: source.start,
-                        end: source.end,
-                    })
-                    .collect(),
-            })
-            .collect(),
+        constraints: constraint_files(case),
+        durations: case.time.as_ref().map(|time| {
+            let ids = case.actions.iter().map(|action| action.id.0.clone());
+            ids.zip(time.durations.iter().copied()).collect()
+        }),
+        day: case.time.as_ref().map(|time| DayFile { start: time.day.start, end: time.day.end }),
         feasible: true,
         difficulty: DifficultyFile::of(&case.difficulty),
     };
     json(&file)
+}
+
+fn constraint_files(case: &Case) -> Vec<ConstraintFile> {
+    let action = |place: usize| case.actions[place].id.0.clone();
+    let pairs = case.constraints.iter().map(|stated| ConstraintFile::Before {
+        id: stated.id.0.clone(),
+        first: action(stated.first),
+        second: action(stated.second),
+        source: source_files(&stated.sources),
+    });
+    let bounds = case.time.iter().flat_map(|time| &time.bounds).map(|stated| {
+        let (id, action, source) =
+            (stated.id.0.clone(), action(stated.action), source_files(&stated.sources));
+        match stated.bound {
+            Bound::EndsBy(minute) => ConstraintFile::EndsBy { id, action, minute, source },
+            Bound::StartsFrom(minute) => ConstraintFile::StartsFrom { id, action, minute, source },
+        }
+    });
+    pairs.chain(bounds).collect()
+}
+
+fn source_files(sources: &[Source]) -> Vec<SourceFile> {
+    sources
+        .iter()
+        .map(|source| SourceFile {
+            sentence: source.sentence,
+            sub_sentence: source.sub_sentence,
+            start: source.start,
+            end: source.end,
+        })
+        .collect()
 }
 
 fn json(file: &impl Serialize) -> String {
@@ -260,8 +314,31 @@ impl CaseFile {
                 return Err(format!("two actions have the tool \"{}\"", action.tool));
             }
         }
-        let constraints = read_constraints(self.constraints, &place_of, self.paragraph.chars().count())?;
-        let difficulty = true_difficulty(count, &constraints)?;
+        let stated = read_constraints(self.constraints, &place_of, self.paragraph.chars().count())?;
+        let ReadConstraints { pairs: constraints, bounds } = stated;
+        let is_timed = self.form == Form::Time;
+        let time = match (self.day, self.durations, self.options.time.as_ref()) {
+            (Some(day), Some(durations), Some(options)) if is_timed => {
+                let durations = read_durations(&self.actions, &durations)?;
+                let day = Day { start: day.start, end: day.end };
+                Some(TimeForm { day, durations, bounds, restarts_max: options.restarts_max })
+            }
+            (None, None, None) if !is_timed && bounds.is_empty() => None,
+            _ => {
+                return Err(
+                    "a case has `day`, `durations` and `options.time` if its form is \"time\", and neither \
+                            these nor constraints with clock times if its form is \"basic\""
+                        .into(),
+                );
+            }
+        };
+        let difficulty = match &time {
+            None => true_difficulty(count, &constraints)?,
+            Some(time) => true_timed_difficulty(&constraints, time)?,
+        };
+        if let Some(time) = &time {
+            check_timed_tools(&self.actions, &self.tools, time)?;
+        }
         let truth = DifficultyFile::of(&difficulty);
         if self.difficulty != truth {
             let [stated, truth] = [&self.difficulty, &truth].map(json);
@@ -293,6 +370,11 @@ impl CaseFile {
                 sub_sentences_max: self.options.sub_sentences_max,
                 relative_depth: self.options.relative_depth,
                 distractors: self.options.distractors,
+                time: self.options.time.map(|time| CaseTimeOptions {
+                    duration_min: time.duration_min,
+                    duration_max: time.duration_max,
+                    restarts_max: time.restarts_max,
+                }),
             },
             topic: self.topic,
             query: self.query,
@@ -300,41 +382,146 @@ impl CaseFile {
             actions,
             tools,
             constraints,
+            time,
             difficulty,
         })
     }
+}
+
+/// The constraints of a file, by what they speak of.
+struct ReadConstraints {
+    pairs: Vec<StatedConstraint>,
+    bounds: Vec<StatedBound>,
 }
 
 fn read_constraints(
     files: Vec<ConstraintFile>,
     place_of: &HashMap<String, usize>,
     characters: usize,
-) -> Result<Vec<StatedConstraint>, String> {
+) -> Result<ReadConstraints, String> {
     let mut ids = BTreeSet::new();
-    let mut constraints = Vec::with_capacity(files.len());
-    for ConstraintFile::Before { id, first, second, source } in files {
+    let mut read = ReadConstraints { pairs: Vec::with_capacity(files.len()), bounds: Vec::new() };
+    for file in files {
+        let (ConstraintFile::Before { id, .. }
+        | ConstraintFile::EndsBy { id, .. }
+        | ConstraintFile::StartsFrom { id, .. }) = &file;
         if !ids.insert(id.clone()) {
             return Err(format!("constraint id \"{id}\" is used twice"));
         }
-        let place = |action: &str| {
+        let place = |id: &str, action: &str| {
             place_of
                 .get(action)
                 .copied()
                 .ok_or_else(|| format!("constraint \"{id}\" names action \"{action}\", which is not there"))
         };
-        let (first, second) = (place(&first)?, place(&second)?);
-        let mut sources = Vec::with_capacity(source.len());
-        for SourceFile { sentence, sub_sentence, start, end } in source {
-            if start >= end || end as usize > characters {
+        match file {
+            ConstraintFile::Before { id, first, second, source } => {
+                let (first, second) = (place(&id, &first)?, place(&id, &second)?);
+                let sources = read_sources(&id, source, characters)?;
+                read.pairs.push(StatedConstraint { id: ConstraintId(id), first, second, sources });
+            }
+            ConstraintFile::EndsBy { id, action, minute, source } => {
+                let (action, bound) = (place(&id, &action)?, Bound::EndsBy(read_minute(&id, minute)?));
+                let sources = read_sources(&id, source, characters)?;
+                read.bounds.push(StatedBound { id: ConstraintId(id), action, bound, sources });
+            }
+            ConstraintFile::StartsFrom { id, action, minute, source } => {
+                let (action, bound) = (place(&id, &action)?, Bound::StartsFrom(read_minute(&id, minute)?));
+                let sources = read_sources(&id, source, characters)?;
+                read.bounds.push(StatedBound { id: ConstraintId(id), action, bound, sources });
+            }
+        }
+    }
+    Ok(read)
+}
+
+fn read_minute(id: &str, minute: u16) -> Result<u16, String> {
+    if minute > MINUTE_MAX {
+        return Err(format!("constraint \"{id}\" names minute {minute}; a day has {MINUTE_MAX}"));
+    }
+    Ok(minute)
+}
+
+fn read_sources(id: &str, files: Vec<SourceFile>, characters: usize) -> Result<Vec<Source>, String> {
+    let read = |SourceFile { sentence, sub_sentence, start, end }| {
+        if start >= end || end as usize > characters {
+            return Err(format!(
+                "constraint \"{id}\" has its source at {start}..{end}; the paragraph has {characters} characters"
+            ));
+        }
+        Ok(Source { sentence, sub_sentence, start, end })
+    };
+    files.into_iter().map(read).collect()
+}
+
+fn read_durations(actions: &[ActionFile], durations: &BTreeMap<String, u16>) -> Result<Vec<u16>, String> {
+    let known: BTreeSet<&str> = actions.iter().map(|action| action.id.as_str()).collect();
+    if let Some(unknown) = durations.keys().find(|id| !known.contains(id.as_str())) {
+        return Err(format!("durations names action \"{unknown}\", which is not there"));
+    }
+    actions
+        .iter()
+        .map(|action| {
+            let minutes = durations.get(&action.id).copied();
+            let minutes = minutes.ok_or_else(|| format!("action \"{}\" has no duration", action.id))?;
+            if !(1..=MINUTE_MAX).contains(&minutes) {
                 return Err(format!(
-                    "constraint \"{id}\" has its source at {start}..{end}; the paragraph has {characters} characters"
+                    "action \"{}\" takes {minutes} minutes; 1 to {MINUTE_MAX} are possible",
+                    action.id
                 ));
             }
-            sources.push(Source { sentence, sub_sentence, start, end });
-        }
-        constraints.push(StatedConstraint { id: ConstraintId(id), first, second, sources });
+            Ok(minutes)
+        })
+        .collect()
+}
+
+/// A tool for each action that takes a start time, and one to clear the day.
+fn check_timed_tools(actions: &[ActionFile], tools: &[ToolFile], time: &TimeForm) -> Result<(), String> {
+    if !(1..=RESTARTS_MAX).contains(&time.restarts_max) {
+        return Err(format!(
+            "options.time.restarts_max is {}; 1 to {RESTARTS_MAX} are possible",
+            time.restarts_max
+        ));
     }
-    Ok(constraints)
+    for action in actions {
+        let tool = tools.iter().find(|tool| tool.name == action.tool);
+        let properties = tool.and_then(|tool| tool.input_schema.get("properties"));
+        if properties.and_then(|properties| properties.get(START_TIME_ARGUMENT)).is_none() {
+            return Err(format!(
+                "tool \"{}\" takes no {START_TIME_ARGUMENT}, which a case of the time form needs",
+                action.tool
+            ));
+        }
+    }
+    let is_free = actions.iter().all(|action| action.tool != RESTART_TOOL);
+    if !is_free || tools.iter().all(|tool| tool.name != RESTART_TOOL) {
+        return Err(format!("a case of the time form needs a tool \"{RESTART_TOOL}\" that is no action's"));
+    }
+    Ok(())
+}
+
+fn true_timed_difficulty(constraints: &[StatedConstraint], time: &TimeForm) -> Result<Difficulty, String> {
+    let problem = TimedProblem::new(&time.durations, time.day, timed_relations(constraints, time))
+        .map_err(|error| error.to_string())?;
+    if let Some(conflict) = problem.conflict().map_err(|error| format!("its constraints are {error}"))? {
+        let ids: Vec<&str> = constraints
+            .iter()
+            .map(|stated| stated.id.as_str())
+            .chain(time.bounds.iter().map(|stated| stated.id.as_str()))
+            .enumerate()
+            .filter(|(place, _)| conflict.contains(place))
+            .map(|(_, id)| id)
+            .collect();
+        return Err(if ids.is_empty() {
+            let total: u32 = time.durations.iter().map(|minutes| u32::from(*minutes)).sum();
+            let [start, end] = [time.day.start, time.day.end].map(clock_time);
+            format!("its tasks take {total} minutes, which the day from {start} to {end} does not have")
+        } else {
+            format!("its constraints cannot all hold: there is no schedule for {}", ids.join(", "))
+        });
+    }
+    let stated = constraints.len() + time.bounds.len();
+    Ok(Difficulty::new(time.durations.len(), stated, problem.timetable().count_sequences()))
 }
 
 fn true_difficulty(actions: usize, constraints: &[StatedConstraint]) -> Result<Difficulty, String> {
@@ -373,6 +560,26 @@ struct VerdictFile<'a> {
     correct_next: Vec<Vec<&'a str>>,
     refused: Vec<RefusedFile<'a>>,
     cut_short: Option<&'a str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    time: Option<TimeVerdictFile<'a>>,
+}
+
+/// What the time form adds to a verdict, beside its other fields.
+#[derive(Serialize)]
+struct TimeVerdictFile<'a> {
+    start_times: Vec<String>,
+    parameter_errors: Vec<ParameterErrorFile<'a>>,
+    late: Vec<&'a str>,
+    restarts: u32,
+    repair_start_times: Vec<String>,
+    decided: bool,
+}
+
+#[derive(Serialize)]
+struct ParameterErrorFile<'a> {
+    tool: &'a str,
+    start_time: &'a str,
+    fault: &'static str,
 }
 
 #[derive(Serialize)]
@@ -415,6 +622,22 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
             .map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer })
             .collect(),
         cut_short: verdict.cut_short.as_deref(),
+        time: verdict.time.as_ref().map(|time| TimeVerdictFile {
+            start_times: time.starts.iter().copied().map(clock_time).collect(),
+            parameter_errors: time
+                .parameter_errors
+                .iter()
+                .map(|error| ParameterErrorFile {
+                    tool: &error.tool,
+                    start_time: &error.start,
+                    fault: error.fault.as_str(),
+                })
+                .collect(),
+            late: ids(&time.late),
+            restarts: time.restarts,
+            repair_start_times: time.repair_starts.iter().copied().map(clock_time).collect(),
+            decided: time.is_decided,
+        }),
     };
     json(&file)
 }

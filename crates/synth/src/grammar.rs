@@ -1,4 +1,4 @@
-//! The grammar of a query's paragraph (PDoctor, section 4.1, basic form), as a tree without words.
+//! The grammar of a query's paragraph (PDoctor, sections 4.1 and 4.4), as a tree without words.
 //!
 //! ```text
 //! P    ::= S+                                     paragraph
@@ -12,8 +12,19 @@
 //! cr   ::= "which" (VP< | VP>) obj | "which" VP0 (P< | P>) obj
 //! subj, obj ::= a+ | a+ "," cr ","
 //! ```
+//!
+//! The time form adds `obj ::= t`, a clock time. What has no length may come before it or after it in more than one way,
+//! so its clauses have phrases of their own, which say that the subject ends by then, or starts from then on:
+//!
+//! ```text
+//! ci ::= subj (VPend | VPstart) t                  Bounded: "has to end by 14:30"
+//!      | subj VPb (P< | P>) t                      "is finished no later than 14:30"
+//!      | (P< | P>) t "," subj VPb                  the same, fronted
+//! cr ::= "which" (VPend | VPstart) t | "which" VPb (P< | P>) t
+//! ```
 
 use crate::draw::Draw;
+use crate::time_form::{Bound, ClockTimes};
 use crate::wording::Wordings;
 
 /// Most actions one list may name.
@@ -90,15 +101,48 @@ pub(crate) struct NounPhrase {
     pub(crate) relative: Option<Box<Relative>>,
 }
 
-/// A relative clause: ", which precedes C,".
+/// A relative clause; the antecedent is its subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Relative {
-    /// Its direction, the antecedent being the subject.
+pub(crate) enum Relative {
+    /// ", which precedes C,"
+    Ordered {
+        /// Its direction.
+        direction: Direction,
+        /// Its words.
+        link: Link,
+        /// Its object.
+        object: NounPhrase,
+    },
+    /// ", which has to end by 14:30,"
+    Bounded(ClockBound),
+}
+
+/// What binds a subject to a clock time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClockBound {
+    /// `Before`: the subject ends by then; `After`: it starts from then on.
     pub(crate) direction: Direction,
     /// Its words.
-    pub(crate) link: Link,
-    /// Its object.
-    pub(crate) object: NounPhrase,
+    pub(crate) link: ClockLink,
+    /// The clock time, in minutes from midnight.
+    pub(crate) minute: u16,
+}
+
+/// What relates a subject to a clock time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClockLink {
+    /// A verb phrase that the time follows.
+    Verb {
+        /// Which verb phrase.
+        verb: WordingIndex,
+    },
+    /// A verb phrase for the end or the start, and a preposition.
+    Adverbial {
+        /// Which verb phrase.
+        boundary: WordingIndex,
+        /// Which preposition; of those for the head of a clause, where it stands there.
+        preposition: WordingIndex,
+    },
 }
 
 /// A clause that says only that something happens: `cd`.
@@ -124,6 +168,15 @@ pub(crate) enum SubSentence {
         /// Its object.
         object: NounPhrase,
         /// The prepositional phrase comes first; only with [`Link::Adverbial`].
+        fronted: bool,
+    },
+    /// An independent clause whose object is a clock time.
+    Bounded {
+        /// Its subject.
+        subject: NounPhrase,
+        /// What is said of it.
+        bound: ClockBound,
+        /// The clock time comes first; only with [`ClockLink::Adverbial`].
         fronted: bool,
     },
     /// Two neutral clauses and a sequential conjunction, `m`.
@@ -164,6 +217,16 @@ pub(crate) type Sentences = Vec<(Joiner, SubSentence)>;
 pub(crate) struct Shape {
     pub(crate) list_max: u8,
     pub(crate) relative_depth: u8,
+    /// The clock times that objects can be; none in the basic form.
+    pub(crate) clock: Option<ClockTimes>,
+}
+
+impl Shape {
+    /// A clock time for an object, for every other one of the time form.
+    fn draw_clock(self, draw: &mut Draw) -> Option<u16> {
+        let clock = self.clock?;
+        draw.chance(1, 2).then(|| clock.draw(draw))
+    }
 }
 
 /// Chooses actions for one sub-sentence: none twice, and those not mentioned yet rather than others.
@@ -210,19 +273,64 @@ impl NounPhrase {
         // One noun phrase in five has a relative clause: the share at which a case of three to five actions has
         // about as many constraints as the paper reports (section 6.1).
         let relative = if shape.relative_depth > 0 && choice.free != 0 && draw.chance(1, 5) {
-            let direction = direction(draw);
-            let link = if draw.chance(1, 2) {
-                Link::verb(draw, words, direction)
-            } else {
-                Link::adverbial(draw, words, direction)
-            };
-            let inner = Shape { relative_depth: shape.relative_depth - 1, ..shape };
-            let object = Self::draw(draw, words, choice, inner)?;
-            Some(Box::new(Relative { direction, link, object }))
+            Some(Box::new(Relative::draw(draw, words, choice, shape)?))
         } else {
             None
         };
         Some(Self { list, relative })
+    }
+}
+
+impl Relative {
+    fn draw(draw: &mut Draw, words: &Wordings, choice: &mut ActionChoice, shape: Shape) -> Option<Self> {
+        let direction = direction(draw);
+        if let Some(minute) = shape.draw_clock(draw) {
+            let is_verb = draw.chance(1, 2);
+            let link = if is_verb {
+                ClockLink::verb(draw, words, direction)
+            } else {
+                ClockLink::adverbial(draw, words, direction)
+            };
+            return Some(Self::Bounded(ClockBound { direction, link, minute }));
+        }
+        let link = if draw.chance(1, 2) {
+            Link::verb(draw, words, direction)
+        } else {
+            Link::adverbial(draw, words, direction)
+        };
+        let inner = Shape { relative_depth: shape.relative_depth - 1, ..shape };
+        let object = NounPhrase::draw(draw, words, choice, inner)?;
+        Some(Self::Ordered { direction, link, object })
+    }
+}
+
+impl ClockBound {
+    /// What it demands of each action of its subject.
+    pub(crate) fn bound(self) -> Bound {
+        match self.direction {
+            Direction::Before => Bound::EndsBy(self.minute),
+            Direction::After => Bound::StartsFrom(self.minute),
+        }
+    }
+}
+
+impl ClockLink {
+    fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+        Self::Verb { verb: draw.place(words.clock_verbs(direction).len()) as u8 }
+    }
+
+    fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+        Self::Adverbial {
+            boundary: draw.place(words.boundaries(direction).len()) as u8,
+            preposition: draw.place(words.clock_prepositions(direction).len()) as u8,
+        }
+    }
+
+    fn fronted(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+        Self::Adverbial {
+            boundary: draw.place(words.boundaries(direction).len()) as u8,
+            preposition: draw.place(words.clock_fronts(direction).len()) as u8,
+        }
     }
 }
 
@@ -258,6 +366,15 @@ impl SubSentence {
         let direction = direction(draw);
         if form < 3 {
             let subject = NounPhrase::draw(draw, words, choice, shape)?;
+            if let Some(minute) = shape.draw_clock(draw) {
+                let link = match form {
+                    0 => ClockLink::verb(draw, words, direction),
+                    1 => ClockLink::adverbial(draw, words, direction),
+                    _ => ClockLink::fronted(draw, words, direction),
+                };
+                let bound = ClockBound { direction, link, minute };
+                return Some(Self::Bounded { subject, bound, fronted: form == 2 });
+            }
             let link = if form == 0 {
                 Link::verb(draw, words, direction)
             } else {
@@ -278,42 +395,72 @@ impl SubSentence {
     pub(crate) fn ends_in_relative(&self) -> bool {
         match self {
             Self::Independent { object, fronted: false, .. } => object.relative.is_some(),
-            Self::Independent { .. } | Self::Clauses { .. } => false,
+            Self::Independent { .. } | Self::Bounded { .. } | Self::Clauses { .. } => false,
         }
     }
 
     /// Whether commas of lists and of relative clauses stand in one fronted phrase and its subject, with no verb
     /// between them: "After A, B, and C, which follow D, E and F happen" can be cut in more than one place. Such
     /// a draw is refused although not every one has two readings, because the rule is simple and people stumble too.
+    /// A fronted clock time is closed by its comma: nothing of a list can run on from it.
     pub(crate) fn mixes_commas(&self) -> bool {
         fn plural(phrase: &NounPhrase) -> bool {
             phrase.list.is_plural()
-                || phrase.relative.as_ref().is_some_and(|relative| plural(&relative.object))
+                || match phrase.relative.as_deref() {
+                    Some(Relative::Ordered { object, .. }) => plural(object),
+                    Some(Relative::Bounded(_)) | None => false,
+                }
         }
         match self {
             Self::Independent { subject, object, fronted: true, .. } => {
                 (subject.relative.is_some() || object.relative.is_some())
                     && (plural(subject) || plural(object))
             }
-            Self::Independent { .. } | Self::Clauses { .. } => false,
+            Self::Independent { .. } | Self::Bounded { .. } | Self::Clauses { .. } => false,
         }
     }
 
-    /// Calls `visit(subject, object, direction)` for each relation that the sub-sentence states.
+    /// Calls `visit(subject, object, direction)` for each relation between actions that the sub-sentence states.
     pub(crate) fn each_relation(&self, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
         fn relatives(phrase: &NounPhrase, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
-            if let Some(relative) = &phrase.relative {
-                visit(&phrase.list, &relative.object.list, relative.direction);
-                relatives(&relative.object, visit);
+            if let Some(Relative::Ordered { direction, object, .. }) = phrase.relative.as_deref() {
+                visit(&phrase.list, &object.list, *direction);
+                relatives(object, visit);
             }
         }
         let (subject, object, direction) = match self {
             Self::Independent { subject, direction, object, .. } => (subject, object, *direction),
+            Self::Bounded { subject, .. } => return relatives(subject, visit),
             Self::Clauses { main, direction, other, .. } => (&main.subject, &other.subject, *direction),
         };
         visit(&subject.list, &object.list, direction);
         relatives(subject, visit);
         relatives(object, visit);
+    }
+
+    /// Calls `visit(subject, bound)` for each clock time that the sub-sentence binds actions to.
+    pub(crate) fn each_bound(&self, visit: &mut impl FnMut(&ActionList, Bound)) {
+        fn relatives(phrase: &NounPhrase, visit: &mut impl FnMut(&ActionList, Bound)) {
+            match phrase.relative.as_deref() {
+                Some(Relative::Ordered { object, .. }) => relatives(object, visit),
+                Some(Relative::Bounded(bound)) => visit(&phrase.list, bound.bound()),
+                None => {}
+            }
+        }
+        match self {
+            Self::Independent { subject, object, .. } => {
+                relatives(subject, visit);
+                relatives(object, visit);
+            }
+            Self::Bounded { subject, bound, .. } => {
+                visit(&subject.list, bound.bound());
+                relatives(subject, visit);
+            }
+            Self::Clauses { main, other, .. } => {
+                relatives(&main.subject, visit);
+                relatives(&other.subject, visit);
+            }
+        }
     }
 }
 
@@ -321,15 +468,18 @@ impl SubSentence {
 ///
 /// Counting rule: two expansions differ when they use other productions or other directions (`<`, `>`) anywhere;
 /// wordings and the actions and lengths of lists `a+` are not told apart. `relative_depth` bounds the nesting of
-/// relative clauses. The paper states 340 for its grammar without saying how it counts.
-pub fn count_expansions(relative_depth: u8) -> u64 {
+/// relative clauses. The paper states 340 for its grammar without saying how it counts. With `is_timed`, objects can be
+/// clock times, which are not told apart either.
+pub fn count_expansions(relative_depth: u8, is_timed: bool) -> u64 {
     // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each) around a
-    // noun phrase of one level less. Each of the five forms has two directions and two noun phrases.
+    // noun phrase of one level less or a clock time. Each of the five forms has two directions; the two with clauses have
+    // two noun phrases, the other three a noun phrase and an object.
+    let clock = u64::from(is_timed);
     let mut phrases = 1u64;
     for _ in 0..relative_depth.min(RELATIVE_DEPTH_MAX) {
-        phrases = 1 + 4 * phrases;
+        phrases = 1 + 4 * (phrases + clock);
     }
-    5 * 2 * phrases * phrases
+    3 * 2 * phrases * (phrases + clock) + 2 * 2 * phrases * phrases
 }
 
 #[cfg(test)]
@@ -337,11 +487,15 @@ mod tests {
     use super::*;
 
     /// Lists every expansion as text, straight from the productions, and counts the distinct ones.
-    fn enumerate(depth: u8) -> usize {
-        fn phrases(depth: u8) -> Vec<String> {
+    fn enumerate(depth: u8, is_timed: bool) -> usize {
+        fn objects(depth: u8, is_timed: bool) -> Vec<String> {
+            let clock = is_timed.then(|| "t".to_owned());
+            phrases(depth, is_timed).into_iter().chain(clock).collect()
+        }
+        fn phrases(depth: u8, is_timed: bool) -> Vec<String> {
             let mut all = vec!["a".to_owned()];
             if depth > 0 {
-                for object in phrases(depth - 1) {
+                for object in objects(depth - 1, is_timed) {
                     for link in ["VP<", "VP>", "VP0 P<", "VP0 P>"] {
                         all.push(format!("a, which {link} {object},"));
                     }
@@ -350,12 +504,16 @@ mod tests {
             all
         }
         let mut all = std::collections::BTreeSet::new();
-        for subject in phrases(depth) {
-            for object in phrases(depth) {
+        for subject in phrases(depth, is_timed) {
+            for object in objects(depth, is_timed) {
                 for d in ["<", ">"] {
                     all.insert(format!("{subject} VP{d} {object}"));
                     all.insert(format!("{subject} VP0 P{d} {object}"));
                     all.insert(format!("P{d} {object}, {subject} VP0"));
+                }
+            }
+            for object in phrases(depth, is_timed) {
+                for d in ["<", ">"] {
                     all.insert(format!("{subject} VP0 SC{d} {object} VP0"));
                     all.insert(format!("SC{d} {object} VP0, {subject} VP0"));
                 }
@@ -367,8 +525,12 @@ mod tests {
     #[test]
     fn the_count_is_the_enumeration() {
         for depth in 0..=2 {
-            assert_eq!(count_expansions(depth), enumerate(depth) as u64, "depth {depth}");
+            for is_timed in [false, true] {
+                let enumerated = enumerate(depth, is_timed) as u64;
+                assert_eq!(count_expansions(depth, is_timed), enumerated, "depth {depth}, {is_timed}");
+            }
         }
-        assert_eq!(count_expansions(1), 250);
+        assert_eq!(count_expansions(1, false), 250);
+        assert_eq!(count_expansions(1, true), 864);
     }
 }

@@ -24,6 +24,7 @@ mod grammar;
 mod oracle;
 mod synthesis;
 mod text;
+mod time_form;
 mod topic;
 mod wording;
 
@@ -35,10 +36,18 @@ pub use case::{
 };
 pub use draw::Draw;
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
-pub use oracle::{Class, Flag, JudgeOptions, Refused, Unscored, Verdict, Violated, judge};
+pub use oracle::{
+    Class, Flag, JudgeOptions, ParameterError, Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated,
+    judge,
+};
+pub use planproof_constraint::Day;
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };
 pub use text::Source;
+pub use time_form::{
+    Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
+    TimeForm, TimeOptions, clock_time, start_arguments,
+};
 pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
 pub use wording::{WordingError, Wordings};

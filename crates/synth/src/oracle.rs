@@ -1,10 +1,14 @@
 //! The oracle: from a case and the events of a run to a verdict (PDoctor, section 4.3; classes of section 6.2).
 
+mod time;
+
 use std::collections::BTreeSet;
 
 use planproof_constraint::{Execution, Status, Variable};
-use planproof_trace::{EndReason, Event, EventKind};
+use planproof_trace::{Arguments, EndReason, Event, EventKind};
 use thiserror::Error;
+
+pub use time::{ParameterError, StartFault, TimeVerdict};
 
 use crate::case::{ActionId, Case, ConstraintId};
 
@@ -18,9 +22,9 @@ pub enum Class {
     ActError,
     /// A required action was never executed.
     ActionLost,
-    /// Time form only: a start time that cannot be.
+    /// Time form only: a start before the end of the call before it or before the day, or one that is no clock time.
     ParameterError,
-    /// A constraint between executed actions is violated.
+    /// A constraint between executed actions is violated, or a task ended after the day.
     OrderError,
     /// An action was called again after it was done.
     Repeated,
@@ -63,11 +67,13 @@ pub enum Flag {
     Concurrent,
     /// The agent broke instead of finishing.
     AgentFailed,
+    /// Time form only: the agent wanted to clear the day more often than it may.
+    RestartLimit,
 }
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Class(Class::Timeout),
         Self::Class(Class::ActError),
         Self::Class(Class::ActionLost),
@@ -77,6 +83,7 @@ impl Flag {
         Self::Class(Class::Distractor),
         Self::Concurrent,
         Self::AgentFailed,
+        Self::RestartLimit,
     ];
 
     /// The word used in files.
@@ -85,6 +92,7 @@ impl Flag {
             Self::Class(class) => class.as_str(),
             Self::Concurrent => "concurrent",
             Self::AgentFailed => "agent_failed",
+            Self::RestartLimit => "restart_limit",
         }
     }
 }
@@ -134,6 +142,8 @@ pub struct Verdict {
     pub refused: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.
     pub cut_short: Option<String>,
+    /// What the time form adds; `None` in the basic form. All of the above is then of the calls after the last restart.
+    pub time: Option<TimeVerdict>,
 }
 
 /// What counts as a failure beside the paper's classes.
@@ -169,12 +179,19 @@ pub enum Unscored {
 struct CallRecord<'a> {
     id: &'a str,
     tool: &'a str,
+    arguments: &'a Arguments,
     start: u64,
     /// Set when it was answered: when, and with what error.
     answered: Option<(u64, Option<&'a str>)>,
 }
 
-/// Judges a run of a case.
+/// What is known of a run before any of its calls is judged.
+struct Ended {
+    flags: BTreeSet<Flag>,
+    cut_short: Option<String>,
+}
+
+/// Judges a run of a case. Some microseconds for a handful of actions.
 ///
 /// # Errors
 /// [`Unscored`] where the run says nothing of the agent.
@@ -200,11 +217,21 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         }
         EndReason::Answered { .. } | EndReason::Unscored { .. } => None,
     };
+    let ended = Ended { flags, cut_short };
+    Ok(match &case.time {
+        None => judge_order(case, &calls, ended, options),
+        Some(time) => time::judge(case, time, &calls, ended, options),
+    })
+}
+
+/// Judges the basic form.
+fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
+    let Ended { mut flags, cut_short } = ended;
     let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
-    for call in &calls {
+    for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
             (Some((_, Some(answer))), _) => {
@@ -220,10 +247,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
                     flags.insert(Flag::Class(Class::Repeated));
                 }
                 execution.set(variable, call.start, answered);
-                if executed.iter().any(|&(start, end)| start < answered && call.start < end) {
-                    flags.insert(Flag::Concurrent);
-                }
-                executed.push((call.start, answered));
+                note_overlap(&mut executed, (call.start, answered), &mut flags);
                 sequence.push(variable);
             }
         }
@@ -234,26 +258,11 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         flags.insert(Flag::Class(Class::ActionLost));
     }
     let problem = case.problem();
-    let mut violated = Vec::new();
-    let mut undetermined = Vec::new();
-    for (stated, status) in case.constraints.iter().zip(problem.check(&execution)) {
-        match status {
-            Status::Satisfied => {}
-            Status::Violated => violated.push(Violated {
-                id: stated.id.clone(),
-                words: stated
-                    .sources
-                    .first()
-                    .map(|source| case.words_at(source).to_owned())
-                    .unwrap_or_default(),
-            }),
-            Status::Undetermined => undetermined.push(stated.id.clone()),
-        }
-    }
+    let Fared { violated, undetermined } = fared(case, &problem.check(&execution));
     if !violated.is_empty() {
         flags.insert(Flag::Class(Class::OrderError));
     }
-    let class = primary_class(case, &calls, &lost, &flags, options);
+    let class = primary_class(case, &refused, &lost, &flags, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
     let (first_wrong_call, core) = match problem.blocking(&sequence) {
         Some((call, core)) => {
@@ -272,7 +281,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         correct_next.push(planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect());
         done |= variable.bit();
     }
-    Ok(Verdict {
+    Verdict {
         passed: class.is_none(),
         class,
         flags,
@@ -285,7 +294,39 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         correct_next,
         refused,
         cut_short,
-    })
+        time: None,
+    }
+}
+
+/// Adds what was executed from one place in the trace to another, and says so if it overlaps what was there.
+fn note_overlap(executed: &mut Vec<(u64, u64)>, new: (u64, u64), flags: &mut BTreeSet<Flag>) {
+    if executed.iter().any(|&(start, end)| start < new.1 && new.0 < end) {
+        flags.insert(Flag::Concurrent);
+    }
+    executed.push(new);
+}
+
+/// The constraints that do not hold, and those that say nothing yet.
+struct Fared {
+    violated: Vec<Violated>,
+    undetermined: Vec<ConstraintId>,
+}
+
+/// Sorts the constraints of a case, in the order of [`Case::constraint_ids`], by how they fared.
+fn fared(case: &Case, statuses: &[Status]) -> Fared {
+    let mut fared = Fared { violated: Vec::new(), undetermined: Vec::new() };
+    let stated = case.constraint_ids().zip(case.constraint_sources());
+    for ((id, sources), status) in stated.zip(statuses) {
+        match status {
+            Status::Satisfied => {}
+            Status::Violated => {
+                let words = sources.first().map(|source| case.words_at(source).to_owned());
+                fared.violated.push(Violated { id: id.clone(), words: words.unwrap_or_default() });
+            }
+            Status::Undetermined => fared.undetermined.push(id.clone()),
+        }
+    }
+    fared
 }
 
 /// Pairs calls with their results. Starts and ends are places in the trace, which is the order of observation.
@@ -296,6 +337,7 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
             EventKind::Call(call) => calls.push(CallRecord {
                 id: call.id.as_str(),
                 tool: &call.name,
+                arguments: &call.arguments,
                 start: place as u64,
                 answered: None,
             }),
@@ -314,7 +356,7 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
 
 fn primary_class(
     case: &Case,
-    calls: &[CallRecord<'_>],
+    refused: &[Refused],
     lost: &[usize],
     flags: &BTreeSet<Flag>,
     options: JudgeOptions,
@@ -324,7 +366,7 @@ fn primary_class(
             && match class {
                 Class::ActError => {
                     flags.contains(&Flag::AgentFailed)
-                        || lost.iter().any(|&action| calls.iter().any(|call| explains(case, call, action)))
+                        || lost.iter().any(|&action| refused.iter().any(|it| explains(case, it, action)))
                 }
                 Class::Repeated => options.repeated_fails,
                 Class::Distractor => options.distractor_fails,
@@ -335,7 +377,6 @@ fn primary_class(
 
 /// A refused call explains why an action is missing if it was meant for the action's tool, or for a tool that does
 /// not exist, which could have been meant for any.
-fn explains(case: &Case, call: &CallRecord<'_>, action: usize) -> bool {
-    matches!(call.answered, Some((_, Some(_))))
-        && (call.tool == case.actions[action].tool || case.tool(call.tool).is_none())
+fn explains(case: &Case, refused: &Refused, action: usize) -> bool {
+    refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()
 }

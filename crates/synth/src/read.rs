@@ -20,6 +20,7 @@ pub use lexicon::{Directions, DirectionsError};
 
 use crate::case::Case;
 use crate::text::Source;
+use crate::time_form::Bound;
 
 /// Longest text that is read, in characters.
 pub const CHARACTERS_MAX: usize = 100_000;
@@ -33,6 +34,8 @@ pub struct Reading {
     pub readings: u64,
     /// The pairs it states (`first` before `second`, as places in the list of actions), by the first reading.
     pub pairs: Vec<ReadPair>,
+    /// The clock times it binds actions to, by the first reading.
+    pub bounds: Vec<ReadBound>,
 }
 
 /// A pair that the text states.
@@ -42,6 +45,17 @@ pub struct ReadPair {
     pub first: usize,
     /// Place of the later action.
     pub second: usize,
+    /// Where the text says so.
+    pub source: Source,
+}
+
+/// A clock time that the text binds an action to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadBound {
+    /// Place of the action.
+    pub action: usize,
+    /// What the text demands of it.
+    pub bound: Bound,
     /// Where the text says so.
     pub source: Source,
 }
@@ -114,7 +128,7 @@ pub fn read(paragraph: &str, actions: &[&str], directions: &Directions) -> Resul
     parser::read(&tokens, actions, directions)
 }
 
-/// Reads a case's paragraph back and compares it with the case's constraints, pair by pair and place by place.
+/// Reads a case's paragraph back and compares it with the case's constraints, one by one and place by place.
 ///
 /// # Errors
 /// Says how text and constraints differ.
@@ -140,8 +154,26 @@ pub fn verify(case: &Case, directions: &Directions) -> Result<(), VerifyError> {
         let what = format!("{who} \"{first}\" before \"{second}\" (at \"{words}\")");
         return Err(VerifyError::Differs { what });
     }
+    let read_bounds: BTreeSet<ReadBound> = reading.bounds.iter().copied().collect();
+    let stated_bounds: BTreeSet<ReadBound> = case
+        .time
+        .iter()
+        .flat_map(|time| &time.bounds)
+        .flat_map(|stated| {
+            let (action, bound) = (stated.action, stated.bound);
+            stated.sources.iter().map(move |&source| ReadBound { action, bound, source })
+        })
+        .collect();
+    if let Some(bound) = read_bounds.symmetric_difference(&stated_bounds).next() {
+        let text = &case.actions[bound.action].text;
+        let words = case.words_at(&bound.source);
+        let who = if read_bounds.contains(bound) { "only the text has" } else { "only the constraints have" };
+        let what = format!("{who} \"{text}\" {} (at \"{words}\")", bound.bound);
+        return Err(VerifyError::Differs { what });
+    }
     for (place, action) in case.actions.iter().enumerate() {
-        if !read.iter().any(|pair| pair.first == place || pair.second == place) {
+        let is_bound = read_bounds.iter().any(|bound| bound.action == place);
+        if !is_bound && !read.iter().any(|pair| pair.first == place || pair.second == place) {
             let (action, text) = (action.id.to_string(), action.text.clone());
             return Err(VerifyError::Unmentioned { action, text });
         }

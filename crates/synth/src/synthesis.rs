@@ -3,11 +3,11 @@
 //! Departures, all of them ours: every action is mentioned; an action stands at most once in a sub-sentence; a draw
 //! with two readings is rejected; satisfiability is a cycle check on an incremental transitive closure instead of a
 //! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly when they have
-//! no cycle.
+//! no cycle. In the time form it is a search of our own for a schedule.
 
 use std::collections::HashSet;
 
-use planproof_constraint::{Order, Variable};
+use planproof_constraint::{Order, TimedRelation, Timetable, Variable};
 use thiserror::Error;
 
 use crate::case::{
@@ -18,7 +18,10 @@ use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
 };
-use crate::text::{StatedPair, write_paragraph};
+use crate::text::{StatedPair, StatedTime, Written, write_paragraph};
+use crate::time_form::{
+    ClockTimes, RESTART_TOOL, StatedBound, TimeForm, TimeOptions, restart_tool, timed_query, timed_tool,
+};
 use crate::topic::{Topic, TopicBank, snake_case};
 use crate::wording::Wordings;
 
@@ -48,6 +51,8 @@ pub struct Options {
     pub distractors: u32,
     /// The job of all cases; `None` draws one for each case.
     pub topic: Option<String>,
+    /// The time form, with start times, durations and clock times; `None` for the basic form.
+    pub time: Option<TimeOptions>,
 }
 
 impl Default for Options {
@@ -63,6 +68,7 @@ impl Default for Options {
             relative_depth: 1,
             distractors: 0,
             topic: None,
+            time: None,
         }
     }
 }
@@ -105,11 +111,13 @@ pub struct SynthesisCounts {
     pub sentences_drawn: u64,
     /// Sentences rejected because they contradicted the paragraph so far.
     pub unsatisfiable: u64,
+    /// Sentences rejected because the search for a schedule reached its limit.
+    pub undecided: u64,
     /// Sentences rejected because they had two readings.
     pub ambiguous: u64,
     /// Sentences rejected because a sub-sentence wanted more actions than the case has.
     pub too_wide: u64,
-    /// Paragraphs discarded because they could not mention every action.
+    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
     pub discarded: u64,
     /// Calls of the satisfiability check.
     pub solver_calls: u64,
@@ -190,6 +198,18 @@ impl<'a> Synthesizer<'a> {
             let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
             return out_of("actions", shown, range);
         }
+        if let Some(time) = &options.time {
+            time.check(high).map_err(|(option, value, range)| SynthesisError::Option {
+                option,
+                value,
+                range,
+            })?;
+            let is_taken = |topic: &Topic| topic.activities.iter().any(|it| snake_case(it) == RESTART_TOOL);
+            if let Some(topic) = bank.topics().iter().find(|topic| is_taken(topic)) {
+                let range = format!("without an activity whose tool is {RESTART_TOOL}");
+                return out_of("topic bank", format!("with the topic \"{}\"", topic.job), range);
+            }
+        }
         let activities = || bank.topics().iter().flat_map(|topic| &topic.activities);
         let names: HashSet<String> = activities().map(|activity| snake_case(activity)).collect();
         let largest = bank.topics().iter().map(|topic| topic.activities.len()).max().unwrap_or(0);
@@ -204,7 +224,8 @@ impl<'a> Synthesizer<'a> {
 
     /// Draws case `index` of the set that `seed` names.
     ///
-    /// Cost: some microseconds for a handful of actions, growing with the length of the text.
+    /// Cost: some microseconds for a handful of actions, growing with the length of the text. The time form costs a few
+    /// times as much.
     ///
     /// # Errors
     /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action.
@@ -215,16 +236,29 @@ impl<'a> Synthesizer<'a> {
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
     ) -> Result<Case, SynthesisError> {
-        let draw = &mut Draw::new(seed, index, "synth/1");
+        // The forms share no stream, so that neither changes when the other one does.
+        let purpose = if self.options.time.is_some() { "synth-time/1" } else { "synth/1" };
+        let draw = &mut Draw::new(seed, index, purpose);
         let span = self.options.actions_max - self.options.actions_min + 1;
         let actions = (self.options.actions_min + draw.below(span)) as usize;
         let topic = self.topic.unwrap_or_else(|| &self.bank.topics()[draw.place(self.bank.topics().len())]);
         let options = self.resolve(actions);
         let texts = draw_texts(draw, topic, actions);
-        let (paragraph, order) = self.skeleton(draw, options, counts, meter)?;
-        let (text, pairs) = write_paragraph(&paragraph, self.words, &texts);
-        let correct_plans = meter.solver(|| order.count_sequences());
-        Ok(self.fill(draw, seed, index, topic, options, texts, text, &pairs, correct_plans))
+        let durations = self.options.time.map(|time| time.draw_durations(draw, actions));
+        let (paragraph, correct_plans) = match self.options.time.zip(durations.as_deref()) {
+            None => {
+                let start = Order::new(actions).expect("the number of actions is checked");
+                let (paragraph, order) = self.skeleton(draw, options, &start, counts, meter)?;
+                (paragraph, meter.solver(|| order.count_sequences()))
+            }
+            Some((time, durations)) => {
+                let start = Timetable::new(durations, time.day).expect("day and durations are checked");
+                let (paragraph, table) = self.skeleton(draw, options, &start, counts, meter)?;
+                (paragraph, meter.solver(|| table.count_sequences()))
+            }
+        };
+        let written = write_paragraph(&paragraph, self.words, &texts);
+        Ok(self.fill(draw, seed, index, topic, options, texts, durations, written, correct_plans))
     }
 
     fn resolve(&self, actions: usize) -> CaseOptions {
@@ -236,20 +270,25 @@ impl<'a> Synthesizer<'a> {
             sub_sentences_max: self.options.sub_sentences_max,
             relative_depth: self.options.relative_depth,
             distractors: self.options.distractors,
+            time: self.options.time.map(|time| time.resolve(actions as u32)),
         }
     }
 
-    /// Draws paragraphs until one mentions every action.
-    fn skeleton(
+    /// Draws paragraphs until one mentions every action, and a clock time in the time form.
+    fn skeleton<S: Stated>(
         &self,
         draw: &mut Draw,
         options: CaseOptions,
+        start: &S,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
-    ) -> Result<(Sentences, Order), SynthesisError> {
+    ) -> Result<(Sentences, S), SynthesisError> {
+        let is_timed = self.options.time.is_some();
         for _ in 0..DRAWS_MAX {
-            if let Some(found) = self.paragraph(draw, options, counts, meter) {
-                return Ok(found);
+            if let Some((paragraph, stated)) = self.paragraph(draw, options, start, counts, meter)
+                && (!is_timed || names_clock_time(&paragraph))
+            {
+                return Ok((paragraph, stated));
             }
             counts.discarded += 1;
         }
@@ -258,16 +297,17 @@ impl<'a> Synthesizer<'a> {
 
     /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and on,
     /// within the limit, while an action is not mentioned yet.
-    fn paragraph(
+    fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,
         options: CaseOptions,
+        start: &S,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
-    ) -> Option<(Sentences, Order)> {
+    ) -> Option<(Sentences, S)> {
         let actions = options.actions as usize;
-        let mut order = Order::new(actions)?;
-        let mut scratch = order.clone();
+        let mut stated = start.clone();
+        let mut scratch = start.clone();
         let mut unmentioned = if actions == 64 { u64::MAX } else { (1 << actions) - 1 };
         let mut paragraph = Sentences::with_capacity(actions);
         let mut sentences = 0;
@@ -281,25 +321,29 @@ impl<'a> Synthesizer<'a> {
                 let mut fresh = unmentioned;
                 if self.sentence(draw, options, &mut fresh, insist, counts, &mut paragraph).is_some() {
                     counts.solver_calls += 1;
-                    fits = meter.solver(|| {
-                        scratch.clone_from(&order);
-                        add_sentence(&mut scratch, &paragraph[begin..])
+                    let answer = meter.solver(|| {
+                        scratch.clone_from(&stated);
+                        scratch.add_sentence(&paragraph[begin..])
                     });
-                    if fits {
-                        unmentioned = fresh;
-                        break;
+                    match answer {
+                        Some(true) => {
+                            fits = true;
+                            unmentioned = fresh;
+                            break;
+                        }
+                        Some(false) => counts.unsatisfiable += 1,
+                        None => counts.undecided += 1,
                     }
-                    counts.unsatisfiable += 1;
                 }
                 paragraph.truncate(begin);
             }
             if !fits {
                 break;
             }
-            order.clone_from(&scratch);
+            stated.clone_from(&scratch);
             sentences += 1;
         }
-        (unmentioned == 0).then_some((paragraph, order))
+        (unmentioned == 0).then_some((paragraph, stated))
     }
 
     /// Draws a sentence to the end of `paragraph`. `None` when it is rejected; some of it may then be there.
@@ -315,7 +359,8 @@ impl<'a> Synthesizer<'a> {
         let mut sub_sentence = |draw: &mut Draw| {
             let all = if options.actions == 64 { u64::MAX } else { (1 << options.actions) - 1 };
             let mut choice = ActionChoice { free: all, unmentioned: *unmentioned, insist };
-            let shape = Shape { list_max: options.list_max, relative_depth: options.relative_depth };
+            let clock = self.options.time.map(|time| ClockTimes::of(time.day));
+            let shape = Shape { list_max: options.list_max, relative_depth: options.relative_depth, clock };
             let drawn = SubSentence::draw(draw, self.words, &mut choice, shape);
             *unmentioned = choice.unmentioned;
             drawn
@@ -353,11 +398,18 @@ impl<'a> Synthesizer<'a> {
         topic: &Topic,
         options: CaseOptions,
         texts: Vec<String>,
-        paragraph: String,
-        pairs: &[StatedPair],
+        durations: Option<Vec<u16>>,
+        written: Written,
         correct_plans: Option<u128>,
     ) -> Case {
-        let constraints = merge_pairs(options.actions as usize, pairs);
+        let Written { text: paragraph, pairs, times } = written;
+        let constraints = merge_pairs(options.actions as usize, &pairs);
+        let time = self.options.time.zip(durations).map(|(time, durations)| TimeForm {
+            day: time.day,
+            durations,
+            bounds: merge_times(constraints.len(), &times),
+            restarts_max: time.resolve(options.actions).restarts_max,
+        });
         let actions: Vec<Action> = texts
             .into_iter()
             .enumerate()
@@ -367,19 +419,28 @@ impl<'a> Synthesizer<'a> {
             })
             .collect();
         let mut tools: Vec<CaseTool> =
-            actions.iter().map(|action| mock_tool(&action.text, &action.tool)).collect();
+            actions.iter().map(|action| self.mock_tool(&action.text, &action.tool)).collect();
         self.add_distractors(draw, topic, &mut tools);
-        let difficulty = Difficulty::new(actions.len(), constraints.len(), correct_plans);
+        let query = match &time {
+            None => query(&topic.job, &paragraph),
+            Some(time) => {
+                tools.push(restart_tool());
+                timed_query(&topic.job, &paragraph, time.day, time.restarts_max)
+            }
+        };
+        let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
+        let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         Case {
             id: format!("{seed}-{index}"),
             seed,
             options,
             topic: topic.job.clone(),
-            query: query(&topic.job, &paragraph),
+            query,
             paragraph,
             actions,
             tools,
             constraints,
+            time,
             difficulty,
         }
     }
@@ -394,9 +455,13 @@ impl<'a> Synthesizer<'a> {
             if other.job == topic.job || tools.iter().any(|tool| tool.name == name) {
                 continue;
             }
-            tools.insert(draw.place(tools.len() + 1), mock_tool(activity, &name));
+            tools.insert(draw.place(tools.len() + 1), self.mock_tool(activity, &name));
             added += 1;
         }
+    }
+
+    fn mock_tool(&self, text: &str, name: &str) -> CaseTool {
+        if self.options.time.is_some() { timed_tool(text, name) } else { mock_tool(text, name) }
     }
 }
 
@@ -411,9 +476,35 @@ impl Difficulty {
     }
 }
 
-/// Adds what a sentence states; `false` as soon as it would close a cycle.
-fn add_sentence(order: &mut Order, sentence: &[(Joiner, SubSentence)]) -> bool {
-    let mut fits = true;
+/// What the paragraph has stated so far, as the solver knows it.
+trait Stated: Clone {
+    /// Adds what a sentence states. Whether everything can hold together then; `None` when that is not decided. Unless it
+    /// can, nothing more may be asked of it.
+    fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool>;
+}
+
+impl Stated for Order {
+    fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool> {
+        let mut fits = true;
+        each_pair(sentence, |first, second| fits = fits && self.try_before(first, second).is_ok());
+        Some(fits)
+    }
+}
+
+impl Stated for Timetable {
+    fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool> {
+        each_pair(sentence, |first, second| self.add(TimedRelation::Before { first, second }));
+        for (_, sub_sentence) in sentence {
+            sub_sentence.each_bound(&mut |subject, bound| {
+                subject.as_slice().iter().for_each(|action| self.add(bound.on(usize::from(*action))));
+            });
+        }
+        self.is_feasible().ok()
+    }
+}
+
+/// Calls `visit(first, second)` for each pair that a sentence states.
+fn each_pair(sentence: &[(Joiner, SubSentence)], mut visit: impl FnMut(Variable, Variable)) {
     for (_, sub_sentence) in sentence {
         sub_sentence.each_relation(&mut |subject, object, direction| {
             for &x in subject.as_slice() {
@@ -423,12 +514,19 @@ fn add_sentence(order: &mut Order, sentence: &[(Joiner, SubSentence)]) -> bool {
                         Direction::After => (y, x),
                     };
                     let [first, second] = [first, second].map(|action| Variable::new(usize::from(action)));
-                    fits = fits && order.try_before(first, second).is_ok();
+                    visit(first, second);
                 }
             }
         });
     }
-    fits
+}
+
+fn names_clock_time(paragraph: &[(Joiner, SubSentence)]) -> bool {
+    let mut found = false;
+    for (_, sub_sentence) in paragraph {
+        sub_sentence.each_bound(&mut |_, _| found = true);
+    }
+    found
 }
 
 /// Draws the actions' texts. Where a case wants more actions than the topic has activities, all of them are spread
@@ -465,6 +563,24 @@ fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
         }
     }
     constraints
+}
+
+/// One constraint for each distinct clock time of an action, in the order of first statement, with all its sources. Their
+/// ids go on behind those of `pairs` other constraints.
+fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
+    let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
+    for StatedTime { action, bound, source } in times {
+        let action = usize::from(*action);
+        // There are few, so looking through them all is quicker than a map.
+        match bounds.iter_mut().find(|known| (known.action, known.bound) == (action, *bound)) {
+            Some(known) => known.sources.push(*source),
+            None => {
+                let id = ConstraintId(numbered('c', pairs + bounds.len() + 1));
+                bounds.push(StatedBound { id, action, bound: *bound, sources: vec![*source] });
+            }
+        }
+    }
+    bounds
 }
 
 /// A letter and a number below 10 000, such as `a1`. Made by hand because a case has dozens of them, and the formatting

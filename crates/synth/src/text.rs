@@ -1,8 +1,10 @@
 //! From the tree to English, and from the tree to constraints with their places in the text.
 
 use crate::grammar::{
-    ActionList, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase, SubSentence,
+    ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
+    Relative, SubSentence,
 };
+use crate::time_form::{Bound, clock_time};
 use crate::wording::Wordings;
 
 /// Where the words lie that state a constraint.
@@ -26,18 +28,34 @@ pub(crate) struct StatedPair {
     pub(crate) source: Source,
 }
 
-/// Writes a paragraph. Returns the text and every stated pair, in the order of statement.
+/// One clock time that the text binds an action to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StatedTime {
+    pub(crate) action: u8,
+    pub(crate) bound: Bound,
+    pub(crate) source: Source,
+}
+
+/// A paragraph in English, and what it states, in the order of statement.
+pub(crate) struct Written {
+    pub(crate) text: String,
+    pub(crate) pairs: Vec<StatedPair>,
+    pub(crate) times: Vec<StatedTime>,
+}
+
+/// Writes a paragraph.
 pub(crate) fn write_paragraph(
     sentences: &[(Joiner, SubSentence)],
     words: &Wordings,
     texts: &[String],
-) -> (String, Vec<StatedPair>) {
+) -> Written {
     let mut writer = Writer {
         text: String::with_capacity(sentences.len() * 100),
         characters: 0,
         sentence: 0,
         sub_sentence: 0,
         pairs: Vec::with_capacity(sentences.len() * 4),
+        times: Vec::new(),
         words,
         texts,
         capital: true,
@@ -48,7 +66,7 @@ pub(crate) fn write_paragraph(
         writer.sub_sentence(sub_sentence);
     }
     writer.full_stop();
-    (writer.text, writer.pairs)
+    Written { text: writer.text, pairs: writer.pairs, times: writer.times }
 }
 
 struct Writer<'a> {
@@ -57,6 +75,7 @@ struct Writer<'a> {
     sentence: u32,
     sub_sentence: u32,
     pairs: Vec<StatedPair>,
+    times: Vec<StatedTime>,
     words: &'a Wordings,
     texts: &'a [String],
     /// The next word begins a sentence.
@@ -126,13 +145,18 @@ impl Writer<'_> {
         span.unwrap_or(Span { start: self.characters, end: self.characters })
     }
 
+    fn source(&self, span: Span) -> Source {
+        Source { sentence: self.sentence, sub_sentence: self.sub_sentence, start: span.start, end: span.end }
+    }
+
+    fn state_bound(&mut self, subject: &ActionList, bound: Bound, span: Span) {
+        let source = self.source(span);
+        let actions = subject.as_slice().iter();
+        self.times.extend(actions.map(|&action| StatedTime { action, bound, source }));
+    }
+
     fn state(&mut self, subject: &ActionList, object: &ActionList, direction: Direction, span: Span) {
-        let source = Source {
-            sentence: self.sentence,
-            sub_sentence: self.sub_sentence,
-            start: span.start,
-            end: span.end,
-        };
+        let source = self.source(span);
         for &x in subject.as_slice() {
             for &y in object.as_slice() {
                 let (first, second) = match direction {
@@ -150,12 +174,36 @@ impl Writer<'_> {
         if let Some(relative) = &phrase.relative {
             self.mark(',');
             self.phrase("which");
-            self.link(relative.link, relative.direction, phrase.list.is_plural());
-            let object = self.noun_phrase(&relative.object);
-            self.comma_due = true;
-            self.state(&phrase.list, &relative.object.list, relative.direction, list.to(object));
+            match &**relative {
+                Relative::Ordered { direction, link, object } => {
+                    self.link(*link, *direction, phrase.list.is_plural());
+                    let end = self.noun_phrase(object);
+                    self.comma_due = true;
+                    self.state(&phrase.list, &object.list, *direction, list.to(end));
+                }
+                Relative::Bounded(bound) => {
+                    let end = self.clock_bound(*bound, phrase.list.is_plural());
+                    self.comma_due = true;
+                    self.state_bound(&phrase.list, bound.bound(), list.to(end));
+                }
+            }
         }
         list
+    }
+
+    /// Writes what follows the subject of a clock time, and returns where the time lies.
+    fn clock_bound(&mut self, ClockBound { direction, link, minute }: ClockBound, plural: bool) -> Span {
+        let words = self.words;
+        match link {
+            ClockLink::Verb { verb } => {
+                self.phrase(&words.clock_verbs(direction)[usize::from(verb)][usize::from(plural)]);
+            }
+            ClockLink::Adverbial { boundary, preposition } => {
+                self.phrase(&words.boundaries(direction)[usize::from(boundary)][usize::from(plural)]);
+                self.phrase(&words.clock_prepositions(direction)[usize::from(preposition)]);
+            }
+        }
+        self.phrase(&clock_time(minute))
     }
 
     fn link(&mut self, link: Link, direction: Direction, plural: bool) {
@@ -200,6 +248,24 @@ impl Writer<'_> {
                 self.noun_phrase(subject);
                 let to = self.neutral(*neutral, subject.list.is_plural());
                 self.state(&subject.list, &object.list, *direction, from.to(to));
+            }
+            SubSentence::Bounded { subject, bound, fronted: false } => {
+                let from = self.noun_phrase(subject);
+                let to = self.clock_bound(*bound, subject.list.is_plural());
+                self.state_bound(&subject.list, bound.bound(), from.to(to));
+            }
+            SubSentence::Bounded { subject, bound, fronted: true } => {
+                let ClockLink::Adverbial { boundary, preposition } = bound.link else {
+                    unreachable!("only an adverbial clause is drawn fronted");
+                };
+                let front = &words.clock_fronts(bound.direction)[usize::from(preposition)];
+                let from = self.phrase(front);
+                self.phrase(&clock_time(bound.minute));
+                self.mark(',');
+                self.noun_phrase(subject);
+                let boundary = &words.boundaries(bound.direction)[usize::from(boundary)];
+                let to = self.phrase(&boundary[usize::from(subject.list.is_plural())]);
+                self.state_bound(&subject.list, bound.bound(), from.to(to));
             }
             SubSentence::Clauses { main, direction, conjunction, other, fronted } => {
                 let conjunction = &words.conjunctions(*direction)[usize::from(*conjunction)];

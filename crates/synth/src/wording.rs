@@ -18,6 +18,16 @@ pub struct Wordings {
     preposition_after: Vec<String>,
     conjunction_before: Vec<String>,
     conjunction_after: Vec<String>,
+    clock: ClockWordings,
+}
+
+/// Wordings around a clock time. `Before` of a direction is the end of the subject against it, `After` the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ClockWordings {
+    verb: [Vec<[String; 2]>; 2],
+    boundary: [Vec<[String; 2]>; 2],
+    preposition: [Vec<String>; 2],
+    front: [Vec<String>; 2],
 }
 
 /// Why a file of wordings cannot be used.
@@ -32,6 +42,7 @@ struct File {
     verb: VerbFile,
     preposition: PairFile,
     conjunction: PairFile,
+    clock: ClockFile,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +58,36 @@ struct VerbFile {
 struct PairFile {
     before: Vec<String>,
     after: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockFile {
+    verb: ClockVerbFile,
+    boundary: BoundaryFile,
+    preposition: ClockPairFile,
+    front: ClockPairFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockVerbFile {
+    ends_by: Vec<[String; 2]>,
+    starts_from: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoundaryFile {
+    end: Vec<[String; 2]>,
+    start: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockPairFile {
+    by: Vec<String>,
+    from: Vec<String>,
 }
 
 const SCHEMA: &str = "planproof/wordings/v1";
@@ -68,11 +109,19 @@ impl Wordings {
     /// # Errors
     /// The file is not of the schema, or a terminal has no wording or more than 200.
     pub fn from_json(text: &str) -> Result<Self, WordingError> {
-        let File { schema, verb, preposition, conjunction } =
+        let File { schema, verb, preposition, conjunction, clock } =
             serde_json::from_str(text).map_err(|error| WordingError(error.to_string()))?;
         if schema != SCHEMA {
             return Err(WordingError(format!("schema is \"{schema}\", expected \"{SCHEMA}\"")));
         }
+        let clock = ClockWordings {
+            verb: [clock.verb.ends_by, clock.verb.starts_from],
+            boundary: [clock.boundary.end, clock.boundary.start],
+            preposition: [clock.preposition.by, clock.preposition.from],
+            front: [clock.front.by, clock.front.from],
+        };
+        let clock_verbs = clock.verb.iter().chain(&clock.boundary).map(Vec::len);
+        let clock_prepositions = clock.preposition.iter().chain(&clock.front).map(Vec::len);
         let sizes = [
             verb.before.len(),
             verb.after.len(),
@@ -82,7 +131,8 @@ impl Wordings {
             conjunction.before.len(),
             conjunction.after.len(),
         ];
-        if sizes.iter().any(|size| *size == 0 || *size > GROUP_MAX) {
+        let mut sizes = sizes.into_iter().chain(clock_verbs).chain(clock_prepositions);
+        if sizes.any(|size| size == 0 || size > GROUP_MAX) {
             return Err(WordingError(format!("each terminal needs 1 to {GROUP_MAX} wordings")));
         }
         Ok(Self {
@@ -93,6 +143,7 @@ impl Wordings {
             preposition_after: preposition.after,
             conjunction_before: conjunction.before,
             conjunction_after: conjunction.after,
+            clock,
         })
     }
 
@@ -124,6 +175,26 @@ impl Wordings {
             Direction::After => &self.conjunction_after,
         }
     }
+
+    /// Verb phrases that a clock time follows, singular and plural: "has to end by", "must not start before".
+    pub(crate) fn clock_verbs(&self, direction: Direction) -> &[[String; 2]] {
+        &self.clock.verb[direction as usize]
+    }
+
+    /// Verb phrases for the end or the start of a task, singular and plural: "is finished", "begins".
+    pub(crate) fn boundaries(&self, direction: Direction) -> &[[String; 2]] {
+        &self.clock.boundary[direction as usize]
+    }
+
+    /// Prepositions between a boundary and a clock time: "by", "no earlier than".
+    pub(crate) fn clock_prepositions(&self, direction: Direction) -> &[String] {
+        &self.clock.preposition[direction as usize]
+    }
+
+    /// Prepositions of a clock time at the head of its clause; there not all of the others are good English.
+    pub(crate) fn clock_fronts(&self, direction: Direction) -> &[String] {
+        &self.clock.front[direction as usize]
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +208,10 @@ mod tests {
             assert!(words.verbs(direction).len() >= 7);
             assert!(words.prepositions(direction).len() >= 7);
             assert!(words.conjunctions(direction).len() >= 7);
+            assert!(words.clock_verbs(direction).len() >= 7);
+            assert!(words.boundaries(direction).len() >= 7);
+            assert!(words.clock_prepositions(direction).len() >= 7);
+            assert!(words.clock_fronts(direction).len() >= 7);
         }
         assert!(words.neutrals().len() >= 7);
     }

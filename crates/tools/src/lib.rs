@@ -2,7 +2,8 @@
 //!
 //! - [`Toolbox`] is a set of tools an agent may call; [`execute_recorded`] executes one call and puts it into the
 //!   trace of its run.
-//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer.
+//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer, in cases with
+//!   times under the [`TimeRules`] of a day.
 //! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
 //!   [`CombinedTools`] joins several.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
@@ -31,7 +32,7 @@ pub use client::{
 };
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
-pub use mock::{MockError, MockTool, MockTools};
+pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{BoxFuture, Toolbox, execute_recorded};

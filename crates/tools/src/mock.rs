@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use jsonschema::Validator;
-use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
+use planproof_trace::{Arguments, TimeOfDay, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -42,12 +43,34 @@ pub enum MockError {
     },
 }
 
+/// How the tools of a case with times behave beside checking their arguments.
+///
+/// They execute whatever start they are told, too early or too late: judging comes later, from the trace. Only a start
+/// that is no clock time is answered with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeRules {
+    /// The argument that says when a task starts, a string. Tools without it are left alone.
+    pub start_argument: &'static str,
+    /// The tool that clears the day.
+    pub restart_tool: &'static str,
+    /// How often it can be called in one run.
+    pub restarts_max: u32,
+}
+
 /// The mock tools of one run. A call costs about a microsecond: a search by name, a check of the arguments, a copy
 /// of the answer.
 #[derive(Debug)]
 pub struct MockTools {
     tools: Arc<[Tool]>,
     mocks: Vec<Mock>,
+    time: Option<Time>,
+}
+
+#[derive(Debug)]
+struct Time {
+    rules: TimeRules,
+    /// How often the day has been cleared.
+    restarts: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -82,7 +105,12 @@ impl MockTools {
             tools.push(tool);
             rest.push(Mock { answer, validator });
         }
-        Ok(Self { tools: tools.into(), mocks: rest })
+        Ok(Self { tools: tools.into(), mocks: rest, time: None })
+    }
+
+    /// The same tools under the rules of a day. What they have to remember, the number of restarts, is this run's.
+    pub fn with_time(self, rules: TimeRules) -> Self {
+        Self { time: Some(Time { rules, restarts: AtomicU32::new(0) }), ..self }
     }
 
     /// Answers a call without waiting for anything.
@@ -97,12 +125,41 @@ impl MockTools {
                 return not_an_object(call, text);
             }
         };
-        match mistakes(&mock.validator, arguments) {
-            None => ToolResult::ok(call.id.clone(), mock.answer.clone()),
-            Some(mistakes) => ToolResult::error(
-                call.id.clone(),
-                format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name),
-            ),
+        if let Some(mistakes) = mistakes(&mock.validator, arguments) {
+            let text = format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name);
+            return ToolResult::error(call.id.clone(), text);
+        }
+        let answer = match &self.time {
+            None => Ok(mock.answer.clone()),
+            Some(time) => time.answer(&call.name, arguments, &mock.answer),
+        };
+        match answer {
+            Ok(text) => ToolResult::ok(call.id.clone(), text),
+            Err(text) => ToolResult::error(call.id.clone(), text),
+        }
+    }
+}
+
+impl Time {
+    /// The answer to a call whose arguments fit, where the tool's own would be `answer`.
+    fn answer(&self, tool: &str, arguments: &Map<String, Value>, answer: &str) -> Result<String, String> {
+        let TimeRules { start_argument, restart_tool, restarts_max } = self.rules;
+        if tool == restart_tool {
+            let one_more = |restarts| (restarts < restarts_max).then_some(restarts + 1);
+            return match self.restarts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more) {
+                Ok(before) => Ok(format!("{answer} Restarts left: {}.", restarts_max - before - 1)),
+                Err(_) => Err(format!(
+                    "all {restarts_max} restarts are used: the day is not cleared, go on with it as it is"
+                )),
+            };
+        }
+        match arguments.get(start_argument).and_then(Value::as_str) {
+            Some(start) if TimeOfDay::parse(start).is_none() => Err(format!(
+                "{start_argument} \"{}\" is no clock time: write hours and minutes from 00:00 to 23:59, as in 14:30; \
+                 nothing was done",
+                shortened(start)
+            )),
+            _ => Ok(answer.to_owned()),
         }
     }
 }

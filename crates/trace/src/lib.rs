@@ -12,6 +12,7 @@
 mod event;
 mod recorder;
 mod secrets;
+mod time_of_day;
 mod tool;
 
 pub mod notation;
@@ -22,4 +23,5 @@ pub use event::{
 };
 pub use recorder::{EventSink, Recorder};
 pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};
+pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use planproof_constraint::{Order, Variable};
 use planproof_model::{ChatRequest, Message};
-use planproof_synth::{ACTIONS_MAX, Draw, read};
+use planproof_synth::{ACTIONS_MAX, Bound, Draw, read};
 use planproof_trace::Tool;
 
 use super::SimKind;
+use super::day::{self, DayScript};
 
 /// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(super) enum Step {
     Call {
         /// Its place among the request's tools.
         tool: u16,
+        /// When the task starts, in minutes from midnight, where the tool takes that.
+        start: Option<u16>,
         /// What goes wrong with the call.
         slip: Slip,
     },
@@ -32,20 +35,24 @@ pub(super) enum Slip {
     WrongName,
     /// With an argument that is not wanted.
     ExtraArgument,
+    /// With a start that is no clock time.
+    NoClockTime,
 }
 
-/// All turns of a run.
+/// What a model will do in a run.
 #[derive(Debug)]
-pub(super) struct Script {
-    calls: Box<[Step]>,
-    end: Step,
+pub(super) enum Script {
+    /// All turns, known from the start.
+    Turns { calls: Box<[Step]>, end: Step },
+    /// Turns that depend on what the tools answer.
+    Day(DayScript),
 }
 
 /// A relation that the text states, with the sub-sentence it stands in.
-struct Stated {
-    first: usize,
-    second: usize,
-    place: (u32, u32),
+pub(super) struct Stated {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) place: (u32, u32),
 }
 
 /// Names what the script follows from: the user's text, the tools and the seed (FNV-1a, 64 bits, which never changes).
@@ -71,17 +78,24 @@ pub(super) fn key(request: &ChatRequest) -> u64 {
 }
 
 impl Script {
-    /// The turn after `made` calls.
-    pub(super) fn step(&self, made: usize) -> Step {
-        self.calls.get(made).copied().unwrap_or(self.end)
+    /// The turn after `made` calls, which are those of the request.
+    pub(super) fn step(&self, made: usize, request: &ChatRequest) -> Step {
+        match self {
+            Self::Turns { calls, end } => calls.get(made).copied().unwrap_or(*end),
+            Self::Day(script) => script.step(request),
+        }
     }
 
     pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
-        let Some(Found { pairs, mentioned }) = find_paragraph(request, &texts) else {
+        let Some(found) = find_paragraph(request, &texts) else {
             let text = "I find no tasks with an order in this request that my tools could do.";
-            return Self { calls: Box::default(), end: Step::Say(text) };
+            return Self::Turns { calls: Box::default(), end: Step::Say(text) };
         };
+        if let Some(restart_tool) = day::restart_tool(&request.tools) {
+            return Self::Day(DayScript::write(kind, request, &found, restart_tool, key));
+        }
+        let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
         let plan = plan(kind, &mentioned, &pairs, draw);
         let mut calls = Vec::with_capacity(plan.len());
@@ -92,7 +106,7 @@ impl Script {
             (SimKind::Endless, Some(last)) => *last,
             _ => Step::Say("All tasks are done."),
         };
-        Self { calls: calls.into(), end }
+        Self::Turns { calls: calls.into(), end }
     }
 }
 
@@ -104,19 +118,26 @@ pub(super) fn task_of(tool: &Tool) -> &str {
 }
 
 /// What the model makes of the text.
-struct Found {
+pub(super) struct Found {
     /// What the text states, in its order.
-    pairs: Vec<Stated>,
+    pub(super) pairs: Vec<Stated>,
+    /// The clock times that the text binds tasks to, with the sub-sentences they stand in.
+    pub(super) bounds: Vec<((u32, u32), usize, Bound)>,
     /// Tasks in the order in which the text first names them.
-    mentioned: Vec<usize>,
+    pub(super) mentioned: Vec<usize>,
+}
+
+/// What the user says.
+pub(super) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
+    request.messages.iter().filter_map(|message| match message {
+        Message::User { text } | Message::System { text } => Some(text.as_str()),
+        Message::Assistant { .. } | Message::Tool { .. } => None,
+    })
 }
 
 /// Reads the first block of the user's text that can be read.
 fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
-    let blocks = request.messages.iter().flat_map(|message| match message {
-        Message::User { text } | Message::System { text } => text.split("\n\n"),
-        Message::Assistant { .. } | Message::Tool { .. } => "".split("\n\n"),
-    });
+    let blocks = user_texts(request).flat_map(|text| text.split("\n\n"));
     for block in blocks.filter(|block| !block.trim().is_empty()) {
         if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
             let mut pairs = reading.pairs;
@@ -127,16 +148,24 @@ fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
                 place: (pair.source.sentence, pair.source.sub_sentence),
             });
             let pairs: Vec<Stated> = stated.collect();
-            let mentioned = order_of_mention(&pairs, block, texts);
-            return Some(Found { pairs, mentioned });
+            let mut bounds = reading.bounds;
+            bounds.sort_by_key(|bound| bound.source);
+            let bounds = bounds
+                .into_iter()
+                .map(|bound| ((bound.source.sentence, bound.source.sub_sentence), bound.action, bound.bound));
+            let bounds: Vec<_> = bounds.collect();
+            let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
+            let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
+            let mentioned = order_of_mention(named, block, texts);
+            return Some(Found { pairs, bounds, mentioned });
         }
     }
     None
 }
 
-fn order_of_mention(pairs: &[Stated], block: &str, texts: &[&str]) -> Vec<usize> {
+fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize> {
     let block = block.to_lowercase();
-    let mut mentioned: Vec<usize> = pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+    let mut mentioned = named;
     mentioned.sort_unstable();
     mentioned.dedup();
     mentioned.sort_by_cached_key(|&task| block.find(&texts[task].to_lowercase()));
@@ -200,10 +229,10 @@ fn add_call(kind: SimKind, task: usize, count: usize, draw: &mut Draw, calls: &m
     let tool = u16::try_from(task).unwrap_or(u16::MAX);
     if kind == SimKind::Clumsy && draw.unit() < kind.mistake_chance(count) {
         let slip = if draw.chance(1, 2) { Slip::WrongName } else { Slip::ExtraArgument };
-        calls.push(Step::Call { tool, slip });
+        calls.push(Step::Call { tool, start: None, slip });
         if draw.chance(1, 2) {
             return;
         }
     }
-    calls.push(Step::Call { tool, slip: Slip::None });
+    calls.push(Step::Call { tool, start: None, slip: Slip::None });
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planproof_bench::{SimKind, SimModel};
 use planproof_model::{ChatRequest, Message, Model, Settings};
-use planproof_synth::{Class, Flag, Options};
+use planproof_synth::{Class, Flag, Options, TimeOptions};
 use planproof_trace::Tool;
 
 use crate::{campaign, cases, run};
@@ -40,6 +40,35 @@ async fn each_kind_fails_in_its_own_way() {
         );
     }
     assert_eq!(classes(SimKind::Endless).await[&Class::Timeout], 200);
+}
+
+/// The same in the time form, where a clumsy model fails in more than one way.
+#[tokio::test]
+async fn each_kind_fails_in_its_own_way_in_time() {
+    for (kind, expected) in [
+        (SimKind::Perfect, vec![]),
+        (SimKind::InOrder, vec![Class::OrderError]),
+        (SimKind::Forgetful, vec![Class::ActionLost]),
+        (SimKind::Careless, vec![Class::OrderError]),
+        (SimKind::Clumsy, vec![Class::ActError, Class::ActionLost, Class::ParameterError]),
+        (SimKind::Endless, vec![Class::Timeout]),
+    ] {
+        let time = Some(TimeOptions::default());
+        let options = Options { actions_max: 6, time, ..Options::default() };
+        let campaign = campaign(Arc::new(SimModel::new(kind)), cases(options, 150));
+        let mut classes = BTreeMap::new();
+        for outcome in run(&campaign, None, &HashSet::new()).await {
+            let verdict = outcome.verdict.expect("every run is scored");
+            let restarts = verdict.time.as_ref().expect("it is of the time form").restarts as usize;
+            // A model that plans never needs more restarts than there are actions.
+            assert_eq!(verdict.flags.contains(&Flag::RestartLimit), kind == SimKind::Endless);
+            assert!(restarts <= 6);
+            if let Some(class) = verdict.class {
+                *classes.entry(class).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(classes.into_keys().collect::<Vec<_>>(), expected, "{kind:?}");
+    }
 }
 
 /// Forgetting happens as often as the kind's own figures say, within four standard deviations.

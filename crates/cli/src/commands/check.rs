@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use planproof_bench::mock_tools;
 use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, judge};
+use planproof_synth::{Case, JudgeOptions, judge, start_arguments};
+use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::json;
 
 use crate::arguments::{CheckArguments, Global, JudgeArguments};
@@ -80,8 +82,15 @@ pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
 
 /// The events of an agent that makes these calls one after the other and then answers.
 fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
+    let tools = mock_tools(case, &SchemaCache::default())
+        .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
     let mut kinds = Vec::new();
-    for (number, name) in calls.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).enumerate() {
+    for (number, written) in calls.iter().map(|call| call.trim()).filter(|call| !call.is_empty()).enumerate()
+    {
+        let (name, start) = match written.split_once('@') {
+            Some((name, start)) => (name, Some(start)),
+            None => (written, None),
+        };
         let action = case.actions.iter().find(|action| action.id.as_str() == name);
         let tool = action.map_or(name, |action| action.tool.as_str());
         if case.tool(tool).is_none() {
@@ -92,13 +101,28 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
                 ids.join(", ")
             )));
         }
+        let takes_start = case.time.is_some() && !case.is_restart(tool);
+        let arguments = match start {
+            Some(start) if takes_start => start_arguments(start),
+            None if !takes_start => Arguments::none(),
+            Some(_) => {
+                return Err(Failure::usage(format!(
+                    "{written}: {name} takes no start time in case {}",
+                    case.id
+                )));
+            }
+            None => {
+                return Err(Failure::usage(format!(
+                    "{name}: case {} is of the time form; write a start time with each call, as in {name}@09:30",
+                    case.id
+                )));
+            }
+        };
         let id = CallId::new(format!("c{}", number + 1));
-        kinds.push(EventKind::Call(ToolCall {
-            id: id.clone(),
-            name: tool.to_owned(),
-            arguments: Arguments::none(),
-        }));
-        kinds.push(EventKind::Result(ToolResult::ok(id, case.mock_answer(tool))));
+        let call = ToolCall { id, name: tool.to_owned(), arguments };
+        let result = tools.answer(&call);
+        kinds.push(EventKind::Call(call));
+        kinds.push(EventKind::Result(result));
     }
     kinds.push(EventKind::End(EndReason::Answered { text: String::new() }));
     Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event { at: at as u64, kind }).collect())

@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write as _};
 
 use miette::{LabeledSpan, MietteDiagnostic};
+use planproof_synth::Bound;
 use planproof_synth::read::{Directions, ReadError, Reading, read, verify};
 use serde_json::json;
 
@@ -74,13 +75,28 @@ fn write_reading(
             .iter()
             .map(|pair| json!({"first": texts[pair.first], "second": texts[pair.second], "start": pair.source.start, "end": pair.source.end}))
             .collect();
-        writeln!(out, "{}", json!({"case": id, "readings": reading.readings, "pairs": pairs}))?;
+        let mut document = json!({"case": id, "readings": reading.readings, "pairs": pairs});
+        // Only where there are any: texts without clock times read as they always did.
+        if !reading.bounds.is_empty() {
+            let bounds = reading.bounds.iter().map(|it| {
+                let kind = match it.bound {
+                    Bound::EndsBy(_) => "ends_by",
+                    Bound::StartsFrom(_) => "starts_from",
+                };
+                json!({"kind": kind, "action": texts[it.action], "minute": it.bound.minute(), "start": it.source.start, "end": it.source.end})
+            });
+            document["bounds"] = bounds.collect();
+        }
+        writeln!(out, "{document}")?;
         return Ok(());
     }
     let plural = if reading.readings == 1 { "reading" } else { "readings" };
     writeln!(out, "{id}: {} {plural}", reading.readings)?;
     for pair in &reading.pairs {
         writeln!(out, "  {} before {}", texts[pair.first], texts[pair.second])?;
+    }
+    for bound in &reading.bounds {
+        writeln!(out, "  {} {}", texts[bound.action], bound.bound)?;
     }
     Ok(())
 }

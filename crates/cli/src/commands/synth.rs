@@ -22,11 +22,21 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
     }
     out.flush()?;
     if arguments.statistics {
-        let SynthesisCounts { sentences_drawn, unsatisfiable, ambiguous, too_wide, discarded, solver_calls } =
-            counts;
+        let SynthesisCounts {
+            sentences_drawn,
+            unsatisfiable,
+            undecided,
+            ambiguous,
+            too_wide,
+            discarded,
+            solver_calls,
+        } = counts;
         eprintln!(
             "sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}"
         );
+        if arguments.cases.time {
+            eprintln!("not known within the limit of the search whether they did: {undecided}");
+        }
         eprintln!(
             "paragraphs discarded because they could not mention every action {discarded}; satisfiability checks {solver_calls}"
         );
@@ -34,7 +44,7 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         eprintln!(
             "ways to expand one sub-sentence with {depth} levels of relative clauses: {} (counted: productions and \
              directions; not counted: wordings, and the actions and lengths of lists)",
-            count_expansions(depth)
+            count_expansions(depth, arguments.cases.time)
         );
     }
     Ok(ExitCode::Passed)

@@ -21,6 +21,7 @@ mod stand_in;
 mod stored;
 #[path = "../support/mod.rs"]
 mod support;
+mod time;
 
 use std::time::Duration;
 

@@ -7,4 +7,6 @@ mod execution;
 mod explain;
 mod order;
 mod repair;
+mod timed;
+mod timed_twin;
 mod twin;

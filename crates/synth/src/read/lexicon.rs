@@ -25,6 +25,30 @@ pub(super) enum Number {
     Any,
 }
 
+/// What a phrase says of its subject and a clock time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ClockMeaning {
+    EndsBy,
+    StartsFrom,
+}
+
+/// Which end of its subject a verb phrase speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Edge {
+    Start,
+    End,
+}
+
+/// What a preposition makes of a clock time: the last minute allowed, or the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Limit {
+    Latest,
+    Earliest,
+}
+
 /// Part of speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -32,6 +56,9 @@ pub(super) enum Part {
     Neutral(Number),
     Preposition(Side),
     Conjunction(Side),
+    ClockVerb(ClockMeaning, Number),
+    Boundary(Edge, Number),
+    ClockPreposition(Limit),
 }
 
 /// The reader's dictionary: phrases and what they mean.
@@ -54,6 +81,9 @@ struct File {
     neutral: BTreeMap<String, Number>,
     preposition: BTreeMap<String, Side>,
     conjunction: BTreeMap<String, Side>,
+    clock_verb: BTreeMap<String, (ClockMeaning, Number)>,
+    boundary: BTreeMap<String, (Edge, Number)>,
+    clock_preposition: BTreeMap<String, Limit>,
 }
 
 const SCHEMA: &str = "planproof/directions/v1";
@@ -82,7 +112,16 @@ impl Directions {
         let neutrals = file.neutral.iter().map(|(phrase, number)| (phrase, Part::Neutral(*number)));
         let prepositions = file.preposition.iter().map(|(phrase, side)| (phrase, Part::Preposition(*side)));
         let conjunctions = file.conjunction.iter().map(|(phrase, side)| (phrase, Part::Conjunction(*side)));
-        for (phrase, part) in verbs.chain(neutrals).chain(prepositions).chain(conjunctions) {
+        let clock_verbs = file
+            .clock_verb
+            .iter()
+            .map(|(phrase, (meaning, number))| (phrase, Part::ClockVerb(*meaning, *number)));
+        let boundaries =
+            file.boundary.iter().map(|(phrase, (edge, number))| (phrase, Part::Boundary(*edge, *number)));
+        let clock_prepositions =
+            file.clock_preposition.iter().map(|(phrase, limit)| (phrase, Part::ClockPreposition(*limit)));
+        let of_order = verbs.chain(neutrals).chain(prepositions).chain(conjunctions);
+        for (phrase, part) in of_order.chain(clock_verbs).chain(boundaries).chain(clock_prepositions) {
             let words: Vec<String> = phrase.split_whitespace().map(str::to_owned).collect();
             let Some(first) = words.first() else {
                 return Err(DirectionsError("a phrase is empty".into()));

@@ -1,18 +1,27 @@
 //! All parses of a sentence, by recursive descent that returns every alternative.
 
-use super::lexicon::{Directions, Number, Part, Side};
+use planproof_trace::TimeOfDay;
+
+use super::lexicon::{ClockMeaning, Directions, Edge, Limit, Number, Part, Side};
 use super::tokens::Token;
-use super::{ReadError, ReadPair, Reading, STEPS_MAX};
+use super::{ReadBound, ReadError, ReadPair, Reading, STEPS_MAX};
 use crate::text::Source;
+use crate::time_form::Bound;
 
 /// An alternative: where it ends, and what it found on the way.
 type Alternatives<T> = Vec<(usize, T)>;
 
-/// A pair with the tokens that state it: first and one past the last.
+/// Something stated.
+#[derive(Debug, Clone, Copy)]
+enum Statement {
+    Pair { first: usize, second: usize },
+    Bound { action: usize, bound: Bound },
+}
+
+/// A statement with the tokens that make it: first and one past the last.
 #[derive(Debug, Clone, Copy)]
 struct Found {
-    first: usize,
-    second: usize,
+    statement: Statement,
     sub_sentence: u32,
     from: usize,
     to: usize,
@@ -37,7 +46,7 @@ pub(super) fn read(
     let words: Vec<Vec<&str>> = actions.iter().map(|text| text.split_whitespace().collect()).collect();
     let mut at = 0;
     let mut sentence = 0;
-    let mut reading = Reading { readings: 1, pairs: Vec::new() };
+    let mut reading = Reading { readings: 1, pairs: Vec::new(), bounds: Vec::new() };
     if tokens.is_empty() {
         return Err(unexpected(tokens, 0, 0, vec!["a sentence"]));
     }
@@ -63,16 +72,20 @@ pub(super) fn read(
             return Err(unexpected(tokens, sentence, parser.farthest, parser.expected));
         };
         reading.readings = reading.readings.saturating_mul(parses.len() as u64);
-        reading.pairs.extend(first.iter().map(|found| ReadPair {
-            first: found.first,
-            second: found.second,
-            source: Source {
+        for found in first {
+            let source = Source {
                 sentence: sentence as u32,
                 sub_sentence: found.sub_sentence,
                 start: tokens[found.from].start,
                 end: tokens[found.to - 1].end,
-            },
-        }));
+            };
+            match found.statement {
+                Statement::Pair { first, second } => reading.pairs.push(ReadPair { first, second, source }),
+                Statement::Bound { action, bound } => {
+                    reading.bounds.push(ReadBound { action, bound, source });
+                }
+            }
+        }
         at = end;
         sentence += 1;
     }
@@ -171,13 +184,14 @@ impl Parser<'_> {
             match part {
                 Part::Preposition(side) => self.fronted_phrase(at, end, side, number, &mut all),
                 Part::Conjunction(side) => self.fronted_clause(at, end, side, number, &mut all),
-                Part::Verb(..) | Part::Neutral(_) => {}
+                Part::ClockPreposition(limit) => self.fronted_clock(at, end, limit, number, &mut all),
+                Part::Verb(..) | Part::Neutral(_) | Part::ClockVerb(..) | Part::Boundary(..) => {}
             }
         }
         all
     }
 
-    /// `subj VP obj`, `subj VP0 P obj`, `cd SC cd'`.
+    /// `subj VP obj`, `subj VP0 P obj`, `cd SC cd'`, and what ends in a clock time.
     fn after_subject(
         &mut self,
         from: usize,
@@ -190,6 +204,9 @@ impl Parser<'_> {
             for (to, object) in self.noun_phrase(end, number) {
                 all.push((to, relate(subject, &object, side, number, from, object.to)));
             }
+        }
+        for (to, bound) in self.clock_bound(at, subject.list.len()) {
+            all.push((to, bind(subject, bound, number, from, to)));
         }
         for (end, ()) in self.neutral(at, subject.list.len()) {
             for (clause, part) in self.parts(end, "a conjunction") {
@@ -217,6 +234,64 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// `P t "," subj VPb`.
+    fn fronted_clock(
+        &mut self,
+        from: usize,
+        at: usize,
+        limit: Limit,
+        number: u32,
+        all: &mut Alternatives<Vec<Found>>,
+    ) {
+        let Some(minute) = self.clock_time(at) else { return };
+        if !self.is(at + 1, ",") {
+            return;
+        }
+        for (end, subject) in self.noun_phrase(at + 2, number) {
+            for (to, part) in self.parts(end, "a verb phrase that agrees") {
+                if let Part::Boundary(edge, agreeing) = part
+                    && agrees(agreeing, subject.list.len())
+                    && let Some(bound) = meaning(edge, limit)
+                {
+                    all.push((to, bind(&subject, bound(minute), number, from, to)));
+                }
+            }
+        }
+    }
+
+    /// `VPend t`, `VPstart t` or `VPb P t`, with what it says of the subject.
+    fn clock_bound(&mut self, at: usize, subjects: usize) -> Alternatives<Bound> {
+        let mut all = Vec::new();
+        for (end, part) in self.parts(at, "a verb phrase that agrees") {
+            match part {
+                Part::ClockVerb(meaning, number) if agrees(number, subjects) => {
+                    let bound = match meaning {
+                        ClockMeaning::EndsBy => Bound::EndsBy,
+                        ClockMeaning::StartsFrom => Bound::StartsFrom,
+                    };
+                    all.extend(self.clock_time(end).map(|minute| (end + 1, bound(minute))));
+                }
+                Part::Boundary(edge, number) if agrees(number, subjects) => {
+                    for (end, part) in self.parts(end, "a preposition") {
+                        if let Part::ClockPreposition(limit) = part
+                            && let Some(bound) = meaning(edge, limit)
+                        {
+                            all.extend(self.clock_time(end).map(|minute| (end + 1, bound(minute))));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The minute that a clock time names.
+    fn clock_time(&mut self, at: usize) -> Option<u16> {
+        self.wanted(at, "a clock time");
+        self.tokens.get(at).and_then(|token| TimeOfDay::parse(token.text)).map(TimeOfDay::minute)
     }
 
     /// `SC cd' "," cd`.
@@ -313,19 +388,26 @@ impl Parser<'_> {
 
     /// `cr` behind "which", or `cr j s` where a comma and a conjunction go on inside of it.
     fn relative(&mut self, at: usize, antecedent: &Phrase, number: u32) -> Alternatives<Vec<Found>> {
-        let mut all = Vec::new();
+        let mut clauses = Vec::new();
         for (end, side) in self.link(at, antecedent.list.len()) {
             for (to, object) in self.noun_phrase(end, number) {
                 let found = relate(antecedent, &object, side, number, antecedent.from, object.to);
-                if self.tokens.get(to).is_some_and(|token| token.text == ",")
-                    && let Some(next) = self.joiner(to)
-                {
-                    for (to, more) in self.sub_sentence(next, number) {
-                        all.push((to, [found.clone(), more].concat()));
-                    }
-                }
-                all.push((to, found));
+                clauses.push((to, found));
             }
+        }
+        for (to, bound) in self.clock_bound(at, antecedent.list.len()) {
+            clauses.push((to, bind(antecedent, bound, number, antecedent.from, to)));
+        }
+        let mut all = Vec::new();
+        for (to, found) in clauses {
+            if self.tokens.get(to).is_some_and(|token| token.text == ",")
+                && let Some(next) = self.joiner(to)
+            {
+                for (to, more) in self.sub_sentence(next, number) {
+                    all.push((to, [found.clone(), more].concat()));
+                }
+            }
+            all.push((to, found));
         }
         all
     }
@@ -410,10 +492,27 @@ fn relate(
                 Side::Earlier => (x, y),
                 Side::Later => (y, x),
             };
-            all.push(Found { first, second, sub_sentence, from, to });
+            all.push(Found { statement: Statement::Pair { first, second }, sub_sentence, from, to });
         }
     }
     all.extend(&object.found);
     all.extend(&subject.found);
     all
+}
+
+/// What a clock time means for the edge that a verb phrase speaks of; nothing that the grammar can say in the other two
+/// combinations.
+fn meaning(edge: Edge, limit: Limit) -> Option<fn(u16) -> Bound> {
+    match (edge, limit) {
+        (Edge::End, Limit::Latest) => Some(Bound::EndsBy),
+        (Edge::Start, Limit::Earliest) => Some(Bound::StartsFrom),
+        (Edge::End, Limit::Earliest) | (Edge::Start, Limit::Latest) => None,
+    }
+}
+
+/// The bound of each action of a list, and what its relative clause states.
+fn bind(subject: &Phrase, bound: Bound, sub_sentence: u32, from: usize, to: usize) -> Vec<Found> {
+    let found =
+        |&action: &usize| Found { statement: Statement::Bound { action, bound }, sub_sentence, from, to };
+    subject.list.iter().map(found).chain(subject.found.iter().copied()).collect()
 }

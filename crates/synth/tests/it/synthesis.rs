@@ -70,7 +70,15 @@ fn distractors_belong_to_no_action_and_every_wording_is_used() {
         text += &case.paragraph.to_lowercase();
     }
     let file = include_str!("../../data/wordings.json");
-    let parsed: serde_json::Value = serde_json::from_str(file).expect("the wordings are JSON");
+    let mut parsed: serde_json::Value = serde_json::from_str(file).expect("the wordings are JSON");
+    let clock = parsed.as_object_mut().and_then(|file| file.remove("clock")).expect("there are clock times");
+    let mut phrases = Vec::new();
+    collect(&clock, &mut phrases);
+    let timed: String =
+        (0..600).map(|index| crate::time_case(3..=5, index).paragraph.to_lowercase()).collect();
+    for phrase in &phrases {
+        assert!(timed.contains(&format!(" {phrase} ")), "no case in 600 of the time form says \"{phrase}\"");
+    }
     let mut phrases = Vec::new();
     collect(&parsed, &mut phrases);
     for phrase in phrases.iter().filter(|phrase| !phrase.starts_with("planproof/")) {

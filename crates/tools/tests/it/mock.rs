@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, Toolbox, execute_recorded};
+use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, execute_recorded};
 use planproof_trace::{Arguments, CallId, EndReason, Tool, ToolCall, ToolResult};
 
 use crate::{mock_tools, mocks, recorded, recorder};
@@ -91,6 +91,66 @@ fn unusable_tools_are_refused() {
     Arc::make_mut(&mut broken[1].tool.input_schema).insert("type".into(), "banana".into());
     let refused = MockTools::new(broken, &schemas).unwrap_err();
     assert!(matches!(refused, MockError::InvalidSchema { name, .. } if name == "mail"));
+}
+
+/// A task that takes a start time, and a tool that clears the day, twice at most.
+fn timed_tools() -> MockTools {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"start_time": {"type": "string"}},
+        "required": ["start_time"],
+        "additionalProperties": false
+    });
+    let serde_json::Value::Object(schema) = schema else { unreachable!("an object was written above") };
+    let paint = Tool { name: "paint".into(), description: "Paints.".into(), input_schema: schema.into() };
+    let mocks = vec![
+        MockTool { tool: paint, answer: "Painted. It took 20 minutes.".into() },
+        MockTool { tool: Tool::without_arguments("restart", "Clears the day."), answer: "Cleared.".into() },
+    ];
+    let rules = TimeRules { start_argument: "start_time", restart_tool: "restart", restarts_max: 2 };
+    MockTools::new(mocks, &SchemaCache::default()).unwrap().with_time(rules)
+}
+
+#[test]
+fn a_start_that_is_no_time_is_answered_with_an_error_and_a_wrong_one_is_not() {
+    let tools = timed_tools();
+    for right in ["14:00", "00:00", "23:59", "9:30"] {
+        let arguments = format!(r#"{{"start_time":"{right}"}}"#);
+        assert_eq!(tools.answer(&call("paint", &arguments)), ok("Painted. It took 20 minutes."));
+    }
+    for wrong in ["25:00", "2 pm", "14:00:00", "noon", "", "24:00"] {
+        let result = tools.answer(&call("paint", &format!(r#"{{"start_time":"{wrong}"}}"#)));
+        let expected = format!(
+            "start_time \"{wrong}\" is no clock time: write hours and minutes from 00:00 to 23:59, as in 14:30; nothing \
+             was done"
+        );
+        assert_eq!(result, error(&expected));
+    }
+    let number = tools.answer(&call("paint", r#"{"start_time":14}"#));
+    assert!(
+        number.is_error && number.text.contains("at /start_time: 14 is not of type \"string\""),
+        "{number:?}"
+    );
+    let missing = tools.answer(&call("paint", "{}"));
+    assert!(
+        missing.is_error && missing.text.contains("\"start_time\" is a required property"),
+        "{missing:?}"
+    );
+    let long = tools.answer(&call("paint", &format!(r#"{{"start_time":"{}"}}"#, "9".repeat(100_000))));
+    assert!(long.is_error && long.text.len() < 1000);
+}
+
+#[test]
+fn restarts_are_counted_and_limited() {
+    let tools = timed_tools();
+    assert!(tools.answer(&call("restart", r#"{"why":"late"}"#)).is_error, "a mistake is no restart");
+    assert_eq!(tools.answer(&call("restart", "{}")), ok("Cleared. Restarts left: 1."));
+    assert_eq!(tools.answer(&call("restart", "")), ok("Cleared. Restarts left: 0."));
+    for _ in 0..3 {
+        let refused = error("all 2 restarts are used: the day is not cleared, go on with it as it is");
+        assert_eq!(tools.answer(&call("restart", "{}")), refused);
+    }
+    assert_eq!(timed_tools().answer(&call("restart", "")), ok("Cleared. Restarts left: 1."), "another run");
 }
 
 #[tokio::test]

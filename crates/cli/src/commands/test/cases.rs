@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use planproof_bench::SolverMeter;
-use planproof_synth::{Case, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{CaseArguments, Global, TestArguments};
@@ -48,6 +48,38 @@ pub(super) struct Drawn {
     relative_depth: u8,
     distractors: u32,
     topic: Option<String>,
+    /// The time form; absent for the basic one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<DrawnTime>,
+}
+
+/// How cases of the time form are drawn. Minutes of the day count from midnight.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DrawnTime {
+    day_start: u16,
+    day_end: u16,
+    duration_min: Option<u16>,
+    duration_max: Option<u16>,
+    restarts_max: Option<u32>,
+}
+
+impl From<TimeOptions> for DrawnTime {
+    fn from(time: TimeOptions) -> Self {
+        let TimeOptions { day: Day { start, end }, duration_min, duration_max, restarts_max } = time;
+        Self { day_start: start, day_end: end, duration_min, duration_max, restarts_max }
+    }
+}
+
+impl From<&DrawnTime> for TimeOptions {
+    fn from(time: &DrawnTime) -> Self {
+        Self {
+            day: Day { start: time.day_start, end: time.day_end },
+            duration_min: time.duration_min,
+            duration_max: time.duration_max,
+            restarts_max: time.restarts_max,
+        }
+    }
 }
 
 impl Cases {
@@ -82,6 +114,7 @@ impl Drawn {
             relative_depth,
             distractors,
             topic,
+            time,
         } = draw.options();
         Ok(Self {
             seed: seed.to_string(),
@@ -96,6 +129,7 @@ impl Drawn {
             relative_depth,
             distractors,
             topic,
+            time: time.map(DrawnTime::from),
         })
     }
 
@@ -110,6 +144,7 @@ impl Drawn {
             relative_depth: self.relative_depth,
             distractors: self.distractors,
             topic: self.topic.clone(),
+            time: self.time.as_ref().map(TimeOptions::from),
         }
     }
 

@@ -1,0 +1,296 @@
+//! What a simulated model does with a request of the time form: its next call follows from what it was told so far.
+//!
+//! It plans with the durations it has seen and a guess for the others. When what it learnt shows that no plan works any
+//! more, it clears the day. With `n` tasks it does so at most `n` times: an attempt that knew every duration from the
+//! start is never refuted, so each one that is refuted has learnt a duration.
+
+use std::collections::BTreeMap;
+
+use planproof_constraint::{Start, Status, TimedProblem, TimedRelation, Timetable, Variable};
+use planproof_model::{ChatRequest, Message};
+use planproof_synth::{ACTIONS_MAX, Bound, Day, Draw, RESTART_TOOL, START_TIME_ARGUMENT};
+use planproof_trace::{CallId, TimeOfDay, Tool};
+
+use super::SimKind;
+use super::script::{Found, Slip, Step, user_texts};
+
+/// What nothing is shorter than.
+const SHORTEST: u16 = 1;
+const DONE: Step = Step::Say("All tasks are done.");
+
+/// What follows from the text, the tools and the seed of a request. Variables are tasks in the order of mention.
+#[derive(Debug)]
+pub(super) struct DayScript {
+    kind: SimKind,
+    seed: u64,
+    key: u64,
+    day: Day,
+    /// The places of the tasks' tools.
+    tools: Vec<u16>,
+    restart_tool: u16,
+    /// What it heeds of the text.
+    relations: Vec<TimedRelation>,
+    /// Tasks that it forgets.
+    forgotten: u64,
+}
+
+/// What the conversation says.
+struct Known {
+    /// Of each task, once seen.
+    durations: Vec<Option<u16>>,
+    /// Tasks done since the day was last cleared.
+    starts: Vec<Start>,
+    /// Tasks that it will not try again.
+    given_up: u64,
+    /// The day cannot be cleared any more.
+    no_restarts: bool,
+    /// Calls made, whatever came of them.
+    calls: usize,
+}
+
+/// Whether the tools are those of the time form; then the place of the one that clears the day.
+pub(super) fn restart_tool(tools: &[Tool]) -> Option<u16> {
+    let takes_start = |tool: &Tool| {
+        tool.input_schema.get("properties").is_some_and(|it| it.get(START_TIME_ARGUMENT).is_some())
+    };
+    let place = tools.iter().position(|tool| tool.name == RESTART_TOOL)?;
+    tools.iter().any(takes_start).then(|| u16::try_from(place).unwrap_or(u16::MAX))
+}
+
+impl DayScript {
+    pub(super) fn write(
+        kind: SimKind,
+        request: &ChatRequest,
+        found: &Found,
+        restart_tool: u16,
+        key: u64,
+    ) -> Self {
+        let seed = request.settings.seed.unwrap_or_default();
+        let draw = &mut Draw::new(seed, key, "sim-day/1");
+        let count = found.mentioned.len().min(ACTIONS_MAX);
+        let mentioned = &found.mentioned[..count];
+        let chance = kind.mistake_chance(count);
+        let variable = |task: usize| mentioned.iter().position(|&other| other == task).map(Variable::new);
+        let pairs = found.pairs.iter().filter_map(|pair| {
+            let (first, second) = (variable(pair.first)?, variable(pair.second)?);
+            Some((pair.place, TimedRelation::Before { first, second }))
+        });
+        let bounds = found.bounds.iter().filter_map(|(place, task, bound)| {
+            let variable = variable(*task)?;
+            let relation = match *bound {
+                Bound::EndsBy(minute) => TimedRelation::EndsBy { variable, minute },
+                Bound::StartsFrom(minute) => TimedRelation::StartsFrom { variable, minute },
+            };
+            Some((*place, relation))
+        });
+        let mut heeded = BTreeMap::new();
+        let mut heeds = |place: (u32, u32)| {
+            kind != SimKind::Careless || *heeded.entry(place).or_insert_with(|| draw.unit() >= chance)
+        };
+        let relations = pairs.chain(bounds).filter(|(place, _)| heeds(*place)).map(|(_, it)| it).collect();
+        let forgets = |draw: &mut Draw| kind == SimKind::Forgetful && draw.unit() < chance;
+        let forgotten = (0..count).filter(|_| forgets(draw)).fold(0, |set, task| set | 1 << task);
+        Self {
+            kind,
+            seed,
+            key,
+            day: user_texts(request).find_map(day_in).unwrap_or(Day { start: 0, end: 24 * 60 }),
+            tools: mentioned.iter().map(|task| u16::try_from(*task).unwrap_or(u16::MAX)).collect(),
+            restart_tool,
+            relations,
+            forgotten,
+        }
+    }
+
+    /// The next turn of this conversation.
+    pub(super) fn step(&self, request: &ChatRequest) -> Step {
+        let known = self.known(request);
+        if self.kind == SimKind::InOrder {
+            return self.in_order(&known);
+        }
+        let done =
+            known.starts.iter().fold(known.given_up | self.forgotten, |set, it| set | it.variable.bit());
+        let Some(shortest) = self.problem(&known, SHORTEST) else { return DONE };
+        if !known.no_restarts && self.is_refuted(&shortest, &known, done) {
+            return self.restart();
+        }
+        if done.count_ones() as usize == self.tools.len() {
+            return if self.kind == SimKind::Endless { self.restart() } else { DONE };
+        }
+        let minute = self.minute(&known);
+        let guess = self.problem(&known, self.guess(&known));
+        let tables = guess.iter().chain([&shortest]).map(TimedProblem::timetable);
+        let next = tables.into_iter().find_map(|table| self.next_of(table, done, minute, known.calls));
+        // With no way left and no restart either, what is left is done as it comes.
+        let next = next.or_else(|| {
+            let task = (0..self.tools.len()).find(|task| done & 1 << task == 0)?;
+            Some(Start { variable: Variable::new(task), minute })
+        });
+        next.map_or(DONE, |next| self.call(next, known.calls))
+    }
+
+    /// Each task in the order of mention, when the one before has ended.
+    fn in_order(&self, known: &Known) -> Step {
+        if known.calls >= self.tools.len() {
+            return DONE;
+        }
+        let start = Start { variable: Variable::new(known.calls), minute: self.minute(known) };
+        self.call(start, known.calls)
+    }
+
+    /// When the last call ended.
+    fn minute(&self, known: &Known) -> u16 {
+        let duration = |start: &Start| known.durations[start.variable.index()].unwrap_or(SHORTEST);
+        known.starts.last().map_or(self.day.start, |start| start.minute.saturating_add(duration(start)))
+    }
+
+    /// The problem as the model sees it, `unknown` minutes for what it has not seen.
+    fn problem(&self, known: &Known, unknown: u16) -> Option<TimedProblem> {
+        let durations: Vec<u16> = known.durations.iter().map(|it| it.unwrap_or(unknown)).collect();
+        TimedProblem::new(&durations, self.day, self.relations.clone()).ok()
+    }
+
+    /// A duration to plan with: the mean of those seen, or half of what the day has for each.
+    fn guess(&self, known: &Known) -> u16 {
+        let seen: Vec<u16> = known.durations.iter().copied().flatten().collect();
+        let guess = match seen.len() {
+            0 => usize::from(self.day.minutes()) / (2 * known.durations.len().max(1)),
+            count => seen.iter().copied().map(usize::from).sum::<usize>() / count,
+        };
+        u16::try_from(guess).unwrap_or(SHORTEST).max(SHORTEST)
+    }
+
+    /// Whether no plan works any more, however short the tasks not seen yet are.
+    fn is_refuted(&self, shortest: &TimedProblem, known: &Known, done: u64) -> bool {
+        let minute = self.minute(known);
+        minute > self.day.end
+            || shortest.check(&known.starts).contains(&Status::Violated)
+            // Not decided is not refuted.
+            || shortest.timetable().leaves_room(done, minute) == Ok(false)
+    }
+
+    /// A task that can come next: the one mentioned first, or a drawn one where the model is careless.
+    fn next_of(&self, table: &Timetable, done: u64, minute: u16, calls: usize) -> Option<Start> {
+        let variable = if self.kind == SimKind::Careless {
+            let next = table.correct_next(done, minute).ok()?;
+            Variable::new(usize::from(self.draw(calls, "sim-next/1").bit(next)?))
+        } else {
+            table.first_next(done, minute).ok()??.0
+        };
+        Some(Start { variable, minute: table.earliest_start(variable, minute)? })
+    }
+
+    /// The draws for the call after so many.
+    fn draw(&self, calls: usize, purpose: &str) -> Draw {
+        Draw::new(self.seed, self.key.wrapping_add(calls as u64), purpose)
+    }
+
+    fn restart(&self) -> Step {
+        Step::Call { tool: self.restart_tool, start: None, slip: Slip::None }
+    }
+
+    fn call(&self, start: Start, calls: usize) -> Step {
+        let mut slip = Slip::None;
+        if self.kind == SimKind::Clumsy {
+            let mut draw = self.draw(calls, "sim-slip/1");
+            if draw.unit() < self.kind.mistake_chance(self.tools.len()) {
+                slip = [Slip::WrongName, Slip::ExtraArgument, Slip::NoClockTime][draw.place(3)];
+            }
+        }
+        Step::Call { tool: self.tools[start.variable.index()], start: Some(start.minute), slip }
+    }
+
+    fn known(&self, request: &ChatRequest) -> Known {
+        let mut known = Known {
+            durations: vec![None; self.tools.len()],
+            starts: Vec::new(),
+            given_up: 0,
+            no_restarts: false,
+            calls: 0,
+        };
+        let mut open: Vec<(&CallId, &str, Option<u16>)> = Vec::new();
+        for message in &request.messages {
+            match message {
+                Message::Assistant { calls, .. } => {
+                    open.extend(calls.iter().map(|call| {
+                        let start = call.arguments.as_object().and_then(|it| it.get(START_TIME_ARGUMENT));
+                        let start = start.and_then(|it| it.as_str()).and_then(TimeOfDay::parse);
+                        (&call.id, call.name.as_str(), start.map(TimeOfDay::minute))
+                    }));
+                    known.calls += calls.len();
+                }
+                Message::Tool { id, text } => {
+                    let place = open.iter().position(|(open, ..)| *open == id);
+                    if let Some((_, tool, start)) = place.map(|place| open.swap_remove(place)) {
+                        self.learn(&mut known, request, tool, start, text);
+                    }
+                }
+                Message::System { .. } | Message::User { .. } => {}
+            }
+        }
+        known
+    }
+
+    /// Takes in what a tool answered.
+    fn learn(&self, known: &mut Known, request: &ChatRequest, tool: &str, start: Option<u16>, answer: &str) {
+        if tool == RESTART_TOOL {
+            match answer.starts_with("The day is cleared") {
+                true => known.starts.clear(),
+                false => known.no_restarts = true,
+            }
+            return;
+        }
+        let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
+        let is_it =
+            |place: &u16| request.tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
+        let Some(task) = self.tools.iter().position(is_it) else { return };
+        match (minutes_in(answer), start) {
+            (Some(minutes), Some(minute)) => {
+                known.durations[task] = Some(minutes);
+                known.starts.push(Start { variable: Variable::new(task), minute });
+            }
+            // Refused: half of the time a clumsy model tries again, otherwise it goes on.
+            _ if self.kind == SimKind::Clumsy && self.draw(known.calls, "sim-give-up/1").chance(1, 2) => {
+                known.given_up |= 1 << task;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The minutes in "It took 45 minutes."
+fn minutes_in(answer: &str) -> Option<u16> {
+    let (_, rest) = answer.split_once("It took ")?;
+    rest.split(' ').next()?.parse().ok().filter(|minutes| (1..=24 * 60).contains(minutes))
+}
+
+/// The day in "from 08:00 to 20:00".
+fn day_in(text: &str) -> Option<Day> {
+    let minute = |word: &str| match word.trim_end_matches([':', ',', '.', ';']) {
+        "24:00" => Some(24 * 60),
+        word => TimeOfDay::parse(word).map(TimeOfDay::minute),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(4).find_map(|four| match four {
+        ["from", start, "to", end] => Some(Day { start: minute(start)?, end: minute(end)? }),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_and_queries_are_understood() {
+        assert_eq!(minutes_in("The task \"x\" is done. It took 45 minutes."), Some(45));
+        assert_eq!(minutes_in("It took 1 minute."), Some(1));
+        assert_eq!(minutes_in("It took long."), None);
+        assert_eq!(minutes_in("Done."), None);
+        assert_eq!(
+            day_in("go from here to there, from 08:00 to 24:00: no"),
+            Some(Day { start: 480, end: 1440 })
+        );
+        assert_eq!(day_in("from 8 to 9"), None);
+    }
+}

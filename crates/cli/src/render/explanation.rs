@@ -1,0 +1,228 @@
+//! A verdict in words.
+
+use std::fmt::Write as _;
+
+use planproof_constraint::Variable;
+use planproof_synth::{
+    ActionId, Case, ConstraintId, Flag, ParameterError, Source, StartFault, TimeForm, TimeVerdict, Verdict,
+    clock_time,
+};
+
+use super::one_line;
+
+/// Calls, violated constraints, wrong starts, the first wrong call and the repair.
+pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
+    let time = case.time.as_ref().zip(verdict.time.as_ref()).map(|(form, verdict)| Time { form, verdict });
+    Explained { case, verdict, time }.in_words()
+}
+
+/// What the words are made from.
+struct Explained<'a> {
+    case: &'a Case,
+    verdict: &'a Verdict,
+    /// Only in the time form.
+    time: Option<Time<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Time<'a> {
+    form: &'a TimeForm,
+    verdict: &'a TimeVerdict,
+}
+
+impl Explained<'_> {
+    fn in_words(&self) -> String {
+        let Self { case, verdict, time } = self;
+        let mut out = String::new();
+        if let Some(Time { verdict, .. }) = time.filter(|time| time.verdict.restarts > 0) {
+            let times =
+                if verdict.restarts == 1 { "once".to_owned() } else { format!("{} times", verdict.restarts) };
+            let _ = writeln!(
+                out,
+                "  restarts: the day was cleared {times}; only the calls since then are judged"
+            );
+        }
+        let called = self.plan(&verdict.calls, time.map_or(&[], |time| &time.verdict.starts));
+        let _ = writeln!(out, "  called:   {}", if called.is_empty() { "nothing" } else { &called });
+        for (words, demands) in self.violated_by_words() {
+            let _ = writeln!(out, "  violated: \"{words}\", that is, {}", demands.join("; "));
+        }
+        if let Some(time) = time {
+            for error in &time.verdict.parameter_errors {
+                let _ = writeln!(out, "  start:    {}", self.wrong_start(time.form, error));
+            }
+            for late in &time.verdict.late {
+                let _ = writeln!(out, "  late:     {}", self.late(*time, late));
+            }
+        }
+        let lost: Vec<&str> = case
+            .actions
+            .iter()
+            .filter(|action| !verdict.calls.contains(&action.id))
+            .map(|action| action.text.as_str())
+            .collect();
+        if !lost.is_empty() {
+            let _ = writeln!(out, "  missing:  {}", lost.join(", "));
+        }
+        for refused in &verdict.refused {
+            let _ = writeln!(out, "  refused:  {}: {}", refused.tool, one_line(&refused.answer));
+        }
+        if let Some(reason) = &verdict.cut_short {
+            let _ = writeln!(out, "  ended:    {}", one_line(reason));
+        }
+        if verdict.flags.contains(&Flag::Concurrent) {
+            let _ = writeln!(out, "  note:     calls overlapped in time");
+        }
+        if let Some(time) = time.filter(|_| verdict.flags.contains(&Flag::RestartLimit)) {
+            let most = time.form.restarts_max;
+            let _ = writeln!(out, "  note:     more than the {most} restarts that there are were asked for");
+        }
+        if time.is_some_and(|time| !time.verdict.is_decided) {
+            let _ =
+                writeln!(out, "  note:     a search reached its limit, so what follows may be incomplete");
+        }
+        out += &self.first_wrong();
+        if !verdict.repair.is_empty() {
+            let right = self.plan(&verdict.repair, time.map_or(&[], |time| &time.verdict.repair_starts));
+            let _ = writeln!(out, "  right:    {right}");
+        }
+        out
+    }
+
+    /// The call with which it went wrong, what would have been right in its place, and why nothing could be right after it.
+    fn first_wrong(&self) -> String {
+        let Some(wrong) = self.verdict.first_wrong_call else { return String::new() };
+        let mut out = String::new();
+        let right = self.verdict.correct_next.get(wrong).map(Vec::as_slice).unwrap_or_default();
+        let right = self.plan(right, &self.earliest_starts(wrong));
+        let called = self.verdict.calls.get(wrong).map(std::slice::from_ref).unwrap_or_default();
+        let starts = self.time.and_then(|time| time.verdict.starts.get(wrong..)).unwrap_or_default();
+        let called = self.plan(called, starts);
+        let _ = writeln!(out, "  went wrong with call {}, {called}; right there: {right}", wrong + 1);
+        if let Some(why) = self.time.and_then(|time| self.why_wrong(time, wrong)) {
+            let _ = writeln!(out, "  because:  {why}");
+        }
+        out
+    }
+
+    /// Why a call left no way on, unless that is said already: a start that cannot be, an end after the day, or a demand that
+    /// the call itself violates.
+    fn why_wrong(&self, time: Time<'_>, call: usize) -> Option<String> {
+        let action = self.place(self.verdict.calls.get(call)?)?;
+        let is_said = |id: &ConstraintId| {
+            self.verdict.violated.iter().any(|violated| violated.id == *id) && self.speaks_of(id, action)
+        };
+        let start = *time.verdict.starts.get(call)?;
+        if start < self.end_before(time, call) || self.verdict.core.iter().any(is_said) {
+            return None;
+        }
+        let words = |id: &ConstraintId| Some(self.case.words_at(self.sources(id).first()?));
+        let core: Vec<String> =
+            self.verdict.core.iter().filter_map(words).map(|words| format!("\"{words}\"")).collect();
+        Some(match core.as_slice() {
+            [] if self.end(time, call)? > time.form.day.end => return None,
+            [] => "what is left does not fit into the day any more".to_owned(),
+            core => format!("what is left cannot keep to {} any more", core.join(" and ")),
+        })
+    }
+
+    /// When each of the actions that are right in the place of a call would start at the earliest.
+    fn earliest_starts(&self, call: usize) -> Vec<u16> {
+        let Some((problem, time)) = self.case.timed_problem().zip(self.time) else { return Vec::new() };
+        let minute = self.end_before(time, call);
+        let right = self.verdict.correct_next.get(call).into_iter().flatten();
+        let places = right.filter_map(|id| self.place(id));
+        places.filter_map(|place| problem.timetable().earliest_start(Variable::new(place), minute)).collect()
+    }
+
+    /// When the call before this one ended, or the day began.
+    fn end_before(&self, time: Time<'_>, call: usize) -> u16 {
+        let end = call.checked_sub(1).and_then(|before| self.end(time, before));
+        end.unwrap_or_default().max(time.form.day.start)
+    }
+
+    fn end(&self, time: Time<'_>, call: usize) -> Option<u16> {
+        let place = self.place(self.verdict.calls.get(call)?)?;
+        Some(time.verdict.starts.get(call)?.saturating_add(*time.form.durations.get(place)?))
+    }
+
+    fn late(&self, time: Time<'_>, id: &ActionId) -> String {
+        let call = self.verdict.calls.iter().position(|called| called == id);
+        let end = call.and_then(|call| self.end(time, call)).map_or_else(String::new, clock_time);
+        format!(
+            "{} ends at {end}, after the day, which ends at {}",
+            self.text(id),
+            clock_time(time.form.day.end)
+        )
+    }
+
+    /// Actions in their own words, with the starts that there are.
+    fn plan(&self, ids: &[ActionId], starts: &[u16]) -> String {
+        let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
+            Some(start) => format!("{} at {}", self.text(id), clock_time(*start)),
+            None => self.text(id).to_owned(),
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    fn place(&self, id: &ActionId) -> Option<usize> {
+        self.case.actions.iter().position(|action| action.id == *id)
+    }
+
+    fn text<'b>(&'b self, id: &'b ActionId) -> &'b str {
+        self.place(id).map_or(id.as_str(), |place| &self.case.actions[place].text)
+    }
+
+    fn sources(&self, id: &ConstraintId) -> &[Source] {
+        let mut all = self.case.constraint_ids().zip(self.case.constraint_sources());
+        all.find(|(known, _)| *known == id).map_or(&[], |(_, sources)| sources)
+    }
+
+    /// What was violated. Lists state several constraints with the same words; these are shown once.
+    fn violated_by_words(&self) -> Vec<(&str, Vec<String>)> {
+        let mut by_words: Vec<(&str, Vec<String>)> = Vec::new();
+        for violated in &self.verdict.violated {
+            let Some(demand) = self.demand(&violated.id) else { continue };
+            match by_words.iter_mut().find(|(words, _)| *words == violated.words) {
+                Some((_, demands)) => demands.push(demand),
+                None => by_words.push((&violated.words, vec![demand])),
+            }
+        }
+        by_words
+    }
+
+    /// What a constraint demands.
+    fn demand(&self, id: &ConstraintId) -> Option<String> {
+        let text = |place: usize| &self.case.actions[place].text;
+        if let Some(stated) = self.case.constraints.iter().find(|stated| stated.id == *id) {
+            return Some(format!("{} before {}", text(stated.first), text(stated.second)));
+        }
+        let stated = self.time?.form.bounds.iter().find(|stated| stated.id == *id)?;
+        Some(format!("{} {}", text(stated.action), stated.bound))
+    }
+
+    fn speaks_of(&self, id: &ConstraintId, action: usize) -> bool {
+        let pair = self.case.constraints.iter().find(|stated| stated.id == *id);
+        let bound = self.time.and_then(|time| time.form.bounds.iter().find(|stated| stated.id == *id));
+        pair.is_some_and(|stated| stated.first == action || stated.second == action)
+            || bound.is_some_and(|stated| stated.action == action)
+    }
+
+    /// What is wrong with a start.
+    fn wrong_start(&self, form: &TimeForm, error: &ParameterError) -> String {
+        let place = self.case.action_of_tool(&error.tool);
+        let task = place.map_or(&error.tool, |place| &self.case.actions[place].text);
+        let start = one_line(&error.start);
+        match error.fault {
+            StartFault::NoClockTime => {
+                format!("{task} at \"{start}\", which is no clock time of the form HH:MM")
+            }
+            StartFault::BeforeDay => {
+                format!("{task} at {start}, before the day begins, at {}", clock_time(form.day.start))
+            }
+            StartFault::Overlap { end } => {
+                format!("{task} at {start}, before the end of the call before it, at {}", clock_time(end))
+            }
+        }
+    }
+}

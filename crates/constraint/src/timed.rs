@@ -1,0 +1,22 @@
+//! Problems with times: variables of known duration, executed one at a time within a day.
+//!
+//! Order alone is a graph; with durations and windows it is the scheduling of one machine with release times, deadlines
+//! and precedences, which is NP-complete in the strong sense (Garey and Johnson, 1977). What makes it tractable here:
+//! for a given sequence it is never worse to start everything as early as possible, so only sequences are searched, and
+//! the search (`search.rs`) mostly ends at its first step. It has a limit all the same, [`SEARCH_STEPS_MAX`], and
+//! [`Undecided`] is an answer of its own.
+
+mod count;
+mod problem;
+mod repair;
+mod search;
+mod timetable;
+
+pub use count::COUNTED_STATES_MAX;
+pub use problem::{TimedProblem, TimedProblemError, TimedRelation};
+pub use repair::REPAIR_TESTS_MAX;
+pub use search::{SEARCH_STEPS_MAX, Undecided};
+pub use timetable::{Day, Start, Timetable};
+
+/// The latest minute that a problem may name, counted from midnight: the end of the day.
+pub const MINUTE_MAX: u16 = 24 * 60;

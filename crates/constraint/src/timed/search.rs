@@ -1,0 +1,221 @@
+//! Whether variables with windows and precedences fit one after the other: branch and bound after Carlier ("The
+//! one-machine sequencing problem", 1982), for feasibility instead of lateness.
+//!
+//! **Precedences become windows.** Where `x` comes before `y`, `y` starts no earlier than the earliest end of `x`, and
+//! `x` ends no later than the latest start of `y`. Durations are at least 1, so `x` then has both the earlier release and
+//! the earlier deadline, and the rule below never takes `y` first.
+//!
+//! **One schedule is tried** (Schrage's): whenever the machine is free, the variable with the earliest deadline among
+//! those released. If all deadlines are met, it is the proof. Otherwise let `p` be the latest against its deadline `D`,
+//! and look at what was executed without a pause up to `p`:
+//!
+//! - If all of it has deadlines up to `D`, none of it was released before the pause, so it needs more time than there is
+//!   between the pause and `D`, in any order: nothing fits.
+//! - Otherwise let `c` be the last of it with a later deadline, and `J` what came between `c` and `p`, with `p`. When
+//!   `c` was taken, nothing of `J` was released, so with `c` in the midst of `J` the last of `J` would end even later than
+//!   `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two cases, each with a narrower window
+//!   for `c`.
+//!
+//! Windows are whole minutes and only get narrower, so the search ends.
+
+use super::Timetable;
+use crate::variable::{VARIABLES_MAX, indexes_in};
+
+/// The most schedules that one search tries. Synthesised problems need one, seldom more than a handful, so the limit is
+/// for problems made to be hard. At 64 variables a step takes a few microseconds.
+pub const SEARCH_STEPS_MAX: u32 = 2000;
+
+/// The search reached its limit, so it is not known whether there is a correct schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not decided within {SEARCH_STEPS_MAX} steps of the search for a schedule")]
+pub struct Undecided;
+
+/// Whether `waiting` can be executed from minute `from` on. What precedes it from outside of `waiting` counts as done.
+pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, Undecided> {
+    let Some(tasks) = Tasks::new(table, waiting) else { return Ok(false) };
+    let mut windows = Windows::new(table, waiting, from);
+    let mut open: Vec<Windows> = Vec::new();
+    for _ in 0..SEARCH_STEPS_MAX {
+        let found = if windows.propagate(&tasks) { windows.attempt(&tasks) } else { Attempt::Hopeless };
+        match found {
+            Attempt::Fits => return Ok(true),
+            Attempt::Hopeless => match open.pop() {
+                Some(next) => windows = next,
+                None => return Ok(false),
+            },
+            Attempt::Split { task, release, deadline } => {
+                let mut before = windows.clone();
+                before.deadline[task] = deadline;
+                open.push(before);
+                windows.release[task] = release;
+            }
+        }
+    }
+    Err(Undecided)
+}
+
+/// What stays the same during a search.
+struct Tasks<'a> {
+    table: &'a Timetable,
+    waiting: u64,
+    /// The indexes of the waiting variables, each after those that come before it.
+    sorted: [u8; VARIABLES_MAX],
+    len: usize,
+}
+
+impl<'a> Tasks<'a> {
+    /// `None` when the precedences have a cycle.
+    fn new(table: &'a Timetable, waiting: u64) -> Option<Self> {
+        let mut tasks = Self { table, waiting, sorted: [0; VARIABLES_MAX], len: 0 };
+        let mut missing = [0_u8; VARIABLES_MAX];
+        for index in indexes_in(waiting) {
+            missing[index] = (table.predecessors[index] & waiting).count_ones() as u8;
+            if missing[index] == 0 {
+                tasks.push(index);
+            }
+        }
+        let mut next = 0;
+        while next < tasks.len {
+            let index = usize::from(tasks.sorted[next]);
+            next += 1;
+            for successor in indexes_in(table.successors[index] & waiting) {
+                missing[successor] -= 1;
+                if missing[successor] == 0 {
+                    tasks.push(successor);
+                }
+            }
+        }
+        (tasks.len == waiting.count_ones() as usize).then_some(tasks)
+    }
+
+    fn push(&mut self, index: usize) {
+        self.sorted[self.len] = index as u8;
+        self.len += 1;
+    }
+
+    fn in_order(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.sorted[..self.len].iter().map(|index| usize::from(*index))
+    }
+
+    fn duration(&self, index: usize) -> i32 {
+        i32::from(self.table.duration[index])
+    }
+}
+
+/// What came of one schedule.
+enum Attempt {
+    /// It is correct.
+    Fits,
+    /// No schedule is.
+    Hopeless,
+    /// `task` can start from `release` on, or else it has to end by `deadline`.
+    Split { task: usize, release: i32, deadline: i32 },
+}
+
+/// Earliest starts and latest ends, in minutes. Signed, because a latest end can fall below midnight.
+#[derive(Clone)]
+struct Windows {
+    release: [i32; VARIABLES_MAX],
+    deadline: [i32; VARIABLES_MAX],
+}
+
+impl Windows {
+    fn new(table: &Timetable, waiting: u64, from: u16) -> Self {
+        let mut windows = Self { release: [0; VARIABLES_MAX], deadline: [0; VARIABLES_MAX] };
+        for index in indexes_in(waiting) {
+            windows.release[index] = i32::from(table.release[index].max(from));
+            windows.deadline[index] = i32::from(table.deadline[index]);
+        }
+        windows
+    }
+
+    /// Narrows the windows by the precedences; `false` when one has become too narrow for what it holds.
+    fn propagate(&mut self, tasks: &Tasks<'_>) -> bool {
+        for index in tasks.in_order() {
+            for before in indexes_in(tasks.table.predecessors[index] & tasks.waiting) {
+                self.release[index] = self.release[index].max(self.release[before] + tasks.duration(before));
+            }
+            if self.release[index] + tasks.duration(index) > self.deadline[index] {
+                return false;
+            }
+        }
+        for index in tasks.in_order().rev() {
+            for after in indexes_in(tasks.table.successors[index] & tasks.waiting) {
+                self.deadline[index] = self.deadline[index].min(self.deadline[after] - tasks.duration(after));
+            }
+            if self.release[index] + tasks.duration(index) > self.deadline[index] {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Tries the schedule of earliest deadlines.
+    fn attempt(&self, tasks: &Tasks<'_>) -> Attempt {
+        let mut by_deadline = tasks.sorted;
+        let by_deadline = &mut by_deadline[..tasks.len];
+        by_deadline.sort_unstable_by_key(|index| (self.deadline[usize::from(*index)], *index));
+        let mut place = [0_u8; VARIABLES_MAX];
+        for (rank, index) in by_deadline.iter().enumerate() {
+            place[usize::from(*index)] = rank as u8;
+        }
+        let mut by_release = tasks.sorted;
+        let by_release = &mut by_release[..tasks.len];
+        by_release.sort_unstable_by_key(|index| self.release[usize::from(*index)]);
+
+        // Who was executed, and when, in the order of execution.
+        let mut sequence = [0_u8; VARIABLES_MAX];
+        let mut starts = [0_i32; VARIABLES_MAX];
+        let (mut released, mut time) = (0, i32::MIN);
+        // Places in `by_deadline` of what is released and not executed.
+        let mut ready = 0_u64;
+        let mut worst: Option<(i32, usize)> = None;
+        for executed in 0..tasks.len {
+            if ready == 0 {
+                time = time.max(self.release[usize::from(by_release[released])]);
+            }
+            while released < tasks.len && self.release[usize::from(by_release[released])] <= time {
+                ready |= 1 << place[usize::from(by_release[released])];
+                released += 1;
+            }
+            let index = usize::from(by_deadline[ready.trailing_zeros() as usize]);
+            ready &= ready - 1;
+            sequence[executed] = index as u8;
+            starts[executed] = time;
+            time += tasks.duration(index);
+            let lateness = time - self.deadline[index];
+            if lateness > 0 && worst.is_none_or(|(most, _)| lateness > most) {
+                worst = Some((lateness, executed));
+            }
+        }
+        match worst {
+            None => Attempt::Fits,
+            Some((_, late)) => self.split(tasks, &sequence[..=late], &starts[..=late]),
+        }
+    }
+
+    /// The two cases that are left when the last of a sequence is the latest against its deadline.
+    fn split(&self, tasks: &Tasks<'_>, sequence: &[u8], starts: &[i32]) -> Attempt {
+        let last = sequence.len() - 1;
+        let deadline = self.deadline[usize::from(sequence[last])];
+        let (mut duration, mut release) = (0, i32::MAX);
+        for place in (0..=last).rev() {
+            let index = usize::from(sequence[place]);
+            if self.deadline[index] > deadline {
+                return Attempt::Split {
+                    task: index,
+                    release: release + duration,
+                    deadline: deadline - duration,
+                };
+            }
+            duration += tasks.duration(index);
+            release = release.min(self.release[index]);
+            let is_after_a_pause = place == 0
+                || starts[place - 1] + tasks.duration(usize::from(sequence[place - 1])) < starts[place];
+            if is_after_a_pause {
+                break;
+            }
+        }
+        Attempt::Hopeless
+    }
+}

@@ -1,0 +1,229 @@
+//! Judging the time form: only what came after the last restart, by the start times that the agent gave and the durations
+//! that the tools answered.
+
+use planproof_constraint::{Start, TimedProblem, Undecided, Variable, variables_in};
+use planproof_trace::TimeOfDay;
+
+use super::{
+    CallRecord, Class, Ended, Fared, Flag, JudgeOptions, Refused, Verdict, fared, note_overlap, primary_class,
+};
+use crate::case::{ActionId, Case};
+use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
+
+/// What a verdict says beside in the time form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeVerdict {
+    /// The start of each of [`Verdict::calls`], in minutes from midnight.
+    pub starts: Vec<u16>,
+    /// Starts that cannot be, in the order of the calls.
+    pub parameter_errors: Vec<ParameterError>,
+    /// Actions that ended after the day.
+    pub late: Vec<ActionId>,
+    /// How often the agent cleared the day.
+    pub restarts: u32,
+    /// The starts of [`Verdict::repair`].
+    pub repair_starts: Vec<u16>,
+    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any, and
+    /// core, repair and what would have been right may be missing.
+    pub is_decided: bool,
+}
+
+/// A call whose start cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterError {
+    /// The tool's name.
+    pub tool: String,
+    /// The start, as the agent wrote it.
+    pub start: String,
+    /// What is wrong with it.
+    pub fault: StartFault,
+}
+
+/// What is wrong with a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartFault {
+    /// It is no clock time; the call was refused.
+    NoClockTime,
+    /// It is before the day begins.
+    BeforeDay,
+    /// It is before the end of the call before it.
+    Overlap {
+        /// When that ends, in minutes from midnight.
+        end: u16,
+    },
+}
+
+impl StartFault {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoClockTime => "no_clock_time",
+            Self::BeforeDay => "before_day",
+            Self::Overlap { .. } => "overlap",
+        }
+    }
+}
+
+/// Judges a run of a case of the time form.
+pub(super) fn judge(
+    case: &Case,
+    time: &TimeForm,
+    calls: &[CallRecord<'_>],
+    ended: Ended,
+    options: JudgeOptions,
+) -> Verdict {
+    let Ended { mut flags, cut_short } = ended;
+    let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
+    let has_cleared = |call: &CallRecord<'_>| is_restart(call) && matches!(call.answered, Some((_, None)));
+    let restarts = calls.iter().filter(|call| has_cleared(call)).count() as u32;
+    let judged = calls.iter().rposition(has_cleared).map_or(calls, |restart| &calls[restart + 1..]);
+
+    let mut refused = Vec::new();
+    let mut parameter_errors = Vec::new();
+    let mut starts: Vec<Start> = Vec::with_capacity(judged.len());
+    let mut late = Vec::new();
+    let mut executed: Vec<(u64, u64)> = Vec::new();
+    let mut done = 0;
+    let mut end = None;
+    for call in judged {
+        let Some((answered, error)) = call.answered else { continue };
+        let written = written_start(call);
+        let start = written.and_then(TimeOfDay::parse).map(TimeOfDay::minute);
+        let mut wrong_start = |fault| {
+            let (tool, start) = (call.tool.to_owned(), written.unwrap_or_default().to_owned());
+            parameter_errors.push(ParameterError { tool, start, fault });
+        };
+        let action = match (error, case.action_of_tool(call.tool), start) {
+            (Some(_), _, None) if written.is_some() && case.tool(call.tool).is_some() => {
+                wrong_start(StartFault::NoClockTime);
+                continue;
+            }
+            (Some(_), ..) if is_restart(call) && is_without_arguments(call) => {
+                flags.insert(Flag::RestartLimit);
+                continue;
+            }
+            (Some(answer), ..) => {
+                flags.insert(Flag::Class(Class::ActError));
+                refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
+                continue;
+            }
+            (None, None, _) => {
+                flags.insert(Flag::Class(Class::Distractor));
+                continue;
+            }
+            (None, Some(_), None) => {
+                // Our tools refuse this; other traces may hold it.
+                wrong_start(StartFault::NoClockTime);
+                continue;
+            }
+            (None, Some(action), Some(minute)) => Start { variable: Variable::new(action), minute },
+        };
+        if action.minute < time.day.start {
+            wrong_start(StartFault::BeforeDay);
+        } else if let Some(end) = end.filter(|end| action.minute < *end) {
+            wrong_start(StartFault::Overlap { end });
+        }
+        let own_end = action.minute.saturating_add(time.durations[action.variable.index()]);
+        if done & action.variable.bit() != 0 {
+            flags.insert(Flag::Class(Class::Repeated));
+        } else if own_end > time.day.end {
+            late.push(action.variable);
+        }
+        note_overlap(&mut executed, (call.start, answered), &mut flags);
+        done |= action.variable.bit();
+        end = Some(own_end);
+        starts.push(action);
+    }
+    if !parameter_errors.is_empty() {
+        flags.insert(Flag::Class(Class::ParameterError));
+    }
+    let lost: Vec<usize> = (0..case.actions.len()).filter(|action| done & 1 << action == 0).collect();
+    if !lost.is_empty() {
+        flags.insert(Flag::Class(Class::ActionLost));
+    }
+    let problem = case.timed_problem().expect("the case is of the time form");
+    let Fared { violated, undetermined } = fared(case, &problem.check(&starts));
+    if !violated.is_empty() || !late.is_empty() {
+        flags.insert(Flag::Class(Class::OrderError));
+    }
+    let class = primary_class(case, &refused, &lost, &flags, options);
+
+    let id_of = |variable: Variable| case.actions[variable.index()].id.clone();
+    let (blocking, is_blocking_known) = known(problem.blocking(&starts));
+    let first_wrong_call = blocking.as_ref().map(|(call, _)| *call);
+    let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();
+    let (nearest, is_nearest_known) = known(problem.timetable().nearest(&starts));
+    let repair = nearest.filter(|nearest| *nearest != starts).unwrap_or_default();
+    let (correct_next, is_next_known) = correct_next(&problem, &starts, first_wrong_call, id_of);
+    Verdict {
+        passed: class.is_none(),
+        class,
+        flags,
+        calls: starts.iter().map(|start| id_of(start.variable)).collect(),
+        violated,
+        undetermined,
+        first_wrong_call,
+        core,
+        repair: repair.iter().map(|start| id_of(start.variable)).collect(),
+        correct_next,
+        refused,
+        cut_short,
+        time: Some(TimeVerdict {
+            starts: starts.iter().map(|start| start.minute).collect(),
+            parameter_errors,
+            late: late.into_iter().map(id_of).collect(),
+            restarts,
+            repair_starts: repair.iter().map(|start| start.minute).collect(),
+            is_decided: is_blocking_known && is_nearest_known && is_next_known,
+        }),
+    }
+}
+
+/// The start that a call gives, where it is a string.
+fn written_start<'a>(call: &CallRecord<'a>) -> Option<&'a str> {
+    call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()
+}
+
+fn is_without_arguments(call: &CallRecord<'_>) -> bool {
+    call.arguments.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+/// What a search found, and whether it came to an end.
+fn known<T>(found: Result<Option<T>, Undecided>) -> (Option<T>, bool) {
+    match found {
+        Ok(found) => (found, true),
+        Err(Undecided) => (None, false),
+    }
+}
+
+/// The ids of the constraints at these places, in the order of the case.
+fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
+    let with_place = case.constraint_ids().enumerate();
+    with_place.filter(|(place, _)| places.contains(place)).map(|(_, id)| id.clone()).collect()
+}
+
+/// For each call, what would have been right in its place; empty once no correct schedule was possible. Also whether all
+/// searches came to an end.
+fn correct_next(
+    problem: &TimedProblem,
+    starts: &[Start],
+    first_wrong_call: Option<usize>,
+    id_of: impl Fn(Variable) -> ActionId,
+) -> (Vec<Vec<ActionId>>, bool) {
+    let table = problem.timetable();
+    let mut all = Vec::with_capacity(starts.len());
+    let (mut done, mut minute, mut is_known) = (0, 0, true);
+    for (call, start) in starts.iter().enumerate() {
+        let right = match first_wrong_call {
+            Some(wrong) if call > wrong => 0,
+            _ => table.correct_next(done, minute).unwrap_or_else(|Undecided| {
+                is_known = false;
+                0
+            }),
+        };
+        all.push(variables_in(right).map(&id_of).collect());
+        done |= start.variable.bit();
+        minute = start.minute.saturating_add(table.duration(start.variable));
+    }
+    (all, is_known)
+}

@@ -1,0 +1,356 @@
+//! The time form of cases (PDoctor, section 4.4): tasks have start times and durations, a day bounds them all, and
+//! objects of clauses can be clock times. Durations are hidden from the agent until a tool returns them.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use planproof_constraint::{Day, MINUTE_MAX};
+use planproof_trace::{Arguments, TimeOfDay};
+use serde_json::{Map, Value, json};
+
+use crate::case::{CaseTool, ConstraintId};
+use crate::draw::Draw;
+use crate::text::Source;
+
+/// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
+pub const RESTART_TOOL: &str = "restart_plan";
+/// The argument of every other tool: when the task starts, as "HH:MM".
+pub const START_TIME_ARGUMENT: &str = "start_time";
+/// Shortest day, in minutes: there has to be a clock time within it to speak of.
+pub const DAY_MINUTES_MIN: u16 = 60;
+/// Most restarts that a case can allow.
+pub const RESTARTS_MAX: u32 = 1000;
+
+/// Durations are drawn in steps of so many minutes.
+const DURATION_STEP: u16 = 5;
+/// Shortest and longest task where nothing is said and the day leaves room.
+const DURATION_DEFAULT: (u16, u16) = (15, 180);
+
+/// What the time form adds to [`Options`](crate::Options).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeOptions {
+    /// Within which all tasks have to be done; at least [`DAY_MINUTES_MIN`] long.
+    pub day: Day,
+    /// Shortest task, in minutes; `None` for 15, and 5 where more than half of the day would be filled by that.
+    pub duration_min: Option<u16>,
+    /// Longest task, in minutes; `None` for so long that about a third of the day stays free, at most three hours.
+    pub duration_max: Option<u16>,
+    /// Most restarts; `None` for the number of actions, which always suffice: each restart is called for by a duration
+    /// that the agent has just learnt.
+    pub restarts_max: Option<u32>,
+}
+
+impl Default for TimeOptions {
+    /// A day from 08:00 to 20:00, everything else as it fits.
+    fn default() -> Self {
+        let day = Day { start: 8 * 60, end: 20 * 60 };
+        Self { day, duration_min: None, duration_max: None, restarts_max: None }
+    }
+}
+
+/// The time options a case was drawn with, resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaseTimeOptions {
+    /// Shortest task, in minutes.
+    pub duration_min: u16,
+    /// Longest task, in minutes.
+    pub duration_max: u16,
+    /// Most restarts.
+    pub restarts_max: u32,
+}
+
+/// What a case of the time form has beside its constraints of order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeForm {
+    /// Within which all tasks have to be done.
+    pub day: Day,
+    /// How long each action takes, in minutes, in the order of the actions.
+    pub durations: Vec<u16>,
+    /// The requirements that name a clock time.
+    pub bounds: Vec<StatedBound>,
+    /// How often the day can be cleared.
+    pub restarts_max: u32,
+}
+
+/// What a requirement with a clock time demands of an action. Minutes count from midnight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bound {
+    /// It ends at this minute or earlier: `<`.
+    EndsBy(u16),
+    /// It starts at this minute or later: `>`.
+    StartsFrom(u16),
+}
+
+impl Bound {
+    /// The minute it names.
+    pub fn minute(self) -> u16 {
+        match self {
+            Self::EndsBy(minute) | Self::StartsFrom(minute) => minute,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EndsBy(minute) => write!(f, "ends by {}", clock_time(*minute)),
+            Self::StartsFrom(minute) => write!(f, "starts from {} on", clock_time(*minute)),
+        }
+    }
+}
+
+/// A requirement of the query that names a clock time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedBound {
+    /// Its id, among all constraints of the case.
+    pub id: ConstraintId,
+    /// Place of the action in [`Case::actions`](crate::Case::actions).
+    pub action: usize,
+    /// What it demands.
+    pub bound: Bound,
+    /// Where the paragraph says so; more than once when it repeats itself.
+    pub sources: Vec<Source>,
+}
+
+/// The clock times a paragraph can name: the multiples of a step that lie within the day, its ends excluded, because a
+/// bound at an end of the day would demand nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClockTimes {
+    first: u16,
+    step: u16,
+    count: u16,
+}
+
+impl ClockTimes {
+    pub(crate) fn of(day: Day) -> Self {
+        let step = if day.minutes() >= 240 { 30 } else { 15 };
+        let first = day.start / step * step + step;
+        Self { first, step, count: (day.end.saturating_sub(1).saturating_sub(first)) / step + 1 }
+    }
+
+    pub(crate) fn draw(self, draw: &mut Draw) -> u16 {
+        self.first + self.step * draw.below(u32::from(self.count)) as u16
+    }
+}
+
+/// An option out of its range: which, what it is, and what it must be.
+pub(crate) type OptionFault = (&'static str, String, String);
+
+impl TimeOptions {
+    /// Checks the options for cases of up to `actions` actions.
+    pub(crate) fn check(&self, actions: u32) -> Result<(), OptionFault> {
+        let Day { start, end } = self.day;
+        if start >= end || end > MINUTE_MAX || self.day.minutes() < DAY_MINUTES_MIN {
+            let range = format!("within 00:00-24:00 and at least {DAY_MINUTES_MIN} minutes long");
+            return Err(("day", show_day(self.day), range));
+        }
+        let in_range =
+            |minutes: Option<u16>| minutes.is_none_or(|minutes| (1..=MINUTE_MAX).contains(&minutes));
+        if !in_range(self.duration_min) || !in_range(self.duration_max) {
+            let value = self.duration_min.filter(|_| !in_range(self.duration_min)).or(self.duration_max);
+            return Err((
+                "duration",
+                value.unwrap_or_default().to_string(),
+                format!("1 to {MINUTE_MAX} minutes"),
+            ));
+        }
+        if self.restarts_max.is_some_and(|most| !(1..=RESTARTS_MAX).contains(&most)) {
+            let value = self.restarts_max.unwrap_or_default().to_string();
+            return Err(("restarts", value, format!("1 to {RESTARTS_MAX}")));
+        }
+        let shortest = self.duration_min(actions);
+        let needed = u32::from(shortest) * actions;
+        if needed > u32::from(self.day.minutes()) {
+            let value = format!("{}, that is {} minutes", show_day(self.day), self.day.minutes());
+            let range = format!("at least {needed} minutes long for {actions} actions of {shortest} minutes");
+            return Err(("day", value, range));
+        }
+        if self.duration_max.is_some_and(|longest| longest < shortest) {
+            let value = format!("{shortest}..{}", self.duration_max.unwrap_or_default());
+            return Err(("duration", value, "a rising range".into()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn resolve(&self, actions: u32) -> CaseTimeOptions {
+        let duration_min = self.duration_min(actions);
+        let duration_max = self.duration_max.unwrap_or_else(|| {
+            // With durations drawn evenly, 1.3 times the day over n less the shortest fills 65 % of the day on average.
+            let even = u32::from(self.day.minutes()) * 13 / (10 * actions);
+            let longest = even.saturating_sub(u32::from(duration_min)) as u16;
+            let rounded = (longest + DURATION_STEP / 2) / DURATION_STEP * DURATION_STEP;
+            rounded.clamp(duration_min, DURATION_DEFAULT.1.max(duration_min))
+        });
+        let restarts_max = self.restarts_max.unwrap_or(actions);
+        CaseTimeOptions { duration_min, duration_max, restarts_max }
+    }
+
+    fn duration_min(&self, actions: u32) -> u16 {
+        self.duration_min.unwrap_or({
+            let fills_half = u32::from(DURATION_DEFAULT.0) * actions * 2 > u32::from(self.day.minutes());
+            if fills_half { DURATION_STEP } else { DURATION_DEFAULT.0 }
+        })
+    }
+
+    /// Draws a duration for each action. All together leave about a seventh of the day free, where the shortest ones do.
+    pub(crate) fn draw_durations(&self, draw: &mut Draw, actions: usize) -> Vec<u16> {
+        let CaseTimeOptions { duration_min, duration_max, .. } = self.resolve(actions as u32);
+        let minutes = u32::from(self.day.minutes());
+        let shortest = u32::from(duration_min);
+        let mut left = (minutes * 6 / 7).max(shortest * actions as u32);
+        (1..=actions as u32)
+            .rev()
+            .map(|waiting| {
+                let most = (left - shortest * (waiting - 1)).min(u32::from(duration_max));
+                let steps = (most - shortest) / u32::from(DURATION_STEP);
+                let duration = shortest + u32::from(DURATION_STEP) * draw.below(steps + 1);
+                left -= duration;
+                duration as u16
+            })
+            .collect()
+    }
+}
+
+/// The arguments of a call that starts a task then; what is given need not be a clock time, as agents write all sorts.
+pub fn start_arguments(start_time: impl Into<String>) -> Arguments {
+    Arguments::Object(Map::from_iter([(START_TIME_ARGUMENT.to_owned(), Value::String(start_time.into()))]))
+}
+
+/// A minute of the day as texts write it: "14:30". Above 24:00, where a task can end but no text names a time, it goes on
+/// counting hours.
+pub fn clock_time(minute: u16) -> String {
+    TimeOfDay::from_minute(minute)
+        .map_or_else(|| format!("{:02}:{:02}", minute / 60, minute % 60), |time| time.to_string())
+}
+
+fn show_day(day: Day) -> String {
+    format!("{}-{}", clock_time(day.start), clock_time(day.end))
+}
+
+/// The tool of an action, or a distractor, in the time form.
+pub(crate) fn timed_tool(text: &str, name: &str) -> CaseTool {
+    static SCHEMA: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                START_TIME_ARGUMENT: {"type": "string", "description": "When the task starts, as HH:MM."},
+            },
+            "required": [START_TIME_ARGUMENT],
+            "additionalProperties": false,
+        });
+        match schema {
+            Value::Object(schema) => Arc::new(schema),
+            _ => Arc::default(),
+        }
+    });
+    CaseTool {
+        name: name.to_owned(),
+        description: ["Does the task \"", text, "\" from start_time on, and says how long it took."].concat(),
+        input_schema: Some(Arc::clone(&SCHEMA)),
+    }
+}
+
+/// The tool that clears the day.
+pub(crate) fn restart_tool() -> CaseTool {
+    CaseTool {
+        name: RESTART_TOOL.to_owned(),
+        description:
+            "Clears the whole day, to plan again from the beginning: no task is done any more. Tasks take \
+                      as long as before."
+                .to_owned(),
+        input_schema: None,
+    }
+}
+
+/// What the agent is told. Each rule here is something that the oracle judges.
+pub(crate) fn timed_query(job: &str, paragraph: &str, day: Day, restarts_max: u32) -> String {
+    let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let times = if restarts_max == 1 { "once".to_owned() } else { format!("{restarts_max} times") };
+    let [start, end] = [day.start, day.end].map(clock_time);
+    format!(
+        "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order and \
+         their times. There is one tool for each task: calling it with a start time does the task, and the answer says how \
+         long the task took, which cannot be known before. These are the rules:\n\
+         - Do every task exactly once, and do nothing else.\n\
+         - Do one task at a time: make the calls one after the other, in the order of their start times, and start no task \
+         before the one in front of it has ended.\n\
+         - The day goes from {start} to {end}: no task starts earlier or ends later.\n\
+         - Where one task has to come before another, it must have ended when the other starts.\n\
+         - When an answer shows that your plan cannot work any more, stop, call {RESTART_TOOL}, and plan again. That clears \
+         the whole day: every task has to be done anew, and takes as long as before. You can do so {times} at most.\n\n\
+         {paragraph}\n\nWhen all tasks are done, finish with a short answer."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(start: u16, end: u16) -> TimeOptions {
+        TimeOptions { day: Day { start, end }, ..TimeOptions::default() }
+    }
+
+    #[test]
+    fn clock_times_lie_within_the_day() {
+        for start in (0..1380).step_by(7) {
+            for length in (60..=MINUTE_MAX - start).step_by(11) {
+                let day = Day { start, end: start + length };
+                let times = ClockTimes::of(day);
+                let last = times.first + times.step * (times.count - 1);
+                assert!(
+                    times.first > start && last < day.end && last + times.step >= day.end,
+                    "{day:?} {times:?}"
+                );
+            }
+        }
+        assert_eq!(clock_time(ClockTimes::of(Day { start: 480, end: 1200 }).first), "08:30");
+    }
+
+    #[test]
+    fn durations_fit_the_day() {
+        let mut draw = Draw::new(3, 0, "test/durations");
+        for (day, actions, expected) in [
+            (options(480, 1200), 3, (15, 180)),
+            (options(480, 1200), 5, (15, 170)),
+            (options(480, 1200), 64, (5, 10)),
+            (options(480, 800), 64, (5, 5)),
+            (TimeOptions { duration_min: Some(240), ..options(480, 1200) }, 3, (240, 240)),
+            (TimeOptions { duration_max: Some(30), ..options(480, 1200) }, 4, (15, 30)),
+        ] {
+            assert_eq!(day.check(actions), Ok(()));
+            let resolved = day.resolve(actions);
+            assert_eq!((resolved.duration_min, resolved.duration_max), expected, "{day:?}");
+            for _ in 0..200 {
+                let durations = day.draw_durations(&mut draw, actions as usize);
+                assert!(durations.iter().all(|it| (expected.0..=expected.1).contains(it)), "{durations:?}");
+                assert!(durations.iter().sum::<u16>() <= day.day.minutes(), "{durations:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn options_out_of_range_say_what_is_possible() {
+        let fault = |options: TimeOptions, actions| {
+            let (option, value, range) = options.check(actions).expect_err("it is out of range");
+            format!("{option} is {value}; it must be {range}")
+        };
+        assert_eq!(
+            fault(options(480, 600), 64),
+            "day is 08:00-10:00, that is 120 minutes; it must be at least 320 minutes long for 64 actions of 5 minutes"
+        );
+        assert!(fault(options(600, 480), 3).contains("day is 10:00-08:00; it must be within 00:00-24:00"));
+        assert!(fault(options(480, 539), 3).contains("at least 60 minutes long"));
+        assert!(fault(options(480, 1441), 3).contains("day is 08:00-24:01"));
+        let base = TimeOptions::default();
+        assert!(fault(TimeOptions { duration_min: Some(0), ..base }, 3).contains("duration is 0"));
+        assert!(fault(TimeOptions { duration_max: Some(0), ..base }, 3).contains("duration is 0"));
+        assert!(fault(TimeOptions { duration_max: Some(10), ..base }, 3).contains("duration is 15..10"));
+        assert!(
+            fault(TimeOptions { duration_min: Some(400), ..base }, 2).contains("2 actions of 400 minutes")
+        );
+        assert!(
+            fault(TimeOptions { restarts_max: Some(0), ..base }, 3)
+                .contains("restarts is 0; it must be 1 to")
+        );
+    }
+}
