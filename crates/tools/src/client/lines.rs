@@ -4,12 +4,14 @@ use std::io;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
@@ -86,16 +88,41 @@ impl StrayLine {
 }
 
 /// The protocol over a program's stdin and stdout.
-pub(super) struct LineTransport {
-    lines: LineReader<ChildStdout>,
-    stdin: Arc<Mutex<Option<ChildStdin>>>,
+pub(super) struct LineTransport<R = ChildStdout, W = ChildStdin> {
+    lines: LineReader<R>,
+    stdin: Arc<Mutex<Option<W>>>,
     stray: StrayLine,
+    /// The newer protocol's first question, while its answer is waited for.
+    asked: Option<RequestId>,
+    /// The same, once it has been given up and the older protocol's greeting sent. A program that takes long to start
+    /// answers both, and the client takes the first answer for one to the greeting.
+    given_up: Option<RequestId>,
 }
 
-impl LineTransport {
-    pub(super) fn new(stdout: ChildStdout, stdin: ChildStdin, stray: StrayLine) -> Self {
+impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
+    pub(super) fn new(stdout: R, stdin: W, stray: StrayLine) -> Self {
         let lines = LineReader::new(stdout, MESSAGE_BYTES_MAX);
-        Self { lines, stdin: Arc::new(Mutex::new(Some(stdin))), stray }
+        Self { lines, stdin: Arc::new(Mutex::new(Some(stdin))), stray, asked: None, given_up: None }
+    }
+
+    /// Keeps in mind what is asked.
+    fn note(&mut self, message: &ClientJsonRpcMessage) {
+        let JsonRpcMessage::Request(request) = message else { return };
+        match request.request {
+            ClientRequest::DiscoverRequest(_) => self.asked = Some(request.id.clone()),
+            ClientRequest::InitializeRequest(_) => self.given_up = self.asked.take(),
+            _ => {}
+        }
+    }
+
+    /// Whether nobody waits for this answer any more.
+    fn is_late(&self, message: &ServerJsonRpcMessage) -> bool {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        id.is_some() && id == self.given_up.as_ref()
     }
 
     /// The message on a line; `None` where the line is to be passed over.
@@ -121,13 +148,18 @@ struct Answer {
     method: Option<IgnoredAny>,
 }
 
-impl Transport<RoleClient> for LineTransport {
+impl<R, W> Transport<RoleClient> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        self.note(&message);
         let stdin = Arc::clone(&self.stdin);
         async move {
             let mut line = serde_json::to_vec(&message)?;
@@ -146,7 +178,9 @@ impl Transport<RoleClient> for LineTransport {
         loop {
             match self.lines.next().await {
                 Line::Whole(line) => {
-                    if let Some(message) = self.message(&line) {
+                    if let Some(message) = self.message(&line)
+                        && !self.is_late(&message)
+                    {
                         return Some(message);
                     }
                 }
@@ -189,5 +223,31 @@ mod tests {
         let pieces = lines(&long, READ_BYTES).await;
         assert_eq!(pieces.iter().map(|piece| piece.trim_end_matches('+').len()).sum::<usize>(), long.len());
         assert!(pieces.len() > 1);
+    }
+
+    #[tokio::test]
+    async fn a_late_answer_to_the_first_question_is_passed_over() {
+        let request = |method: &str, id: u32| -> ClientJsonRpcMessage {
+            let params = serde_json::json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "n", "version": "1"}});
+            let request = serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            serde_json::from_value(request).unwrap()
+        };
+        let refusal = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"what?"}}"#;
+        let greeting = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        for (is_given_up, first_id) in [(false, 0), (true, 1)] {
+            let text = format!("{refusal}\n{greeting}\n");
+            let mut transport = LineTransport::new(text.as_bytes(), Vec::new(), StrayLine::default());
+            transport.send(request("server/discover", 0)).await.unwrap();
+            if is_given_up {
+                transport.send(request("initialize", 1)).await.unwrap();
+            }
+            let id = match transport.receive().await {
+                Some(JsonRpcMessage::Error(error)) => error.id,
+                Some(JsonRpcMessage::Response(response)) => Some(response.id),
+                _ => None,
+            };
+            assert_eq!(id, Some(RequestId::Number(first_id)));
+        }
     }
 }

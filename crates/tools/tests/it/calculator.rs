@@ -192,7 +192,7 @@ const MISTAKES: &str = "\
 2pi => expected an operator but found `pi`, at character 2
 1.5.2 => expected an operator but found `.2`, at character 4
 1,000 => expected the end (a comma only separates arguments of a function: write 1000 for 1,000) but found `,`, at character 2
-5% => expected a number, a name or `(` but found the end, at character 3
+5% => expected a divisor (`%` is the remainder of a division: write 5/100 for 5 per cent) but found the end, at character 3
 2+3=5 => expected numbers, operators and names but found `=` (write only the expression, without a result), at character 4
 5! => expected numbers, operators and names but found `!` (write factorial(5) for 5!), at character 2
 é+$ => expected numbers, operators and names but found `é`, at character 1

@@ -137,7 +137,14 @@ impl<'a> Parser<'a> {
                 self.take();
                 self.named(&text.to_lowercase(), place)
             }
-            _ => Err(self.unexpected("a number, a name or `(`")),
+            _ => {
+                let before = self.at.checked_sub(1).map(|before| self.tokens[before].kind);
+                Err(self.unexpected(if before == Some(Kind::Operator(Operator::Remainder)) {
+                    "a divisor (`%` is the remainder of a division: write 5/100 for 5 per cent)"
+                } else {
+                    "a number, a name or `(`"
+                }))
+            }
         }
     }
 
