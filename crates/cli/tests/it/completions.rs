@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 17] = [
+const PAGES: [&str; 22] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
@@ -14,12 +14,17 @@ const PAGES: [&str; 17] = [
     "planproof-man",
     "planproof-read",
     "planproof-report",
+    "planproof-run",
     "planproof-runs",
     "planproof-runs-export",
     "planproof-runs-list",
     "planproof-runs-show",
     "planproof-serve-model",
     "planproof-serve-tools",
+    "planproof-spec",
+    "planproof-spec-check",
+    "planproof-spec-print",
+    "planproof-spec-step",
     "planproof-synth",
     "planproof-test",
     "planproof-topics",

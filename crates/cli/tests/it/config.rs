@@ -1,5 +1,7 @@
 //! `planproof.toml` and `--set`.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::{Place, Run, json_lines};
@@ -117,6 +119,23 @@ fn what_the_command_line_rules_out_is_left_out() {
 }
 
 #[test]
+fn outside_a_repository_what_lies_above_is_anyones() {
+    let place = Place::new();
+    // The folder for a test's files usually lies within this repository.
+    let outside = std::env::temp_dir().join(format!("planproof-outside-{}", std::process::id()));
+    std::fs::create_dir_all(outside.join("folder")).unwrap();
+    std::fs::write(outside.join("planproof.toml"), "[synth]\ncount = 1\n").unwrap();
+    let count = |folder: &Path| {
+        let mut command = place.command(&["synth"]);
+        command.current_dir(folder);
+        Run::of(command, "").code(0).out.lines().count()
+    };
+    assert_eq!(count(&outside), 1);
+    assert_eq!(count(&outside.join("folder")), 10);
+    std::fs::remove_dir_all(&outside).unwrap();
+}
+
+#[test]
 fn the_file_is_found_up_to_the_root_of_the_repository() {
     let place = Place::new();
     std::fs::create_dir_all(place.path("outer/repository/folder/deep")).unwrap();
@@ -127,8 +146,6 @@ fn the_file_is_found_up_to_the_root_of_the_repository() {
         Run::of(command, "").code(0).out.lines().count()
     };
     place.write("outer/planproof.toml", "[synth]\ncount = 1\n");
-    // Outside a repository what lies above is anyone's.
-    assert_eq!(count("outer/repository", &[]), 10);
     assert_eq!(count("outer", &[]), 1);
     // The root of a worktree has a file of that name.
     place.write("outer/repository/.git", "gitdir: elsewhere\n");

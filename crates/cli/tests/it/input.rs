@@ -27,11 +27,11 @@ fn agents_and_models_that_are_none() {
         ),
         (
             "tools@gpt",
-            "unknown model \"gpt\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini",
+            "unknown model \"gpt\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
         ),
         (
             "responses@mistral/large",
-            "unknown model \"mistral/large\": write sim/NAME, openai/NAME or anthropic/NAME, as in openai/gpt-5-mini",
+            "unknown model \"mistral/large\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
         ),
         (
             "responses@anthropic/claude-sonnet-4-5",
