@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Makes reports with the release build, looks at their pages in a browser without a network, and leaves the pages and
+# their screenshots (light, dark, 390 pixels wide) in the folder given.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p "$1"
+out=$(realpath "$1")
+planproof=$PWD/target/release/planproof
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+root=$PWD
+cd "$scratch"
+
+# Tests an agent that fails, and checks its page against the verdicts. The exit status 1 says that failures were found.
+page() {
+    local name=$1
+    shift
+    local status=0
+    "$planproof" test "$@" --quiet --html "$out/$name.html" >/dev/null || status=$?
+    [ "$status" -eq 1 ] || { echo "pages: planproof test $* exited with $status"; exit 1; }
+    "$planproof" runs export last --format verdicts >verdicts.jsonl
+    "$planproof" runs export last --format cases >cases.jsonl
+    python3 "$root/ci/page_check.py" "$out/$name.html" --verdicts verdicts.jsonl --cases cases.jsonl \
+        --screenshots "$out/$name"
+}
+
+page basic tools@sim/careless --cases 120 --actions 3..8
+page clumsy tools@sim/clumsy --cases 60
+"$planproof" demo --html "$out/demo.html" >/dev/null
+ls "$out"
