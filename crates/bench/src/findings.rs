@@ -84,7 +84,7 @@ pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize
     let candidates = outcomes.iter().filter_map(|outcome| {
         let case = cases.get(outcome.ordinal as usize)?;
         let class = outcome.verdict.as_ref().ok()?.class?;
-        let size = (case.actions.len(), case.constraints.len(), case.paragraph.len());
+        let size = (case.actions.len(), case.difficulty.constraints, case.paragraph.len());
         Some(Candidate { ordinal: outcome.ordinal, class, size })
     });
     pick_smallest(candidates, most)

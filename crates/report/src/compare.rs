@@ -55,7 +55,8 @@ pub struct Comparison {
     pub a: Side,
     /// The second one: what came after.
     pub b: Side,
-    /// Cases that both campaigns have: the same id, query, actions, tools and constraints.
+    /// Cases that both campaigns have: the same id, query, actions, tools, constraints, and, in the time form, day,
+    /// durations, clock times and restarts.
     pub common: u64,
     /// Cases of A that are not in B.
     pub only_a: u64,
@@ -230,7 +231,7 @@ pub struct ComparedActions {
 
 impl Comparison {
     /// Compares A, what was before, with B, what came after. Cases are the same where id, query, actions, tools and
-    /// constraints are equal. Takes a few microseconds a case.
+    /// constraints are equal, and what the time form adds to them. Takes a few microseconds a case.
     ///
     /// # Errors
     /// An id occurs twice in a campaign, or the campaigns have no case in common.
@@ -362,7 +363,11 @@ fn outcomes_by_ordinal<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, &'a 
 
 /// Whether an agent is asked the same and judged the same. (How a case was drawn does not matter.)
 fn is_same(a: &Case, b: &Case) -> bool {
-    a.query == b.query && a.actions == b.actions && a.tools == b.tools && a.constraints == b.constraints
+    a.query == b.query
+        && a.actions == b.actions
+        && a.tools == b.tools
+        && a.constraints == b.constraints
+        && a.time == b.time
 }
 
 fn class(outcome: Option<&Outcome>) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 //! | Column | Holds |
 //! |---|---|
 //! | `case`, `topic` | id of the case, and the job it is about |
-//! | `actions`, `constraints` | numbers of tasks and of distinct stated pairs |
+//! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
 //! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |

@@ -2,9 +2,12 @@
 //! right. The words of a case, of an agent and of the world outside come in as they are; escaping is the report's.
 
 use planproof_bench::violated_places;
-use planproof_synth::{ActionId, Case, Class, Flag, Source, Verdict};
+use planproof_synth::{
+    ActionId, Case, Class, Flag, ParameterError, Source, StartFault, TimeForm, Verdict, clock_time,
+};
 
 use crate::ReportedCampaign;
+use crate::stated::{Stated, duration, span};
 
 /// Most characters of one line of an explanation; a run can have thousands of calls.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
@@ -12,22 +15,24 @@ pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
 /// Most refused calls that are told one by one.
 const REFUSED_SHOWN_MAX: usize = 5;
 
+/// Most starts that cannot be that are told one by one.
+const WRONG_STARTS_SHOWN_MAX: usize = 5;
+
 /// The constraints that one piece of the text states and that were violated. Lists state several with the same words.
 struct Violation<'a> {
     words: &'a str,
-    /// `a before b`.
-    pairs: Vec<String>,
+    /// `a before b`, `a ends by 14:30`.
+    demands: Vec<String>,
 }
 
 fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation<'a>> {
     let mut by_words: Vec<Violation<'a>> = Vec::new();
     for violated in &verdict.violated {
-        let Some(stated) = case.constraints.iter().find(|stated| stated.id == violated.id) else { continue };
-        let [first, second] = [stated.first, stated.second].map(|place| &case.actions[place].text);
-        let pair = format!("{first} before {second}");
+        let Some(stated) = Stated::find(case, &violated.id) else { continue };
+        let demand = stated.in_words(case);
         match by_words.iter_mut().find(|violation| violation.words == violated.words) {
-            Some(violation) => violation.pairs.push(pair),
-            None => by_words.push(Violation { words: &violated.words, pairs: vec![pair] }),
+            Some(violation) => violation.demands.push(demand),
+            None => by_words.push(Violation { words: &violated.words, demands: vec![demand] }),
         }
     }
     by_words
@@ -41,6 +46,82 @@ fn text<'a>(case: &'a Case, id: &'a ActionId) -> &'a str {
 /// The words of a plan's actions, joined by `separator`.
 pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
     ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
+}
+
+/// [`plan`] of the calls, in the time form each with its start.
+pub(crate) fn called(case: &Case, verdict: &Verdict, separator: &str) -> String {
+    let starts = verdict.time.as_ref().map(|time| time.starts.as_slice());
+    plan_at(case, &verdict.calls, starts.unwrap_or_default(), separator)
+}
+
+/// [`plan`] of the repair, in the time form each action with its start.
+pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
+    let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
+    plan_at(case, &verdict.repair, starts.unwrap_or_default(), separator)
+}
+
+/// A plan with the times that there are.
+fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16], separator: &str) -> String {
+    let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
+        Some(start) => format!("{} {}", text(case, id), span(case, id, *start)),
+        None => text(case, id).to_owned(),
+    });
+    shown.collect::<Vec<_>>().join(separator)
+}
+
+/// What is wrong with a start, in words. Names and starts come in as the agent wrote them.
+pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
+    let place = case.action_of_tool(&error.tool);
+    let task = place.map_or(&error.tool, |place| &case.actions[place].text);
+    let start = &error.start;
+    match error.fault {
+        StartFault::NoClockTime => format!("{task} at \"{start}\", which is no clock time of the form HH:MM"),
+        StartFault::BeforeDay => {
+            let day = case.time.as_ref().map_or_else(String::new, |time| clock_time(time.day.start));
+            format!("{task} at {start}, before the day begins, at {day}")
+        }
+        StartFault::Overlap { end } => {
+            format!("{task} at {start}, before the end of the call before it, at {}", clock_time(end))
+        }
+    }
+}
+
+/// The actions that ended after the day, in words.
+pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
+    let in_words = |id: &ActionId| {
+        let call = verdict.calls.iter().position(|called| called == id)?;
+        let end = time.starts.get(call)?.saturating_add(duration(case, id)?);
+        let [end, day_end] = [end, form.day.end].map(clock_time);
+        Some(format!("{} ends at {end}, after the day, which ends at {day_end}", text(case, id)))
+    };
+    time.late.iter().filter_map(in_words).collect()
+}
+
+/// What restarts did to the verdict; `None` without one.
+pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
+    let restarts = verdict.time.as_ref()?.restarts;
+    let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
+    (restarts > 0).then(|| format!("the day was cleared {times}; only the calls since then are judged"))
+}
+
+/// "08:00 to 20:00".
+pub(crate) fn day(form: &TimeForm) -> String {
+    format!("{} to {}", clock_time(form.day.start), clock_time(form.day.end))
+}
+
+/// What else the time form has to say of a verdict.
+pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
+    let mut notes = Vec::new();
+    if verdict.flags.contains(&Flag::RestartLimit) {
+        let most = form.restarts_max;
+        notes.push(format!("more than the {most} restarts that there are were asked for"));
+    }
+    if !time.is_decided {
+        notes.push("a search reached its limit, so what would be right may be incomplete".to_owned());
+    }
+    notes
 }
 
 /// The paragraph in pieces that are marked, because they state what was violated, or not.
@@ -80,14 +161,19 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
         Class::ActionLost => Some(format!("never done: {}", missing(case, verdict).join(", "))),
         Class::OrderError => {
             let violations = violations(case, verdict);
-            violations.first().and_then(|violation| {
-                let pair = violation.pairs.first()?;
-                Some(format!("not {pair}: \"{}\"{}", violation.words, more(&verdict.violated)))
-            })
+            let violated = violations.first().and_then(|violation| {
+                let demand = violation.demands.first()?;
+                Some(format!("not {demand}: \"{}\"{}", violation.words, more(&verdict.violated)))
+            });
+            violated.or_else(|| late(case, verdict).into_iter().next())
         }
         Class::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
         Class::Distractor => Some("a tool that belongs to no task was called".to_owned()),
-        Class::ParameterError => None,
+        Class::ParameterError => {
+            let errors =
+                verdict.time.as_ref().map(|time| time.parameter_errors.as_slice()).unwrap_or_default();
+            errors.first().map(|error| one_line(&format!("{}{}", wrong_start(case, error), more(errors))))
+        }
     };
     what.unwrap_or_else(|| class.as_str().to_owned())
 }
@@ -116,12 +202,25 @@ fn repeated<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
 pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let mut line = |label, text: String| lines.push((label, short(&one_line(&text), LINE_CHARACTERS_MAX)));
-    line(
-        "called",
-        if verdict.calls.is_empty() { "nothing".to_owned() } else { plan(case, &verdict.calls, ", ") },
-    );
+    if let Some(form) = &case.time {
+        line("day", day(form));
+    }
+    if let Some(restarts) = restarts(verdict) {
+        line("restarts", restarts);
+    }
+    line("called", if verdict.calls.is_empty() { "nothing".to_owned() } else { called(case, verdict, ", ") });
     for violation in violations(case, verdict) {
-        line("violated", format!("\"{}\", that is, {}", violation.words, violation.pairs.join("; ")));
+        line("violated", format!("\"{}\", that is, {}", violation.words, violation.demands.join("; ")));
+    }
+    let parameter_errors = verdict.time.iter().flat_map(|time| &time.parameter_errors);
+    for error in parameter_errors.clone().take(WRONG_STARTS_SHOWN_MAX) {
+        line("start", wrong_start(case, error));
+    }
+    if let Some(left_out @ 1..) = parameter_errors.count().checked_sub(WRONG_STARTS_SHOWN_MAX) {
+        line("start", format!("and {left_out} more"));
+    }
+    for late in late(case, verdict) {
+        line("late", late);
     }
     let missing = missing(case, verdict);
     if !missing.is_empty() {
@@ -142,13 +241,16 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
     if verdict.flags.contains(&Flag::Concurrent) {
         line("note", "calls overlapped in time".to_owned());
     }
+    for note in time_notes(case, verdict) {
+        line("note", note);
+    }
     if let Some(wrong) = verdict.first_wrong_call {
         let called = verdict.calls.get(wrong).map(|id| text(case, id)).unwrap_or_default();
         let right = verdict.correct_next.get(wrong).map(|ids| plan(case, ids, ", ")).unwrap_or_default();
         line("wrong", format!("call {}, {called}; right there: {right}", wrong + 1));
     }
     if !verdict.repair.is_empty() {
-        line("right", plan(case, &verdict.repair, ", "));
+        line("right", repair(case, verdict, ", "));
     }
     lines
 }

@@ -13,17 +13,19 @@ use std::collections::BTreeMap;
 use std::io;
 
 use planproof_bench::{Outcome, wilson};
-use planproof_constraint::Variable;
-use planproof_synth::{Case, Class, Flag, Source, StatedConstraint, Verdict};
+use planproof_constraint::{Start, Variable};
+use planproof_synth::{Bound, Case, Class, Flag, Source, Verdict, clock_time};
 use planproof_trace::Usage;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ReportedCampaign;
-use crate::explanation::{full_text, plan};
+use crate::explanation::{called, day, full_text, repair};
+use crate::stated::{Demand, Stated, span};
 use format::{
     Config, Dataset, EvalError, EvalSpec, Headline, Metric, ModelUsage, Plan, PlanStep, Results, Sample,
-    SampleMetadata, Score, ScoreMetadata, ScoreSummary, Scorer, ScorerMetric, StatedPair, Stats, Viewer,
+    SampleMetadata, Score, ScoreMetadata, ScoreSummary, Scorer, ScorerMetric, StatedDemand, StatedWords,
+    Stats, Viewer,
 };
 use messages::Conversation;
 
@@ -239,25 +241,37 @@ fn sample<'a>(
 /// the same.
 fn target(case: &Case) -> String {
     let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
+    let text = |action: &Variable| case.actions[action.index()].text.as_str();
+    if let Some(problem) = case.timed_problem() {
+        let mention: Vec<Start> = mention.into_iter().map(|variable| Start { variable, minute: 0 }).collect();
+        // Empty where the search reached its limit.
+        let schedule = problem.timetable().nearest(&mention).ok().flatten().unwrap_or_default();
+        let starts =
+            schedule.iter().map(|start| format!("{} {}", text(&start.variable), span_of(case, start)));
+        return starts.collect::<Vec<_>>().join(SEPARATOR);
+    }
     // A case's constraints can all hold; that is checked when it is made or read.
     let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
-    let texts: Vec<&str> = plan.iter().map(|action| case.actions[action.index()].text.as_str()).collect();
-    texts.join(SEPARATOR)
+    plan.iter().map(text).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn span_of(case: &Case, start: &Start) -> String {
+    span(case, &case.actions[start.variable.index()].id, start.minute)
 }
 
 fn score<'a>(case: &'a Case, verdict: &'a Verdict) -> Score<'a> {
-    let violated = verdict.violated.iter().filter_map(|violated| {
-        let stated = case.constraints.iter().find(|stated| stated.id == violated.id)?;
-        Some(stated_pair(case, stated))
-    });
+    let violated = verdict
+        .violated
+        .iter()
+        .filter_map(|violated| Some(stated_words(case, Stated::find(case, &violated.id)?)));
     Score {
         value: if verdict.passed { "C" } else { "I" },
-        answer: plan(case, &verdict.calls, SEPARATOR),
+        answer: called(case, verdict, SEPARATOR),
         explanation: full_text(case, verdict),
         metadata: ScoreMetadata {
             violated: violated.collect(),
             first_wrong_call: verdict.first_wrong_call,
-            repair: plan(case, &verdict.repair, SEPARATOR),
+            repair: repair(case, verdict, SEPARATOR),
         },
     }
 }
@@ -267,19 +281,30 @@ fn sample_metadata<'a>(case: &'a Case, verdict: Option<&Verdict>) -> SampleMetad
         class: verdict.and_then(|verdict| verdict.class).map(Class::as_str),
         flags: verdict.map(|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect()),
         topic: &case.topic,
+        day: case.time.as_ref().map(day),
+        durations_minutes: case.time.as_ref().map(|time| time.durations.as_slice()),
+        restarts: verdict.and_then(|verdict| verdict.time.as_ref()).map(|time| time.restarts),
         actions: case.actions.iter().map(|action| action.text.as_str()).collect(),
-        constraints: case.constraints.iter().map(|stated| stated_pair(case, stated)).collect(),
+        constraints: Stated::all(case).map(|stated| stated_words(case, stated)).collect(),
         correct_plans: case.difficulty.correct_plans.map(|count| count.to_string()),
         bits: case.difficulty.bits,
     }
 }
 
-fn stated_pair<'a>(case: &'a Case, stated: &'a StatedConstraint) -> StatedPair<'a> {
+fn stated_words<'a>(case: &'a Case, stated: Stated<'a>) -> StatedWords<'a> {
     let words = |source: &Source| case.words_at(source);
-    StatedPair {
-        before: &case.actions[stated.first].text,
-        after: &case.actions[stated.second].text,
-        words: stated.sources.first().map(words).unwrap_or_default(),
+    let (action, demand) = stated.parts(case);
+    StatedWords {
+        demand: match demand {
+            Demand::Before(after) => StatedDemand::Order { before: action, after },
+            Demand::Time(Bound::EndsBy(minute)) => {
+                StatedDemand::EndsBy { action, ends_by: clock_time(minute) }
+            }
+            Demand::Time(Bound::StartsFrom(minute)) => {
+                StatedDemand::StartsFrom { action, starts_from: clock_time(minute) }
+            }
+        },
+        words: stated.sources().first().map(words).unwrap_or_default(),
     }
 }
 

@@ -162,7 +162,7 @@ fn body_of(text: &str, last: &str) -> String {
 }
 
 fn system_out(case: &Case, verdict: &Verdict, outcome: &Outcome) -> String {
-    let called = explanation::plan(case, &verdict.calls, ", ");
+    let called = explanation::called(case, verdict, ", ");
     let called = if called.is_empty() { "nothing" } else { &called };
     let mut text = format!("called: {called}");
     let tokens = outcome.usage;

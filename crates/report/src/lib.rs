@@ -8,6 +8,7 @@ mod explanation;
 pub mod html;
 pub mod inspect;
 pub mod junit;
+mod stated;
 pub mod step_summary;
 
 pub use campaign::{ReportedCampaign, TraceSource};

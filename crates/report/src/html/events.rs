@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use maud::{Markup, html};
-use planproof_synth::{Case, Verdict};
+use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict};
 use planproof_trace::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, ToolCall, ToolResult, Trace,
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, TimeOfDay, ToolCall, ToolResult,
+    Trace,
 };
 
 use super::NAME_CHARACTERS_MAX;
@@ -55,7 +56,8 @@ fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
 }
 
 /// Places of the calls that were executed as actions, in the order of their starts. Calls and results are paired as the
-/// oracle pairs them: a result answers the latest call with its id, if that has no answer yet.
+/// oracle pairs them: a result answers the latest call with its id, if that has no answer yet. In the time form only
+/// calls after the last restart count, and only those with a start.
 fn executed_calls(case: &Case, events: &[Event]) -> Vec<usize> {
     let mut calls: Vec<(usize, &ToolCall, Option<&ToolResult>)> = Vec::new();
     for (place, event) in events.iter().enumerate() {
@@ -70,13 +72,20 @@ fn executed_calls(case: &Case, events: &[Event]) -> Vec<usize> {
             EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
         }
     }
-    calls
+    calls.retain(|(.., answer)| answer.is_some_and(|answer| !answer.is_error));
+    let restart = calls.iter().rposition(|(_, call, _)| case.is_restart(&call.name));
+    calls[restart.map_or(0, |restart| restart + 1)..]
         .iter()
-        .filter(|(_, call, answer)| {
-            answer.is_some_and(|answer| !answer.is_error) && case.action_of_tool(&call.name).is_some()
+        .filter(|(_, call, _)| {
+            case.action_of_tool(&call.name).is_some() && (case.time.is_none() || has_start(call))
         })
         .map(|(place, ..)| *place)
         .collect()
+}
+
+fn has_start(call: &ToolCall) -> bool {
+    let start = call.arguments.as_object().and_then(|arguments| arguments.get(START_TIME_ARGUMENT)?.as_str());
+    start.and_then(TimeOfDay::parse).is_some()
 }
 
 /// Whether the calls are those of the verdict. A trace that was changed since must not lend its calls to it.
@@ -160,8 +169,13 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                         _ => None,
                     });
                 let number = executed.binary_search(&place).ok().map(|index| index + 1);
+                let is_answered = answer.is_some_and(|answer| !answer.is_error);
                 let remark = match number {
-                    None if answer.is_some_and(|answer| !answer.is_error) => Some("belongs to no action"),
+                    None if case.is_restart(&call.name) => is_answered.then_some("clears the day"),
+                    None if case.action_of_tool(&call.name).is_some() => {
+                        (is_answered && case.time.is_some()).then_some("is not judged")
+                    }
+                    None if is_answered => Some("belongs to no action"),
                     Some(_) if !done.insert(&call.name) => Some("was done before"),
                     _ => None,
                 };

@@ -3,10 +3,12 @@
 
 use maud::{Markup, html};
 use planproof_bench::{Outcome, violated_places};
-use planproof_synth::{ActionId, Case, Class, ConstraintId, Flag, Source, StatedConstraint, Verdict};
+use planproof_synth::{ActionId, Case, Class, Flag, Source, Verdict};
 
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
+use crate::explanation::{day, late, restarts, time_notes, wrong_start};
+use crate::stated::{Demand, Stated, duration, span};
 
 /// Most characters shown of a paragraph; that of 64 actions has about half as many.
 const PARAGRAPH_CHARACTERS_MAX: usize = 20_000;
@@ -63,6 +65,7 @@ pub(super) fn gist(case: &Case, verdict: &Verdict) -> Markup {
                 }
             },
             Some(Class::ActionLost) => { "missing: " (all_of(case, &lost)) },
+            Some(Class::OrderError) if verdict.time.is_some() => (broken_demand(case, verdict)),
             Some(Class::OrderError) => {
                 @match verdict.first_wrong_call.and_then(|wrong| Some((wrong, verdict.calls.get(wrong)?))) {
                     Some((wrong, id)) => { "call " (wrong + 1) ", " (action(case, id)) ", came too early" },
@@ -71,9 +74,24 @@ pub(super) fn gist(case: &Case, verdict: &Verdict) -> Markup {
             },
             Some(Class::Repeated) => { "done again: " (all_of(case, &repeated(verdict))) },
             Some(Class::Distractor) => "a tool of no action was called",
-            Some(Class::ParameterError) => "a start time that cannot be",
+            Some(Class::ParameterError) => {
+                "a start that cannot be"
+                @if let Some(error) = verdict.time.iter().flat_map(|time| &time.parameter_errors).next() {
+                    ": " (Foreign::owned(&wrong_start(case, error), REASON_CHARACTERS_MAX))
+                }
+            },
         }
     }
+}
+
+/// The first constraint of the time form that does not hold, or the first task that ended after the day.
+fn broken_demand(case: &Case, verdict: &Verdict) -> Markup {
+    let violated = verdict.violated.first().and_then(|violated| Stated::find(case, &violated.id));
+    let what = match violated {
+        Some(stated) => format!("not {}", stated.in_words(case)),
+        None => late(case, verdict).into_iter().next().unwrap_or_default(),
+    };
+    html! { (Foreign::owned(&what, REASON_CHARACTERS_MAX)) }
 }
 
 fn ended(verdict: &Verdict) -> Foreign<'_> {
@@ -100,9 +118,8 @@ fn repeated(verdict: &Verdict) -> Vec<ActionId> {
 /// The paragraph. Each `mark` holds exactly the words at a violated place; `data-constraint` names the constraints that
 /// are stated there, and the title says them in full.
 pub(super) fn paragraph(case: &Case, verdict: &Verdict) -> Markup {
-    let violated = |id: &ConstraintId| verdict.violated.iter().any(|violated| violated.id == *id);
-    let stated: Vec<&StatedConstraint> =
-        case.constraints.iter().filter(|stated| violated(&stated.id)).collect();
+    let is_violated = |stated: &Stated<'_>| State::of(*stated, verdict) == State::Violated;
+    let stated: Vec<Stated<'_>> = Stated::all(case).filter(is_violated).collect();
     let places = violated_places(case, verdict);
     let (pieces, left_out) = pieces(&case.paragraph, &places);
     html! {
@@ -118,20 +135,26 @@ pub(super) fn paragraph(case: &Case, verdict: &Verdict) -> Markup {
     }
 }
 
-fn mark(case: &Case, text: &str, violated: &[&StatedConstraint], place: &Source) -> Markup {
+fn mark(case: &Case, text: &str, violated: &[Stated<'_>], place: &Source) -> Markup {
     let is_here = |source: &Source| place.start <= source.start && source.end <= place.end;
-    let here: Vec<(&StatedConstraint, Foreign<'_>)> = violated
+    let here: Vec<(Stated<'_>, Foreign<'_>)> = violated
         .iter()
-        .filter(|stated| stated.sources.iter().any(is_here))
+        .filter(|stated| stated.sources().iter().any(is_here))
         .take(CONSTRAINTS_MAX)
-        .map(|stated| (*stated, constraint_id(stated)))
+        .map(|stated| (*stated, constraint_id(*stated)))
         .collect();
     let ids: Vec<&str> = here.iter().map(|(_, id)| id.as_str()).collect();
     let sentences: Vec<String> = here
         .iter()
         .map(|(stated, id)| {
-            let [first, second] = sides(case, stated);
-            format!("{} before {} ({})", first.as_str(), second.as_str(), id.as_str())
+            let name = |text| Foreign::short(text, NAME_CHARACTERS_MAX);
+            let (action, demand) = stated.parts(case);
+            match demand {
+                Demand::Before(after) => {
+                    format!("{} before {} ({})", name(action).as_str(), name(after).as_str(), id.as_str())
+                }
+                Demand::Time(bound) => format!("{} {bound} ({})", name(action).as_str(), id.as_str()),
+            }
         })
         .collect();
     let title = format!("Violated: {}", sentences.join("; "));
@@ -142,8 +165,8 @@ fn mark(case: &Case, text: &str, violated: &[&StatedConstraint], place: &Source)
     }
 }
 
-fn constraint_id(stated: &StatedConstraint) -> Foreign<'_> {
-    Foreign::short(stated.id.as_str(), NAME_CHARACTERS_MAX)
+fn constraint_id(stated: Stated<'_>) -> Foreign<'_> {
+    Foreign::short(stated.id().as_str(), NAME_CHARACTERS_MAX)
 }
 
 /// The text in pieces, those at `places` with their place, and the number of characters left out at its end. Places do
@@ -172,11 +195,15 @@ fn pieces<'a>(text: &'a str, places: &[Source]) -> (Vec<(&'a str, Option<Source>
     (pieces, text[cut..].chars().count() as u64)
 }
 
-fn sides<'a>(case: &'a Case, stated: &StatedConstraint) -> [Foreign<'a>; 2] {
-    [stated.first, stated.second].map(|place| {
-        let text = case.actions.get(place).map_or("", |action| &action.text);
-        Foreign::short(text, NAME_CHARACTERS_MAX)
-    })
+/// A constraint as a sentence.
+fn sentence(case: &Case, stated: Stated<'_>) -> Markup {
+    let name = |text| Foreign::short(text, NAME_CHARACTERS_MAX);
+    html! {
+        @match stated.parts(case) {
+            (action, Demand::Before(after)) => { b { (name(action)) } " before " b { (name(after)) } },
+            (action, Demand::Time(bound)) => { b { (name(action)) } " " (bound.to_string()) },
+        }
+    }
 }
 
 /// How a constraint fared.
@@ -188,10 +215,10 @@ enum State {
 }
 
 impl State {
-    fn of(stated: &StatedConstraint, verdict: &Verdict) -> Self {
-        if verdict.violated.iter().any(|violated| violated.id == stated.id) {
+    fn of(stated: Stated<'_>, verdict: &Verdict) -> Self {
+        if verdict.violated.iter().any(|violated| violated.id == *stated.id()) {
             Self::Violated
-        } else if verdict.undetermined.contains(&stated.id) {
+        } else if verdict.undetermined.contains(stated.id()) {
             Self::Undetermined
         } else {
             Self::Held
@@ -220,17 +247,17 @@ pub(super) fn violated_constraints(case: &Case, verdict: &Verdict) -> Markup {
 
 /// Constraints in these states. Lists state several pairs with the same words, which are shown once for all of them.
 fn constraint_list(case: &Case, verdict: &Verdict, states: &[State]) -> Markup {
-    let mut groups: Vec<(State, &[Source], Vec<&StatedConstraint>)> = Vec::new();
-    let wanted: Vec<(State, &StatedConstraint)> = states
+    let mut groups: Vec<(State, &[Source], Vec<Stated<'_>>)> = Vec::new();
+    let wanted: Vec<(State, Stated<'_>)> = states
         .iter()
-        .flat_map(|&wanted| case.constraints.iter().map(move |stated| (wanted, stated)))
-        .filter(|(wanted, stated)| State::of(stated, verdict) == *wanted)
+        .flat_map(|&wanted| Stated::all(case).map(move |stated| (wanted, stated)))
+        .filter(|(wanted, stated)| State::of(*stated, verdict) == *wanted)
         .collect();
     for &(state, stated) in wanted.iter().take(CONSTRAINTS_MAX) {
-        let alike = groups.iter().position(|(of, sources, _)| *of == state && *sources == stated.sources);
+        let alike = groups.iter().position(|(of, sources, _)| *of == state && *sources == stated.sources());
         match alike {
             Some(place) => groups[place].2.push(stated),
-            None => groups.push((state, &stated.sources, vec![stated])),
+            None => groups.push((state, stated.sources(), vec![stated])),
         }
     }
     html! {
@@ -243,16 +270,15 @@ fn constraint_list(case: &Case, verdict: &Verdict, states: &[State]) -> Markup {
     }
 }
 
-fn constraint_group(case: &Case, state: State, sources: &[Source], group: &[&StatedConstraint]) -> Markup {
+fn constraint_group(case: &Case, state: State, sources: &[Source], group: &[Stated<'_>]) -> Markup {
     let [sign, word] = state.words();
-    let ids: Vec<Foreign<'_>> = group.iter().map(|stated| constraint_id(stated)).collect();
+    let ids: Vec<Foreign<'_>> = group.iter().map(|stated| constraint_id(*stated)).collect();
     html! {
         li.(word) data-constraint=(ids.iter().map(Foreign::as_str).collect::<Vec<_>>().join(" ")) {
             span.state { span aria-hidden="true" { (sign) } " " (word) } " "
             div.pairs-stated {
                 @for (stated, id) in group.iter().zip(&ids) {
-                    @let [first, second] = sides(case, stated);
-                    p { b { (first) } " before " b { (second) } " " span.id { (id) } }
+                    p { (sentence(case, *stated)) " " span.id { (id) } }
                 }
             }
             " "
@@ -271,14 +297,26 @@ fn constraint_group(case: &Case, state: State, sources: &[Source], group: &[&Sta
 /// What was called and what would have been right, and all else that the verdict says.
 pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
     let lost = lost(case, verdict);
+    let time = verdict.time.as_ref();
+    let [starts, repair_starts]: [&[u16]; 2] =
+        time.map_or([&[], &[]], |time| [&time.starts, &time.repair_starts]);
     html! {
         dl.facts {
+            @if let Some(form) = &case.time {
+                dt { "Day" }
+                dd { (day(form)) }
+            }
+            @if let Some(restarts) = restarts(verdict) {
+                dt { "Restarts" }
+                dd { (restarts) }
+            }
             dt { "Called" }
-            dd { (sequence(case, &verdict.calls, verdict.first_wrong_call)) }
+            dd { (sequence(case, &verdict.calls, starts, verdict.first_wrong_call)) }
             @if !verdict.repair.is_empty() {
                 dt { "Right would be" }
-                dd.right { (sequence(case, &verdict.repair, None)) }
+                dd.right { (sequence(case, &verdict.repair, repair_starts, None)) }
             }
+            (wrong_times(case, verdict))
             @if !lost.is_empty() {
                 dt { "Missing" }
                 dd { (all_of(case, &lost)) }
@@ -305,17 +343,45 @@ pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
                 dt { "Note" }
                 dd { "Calls overlapped in time." }
             }
+            @for note in time_notes(case, verdict) {
+                dt { "Note" }
+                dd { (note) }
+            }
         }
     }
 }
 
-/// Actions in a sequence, the wrong one marked. Repeats right behind each other are counted.
-fn sequence(case: &Case, ids: &[ActionId], wrong: Option<usize>) -> Markup {
+/// Starts that cannot be, and tasks that ended after the day.
+fn wrong_times(case: &Case, verdict: &Verdict) -> Markup {
+    let errors = verdict.time.as_ref().map(|time| time.parameter_errors.as_slice()).unwrap_or_default();
+    let late = late(case, verdict);
+    html! {
+        @if !errors.is_empty() {
+            dt { "Wrong starts" }
+            dd {
+                @for error in errors.iter().take(CALLS_MAX) {
+                    p { (Foreign::owned(&wrong_start(case, error), REASON_CHARACTERS_MAX)) }
+                }
+                @if let Some(more @ 1..) = errors.len().checked_sub(CALLS_MAX) {
+                    p { "and " (count(more as u64)) " more" }
+                }
+            }
+        }
+        @if !late.is_empty() {
+            dt { "Late" }
+            dd { @for late in &late { p { (Foreign::short(late, REASON_CHARACTERS_MAX)) } } }
+        }
+    }
+}
+
+/// Actions in a sequence, with the starts that there are, the wrong one marked. Repeats right behind each other are
+/// counted where they have no starts, which differ.
+fn sequence(case: &Case, ids: &[ActionId], starts: &[u16], wrong: Option<usize>) -> Markup {
     if ids.is_empty() {
         return html! { "nothing" };
     }
     let mut rows: Vec<(usize, &[ActionId])> = Vec::new();
-    for row in ids.chunk_by(|one, next| one == next) {
+    for row in ids.chunk_by(|one, next| starts.is_empty() && one == next) {
         rows.push((rows.last().map_or(0, |(place, row)| place + row.len()), row));
     }
     html! {
@@ -324,14 +390,28 @@ fn sequence(case: &Case, ids: &[ActionId], wrong: Option<usize>) -> Markup {
                 // A call that is made too early is never a repeat, so it can only be the first of its row.
                 @if wrong == Some(place) {
                     li.wrong title="first wrong call" {
-                        (action(case, &row[0])) span.unseen { " (first wrong call)" } (times(row.len()))
+                        (action(case, &row[0])) (when(case, &row[0], starts.get(place))) span.unseen { " (first wrong call)" } (times(row.len()))
                     }
                 } @else {
-                    li { (action(case, &row[0])) (times(row.len())) }
+                    li { (action(case, &row[0])) (when(case, &row[0], starts.get(place))) (times(row.len())) }
                 }
             }
         }
         @if let Some(more @ 1..) = rows.len().checked_sub(CALLS_MAX) { " and " (count(more as u64)) " more" }
+    }
+}
+
+/// From when to when an action is done, and how long that takes.
+fn when(case: &Case, id: &ActionId, start: Option<&u16>) -> Markup {
+    html! {
+        @if let Some(start) = start {
+            " " span.quiet {
+                (span(case, id, *start))
+                @if let Some(minutes) = duration(case, id) {
+                    ", " (counted(u64::from(minutes), "minute", "minutes"))
+                }
+            }
+        }
     }
 }
 

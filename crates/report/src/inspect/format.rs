@@ -164,7 +164,7 @@ pub(super) struct Score<'a> {
 
 #[derive(Serialize)]
 pub(super) struct ScoreMetadata<'a> {
-    pub(super) violated: Vec<StatedPair<'a>>,
+    pub(super) violated: Vec<StatedWords<'a>>,
     pub(super) first_wrong_call: Option<usize>,
     pub(super) repair: String,
 }
@@ -175,18 +175,35 @@ pub(super) struct SampleMetadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) flags: Option<Vec<&'static str>>,
     pub(super) topic: &'a str,
+    /// From when to when, in the time form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) day: Option<String>,
+    /// Minutes, in the order of the actions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) durations_minutes: Option<&'a [u16]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) restarts: Option<u32>,
     pub(super) actions: Vec<&'a str>,
-    pub(super) constraints: Vec<StatedPair<'a>>,
+    pub(super) constraints: Vec<StatedWords<'a>>,
     /// Decimal text, because it can be above 2^53.
     pub(super) correct_plans: Option<String>,
     pub(super) bits: Option<f64>,
 }
 
 #[derive(Serialize)]
-pub(super) struct StatedPair<'a> {
-    pub(super) before: &'a str,
-    pub(super) after: &'a str,
+pub(super) struct StatedWords<'a> {
+    #[serde(flatten)]
+    pub(super) demand: StatedDemand<'a>,
     pub(super) words: &'a str,
+}
+
+/// What a constraint demands. Times are of the form HH:MM.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum StatedDemand<'a> {
+    Order { before: &'a str, after: &'a str },
+    EndsBy { action: &'a str, ends_by: String },
+    StartsFrom { action: &'a str, starts_from: String },
 }
 
 /// Inspect wants two tracebacks, which only Python has.

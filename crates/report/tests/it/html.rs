@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use planproof_bench::SimKind;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{ReportedCampaign, TraceSource};
-use planproof_synth::{Case, Class, Options, Verdict};
+use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
 use planproof_trace::{
     Arguments, CallId, EndReason, EventKind, FinishReason, ToolCall, ToolResult, Trace, Usage,
 };
@@ -124,20 +124,27 @@ fn headings_skip_no_level() {
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
 }
 
+/// Where the case states a constraint of either kind.
+fn sources<'a>(case: &'a Case, id: &ConstraintId) -> &'a [Source] {
+    let mut all = case.constraint_ids().zip(case.constraint_sources());
+    all.find(|(known, _)| *known == id).expect("a verdict names constraints of its case").1
+}
+
 /// The characters of the paragraph that state what was violated, by the constraints' own places.
 fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
-    let violated = verdict.violated.iter().flat_map(|violated| {
-        let stated = case.constraints.iter().find(|stated| stated.id == violated.id);
-        stated.expect("a verdict names constraints of its case").sources.iter()
-    });
+    let violated = verdict.violated.iter().flat_map(|violated| sources(case, &violated.id));
     violated.flat_map(|source| source.start as usize..source.end as usize).collect()
 }
 
 #[test]
 fn marks_cover_exactly_the_violated_words() {
-    let options = Options { actions_max: 7, ..Options::default() };
-    let campaign = TestCampaign::simulated(SimKind::Careless, options, 80);
-    let page = parsed(&campaign);
+    for options in [Options { actions_max: 7, ..Options::default() }, crate::time_form::options()] {
+        marks_cover_exactly_what_is_violated(&TestCampaign::simulated(SimKind::Careless, options, 80));
+    }
+}
+
+fn marks_cover_exactly_what_is_violated(campaign: &TestCampaign) {
+    let page = parsed(campaign);
     let shown = page.all("details", "case");
     assert_eq!(shown.len() as u64, campaign.report.failed);
     let mut marks_with_several = 0;
@@ -161,8 +168,7 @@ fn marks_cover_exactly_the_violated_words() {
                 marked.extend(at..end);
                 let ids: Vec<&str> = mark.attribute("data-constraint").split(' ').collect();
                 for violated in &verdict.violated {
-                    let first =
-                        &case.constraints.iter().find(|stated| stated.id == violated.id).unwrap().sources[0];
+                    let first = sources(case, &violated.id)[0];
                     let is_here = (at..end).contains(&(first.start as usize));
                     assert!(
                         !is_here || ids.contains(&violated.id.as_str()),
@@ -183,7 +189,7 @@ fn marks_cover_exactly_the_violated_words() {
             items.iter().flat_map(|item| item.attribute("data-constraint").split(' ')).collect()
         };
         assert_eq!(listed("violated").into_iter().collect::<BTreeSet<_>>(), violated);
-        assert_eq!(listed("").len(), case.constraints.len());
+        assert_eq!(listed("").len(), case.constraint_ids().count());
     }
     assert!(marks_with_several > 0, "the cases are too simple to show anything");
 }

@@ -9,3 +9,4 @@ mod junit;
 mod markup;
 mod mixed;
 mod step_summary;
+mod time_form;

@@ -1,0 +1,91 @@
+//! What a case states, of either kind: one action before another, or, in the time form, a clock time for an action.
+
+use std::fmt;
+
+use planproof_synth::{
+    ActionId, Bound, Case, ConstraintId, Source, StatedBound, StatedConstraint, clock_time,
+};
+
+/// A constraint of a case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stated<'a> {
+    /// One action before another.
+    Order(&'a StatedConstraint),
+    /// A clock time for an action.
+    Time(&'a StatedBound),
+}
+
+impl<'a> Stated<'a> {
+    /// All constraints of the case, in the order of [`Case::constraint_ids`].
+    pub(crate) fn all(case: &'a Case) -> impl Iterator<Item = Self> {
+        let bounds = case.time.iter().flat_map(|time| &time.bounds).map(Self::Time);
+        case.constraints.iter().map(Self::Order).chain(bounds)
+    }
+
+    /// The constraint with that id.
+    pub(crate) fn find(case: &'a Case, id: &ConstraintId) -> Option<Self> {
+        Self::all(case).find(|stated| stated.id() == id)
+    }
+
+    pub(crate) fn id(self) -> &'a ConstraintId {
+        match self {
+            Self::Order(stated) => &stated.id,
+            Self::Time(stated) => &stated.id,
+        }
+    }
+
+    /// Where the paragraph says so.
+    pub(crate) fn sources(self) -> &'a [Source] {
+        match self {
+            Self::Order(stated) => &stated.sources,
+            Self::Time(stated) => &stated.sources,
+        }
+    }
+
+    /// The words of the action that it speaks of first, and what it demands of it.
+    pub(crate) fn parts(self, case: &'a Case) -> (&'a str, Demand<'a>) {
+        let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());
+        match self {
+            Self::Order(stated) => (text(stated.first), Demand::Before(text(stated.second))),
+            Self::Time(stated) => (text(stated.action), Demand::Time(stated.bound)),
+        }
+    }
+
+    /// "payroll audit before stock check", "payroll audit ends by 14:30".
+    pub(crate) fn in_words(self, case: &Case) -> String {
+        let (action, demand) = self.parts(case);
+        format!("{action} {demand}")
+    }
+}
+
+/// What a constraint demands of an action.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Demand<'a> {
+    /// To come before the action with these words.
+    Before(&'a str),
+    /// To keep to a clock time.
+    Time(Bound),
+}
+
+impl fmt::Display for Demand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before(action) => write!(f, "before {action}"),
+            Self::Time(bound) => bound.fmt(f),
+        }
+    }
+}
+
+/// How long an action takes, in minutes; `None` in the basic form.
+pub(crate) fn duration(case: &Case, id: &ActionId) -> Option<u16> {
+    let place = case.actions.iter().position(|action| action.id == *id)?;
+    case.time.as_ref()?.durations.get(place).copied()
+}
+
+/// "09:00 to 09:45": when an action that starts then is done.
+pub(crate) fn span(case: &Case, id: &ActionId, start: u16) -> String {
+    match duration(case, id) {
+        Some(duration) => format!("{} to {}", clock_time(start), clock_time(start.saturating_add(duration))),
+        None => clock_time(start),
+    }
+}
