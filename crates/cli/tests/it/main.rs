@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod budgets;
 mod campaigns;
 mod cases;
 mod check;
@@ -10,6 +11,7 @@ mod demo;
 mod external;
 mod input;
 mod interrupt;
+mod recording;
 mod servers;
 mod stand_in;
 mod stored;

@@ -133,17 +133,21 @@ fn malformed_arguments_are_the_agents_mistake() {
 }
 
 /// `planproof serve-model`, and where it is.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    base_url: String,
+    pub(crate) base_url: String,
     // A server whose stdout is closed ends.
     _out: BufReader<ChildStdout>,
 }
 
 impl Served {
-    fn start(place: &Place, line: &str) -> Self {
+    pub(crate) fn start(place: &Place, line: &str) -> Self {
+        Self::start_with_key(place, line, KEY)
+    }
+
+    pub(crate) fn start_with_key(place: &Place, line: &str, key: &str) -> Self {
         let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
-        command.env("PLANPROOF_SERVE_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env("PLANPROOF_SERVE_KEY", key).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut first = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());

@@ -37,6 +37,11 @@ impl StandIn {
         Self { base_url, requests }
     }
 
+    /// Where it is, as OPENAI_BASE_URL has it.
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     /// How many requests there were so far.
     pub(crate) fn requests(&self) -> usize {
         self.requests.lock().unwrap().len()
