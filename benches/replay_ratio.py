@@ -26,7 +26,7 @@ KEY = "benchmark"
 THINK_MS = 20
 ACTIONS = 8
 # Runs at once, and cases: so many that a recorded campaign takes some seconds.
-CAMPAIGNS = [(1, 20), (8, 160), (64, 640)]
+CAMPAIGNS = [(1, 150), (8, 1200), (64, 4000)]
 
 
 def build() -> Path:
@@ -72,7 +72,7 @@ def spread(values: list[float], form: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, help="the command to measure, in the place of a release build")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     program = (arguments.program or build()).resolve()
     print(f"Model requests wait {THINK_MS} ms each; {ACTIONS} actions a case; {arguments.rounds} rounds.\n")

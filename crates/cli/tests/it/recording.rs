@@ -113,6 +113,22 @@ fn another_wording_is_told_with_its_difference() {
 }
 
 #[test]
+fn other_cases_are_told() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 4 --record r.jsonl -q").code(0);
+    let path = place.path("r.jsonl");
+    let recorded = fs::read_to_string(&path).unwrap();
+    // As if other options drew the cases, or another seed.
+    edit(&path, |text| text.replacen("\"actions_max\":5", "\"actions_max\":9", 1));
+    let run = place.run("test --replay r.jsonl -q").code(3);
+    assert!(run.err.contains("  case 7-0: the recording does not hold this request: "), "{run:?}");
+    fs::write(&path, recorded.replacen("\"drawn\":{\"seed\":\"7\"", "\"drawn\":{\"seed\":\"8\"", 1)).unwrap();
+    let run = place.run("test --replay r.jsonl -q --json").code(3);
+    assert_eq!(run.json()["not_run"], 4);
+    assert!(run.err.ends_with("  case 7-3: it was recorded, and is not drawn any more\n"), "{run:?}");
+}
+
+#[test]
 fn another_verdict_is_told() {
     let place = Place::new();
     place.run("test tools@sim/careless --cases 20 --record r.jsonl -q").code(1);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct StoredOptions {
     #[serde(with = "decimal")]
     pub(super) seed: u64,

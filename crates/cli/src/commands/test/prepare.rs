@@ -263,6 +263,9 @@ fn replay(arguments: &TestArguments, file: &Path, agent: Option<&str>) -> Result
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
         allow_open_files(&agent, options.concurrency.min(cases.cases.len()))?;
+    } else {
+        // The answers come at once, so there is nothing to be spared.
+        options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
     }
 
     let store = open_store(&arguments.store)?;
