@@ -387,7 +387,7 @@ pub(crate) struct TestArguments {
     /// Most model turns of a run (for external agents: tool calls).
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub(crate) iterations: u32,
-    /// Serve this simulated model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
+    /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
     /// it.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,

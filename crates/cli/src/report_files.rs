@@ -113,7 +113,9 @@ impl ReportFileArguments {
     ///
     /// # Errors
     /// One cannot be written, two are the same, or more than one document is for stdout.
-    pub(crate) fn open(&self, global: &Global) -> Result<ReportFiles, Failure> {
+    /// `taken` are other files of the same command, with the options that name them: a report must not destroy one.
+    pub(crate) fn open(&self, global: &Global, taken: &[(&str, &Path)]) -> Result<ReportFiles, Failure> {
+        self.must_differ_from(taken)?;
         let mut files = ReportFiles(Vec::new());
         let plain = [
             (Format::Html, &self.html),
@@ -157,6 +159,27 @@ fn step_summary_of_github() -> Result<PathBuf, Failure> {
     named.map(PathBuf::from).ok_or_else(|| {
         Failure::usage(format!("{STEP_SUMMARY} is not set: name a file, as in --step-summary summary.md"))
     })
+}
+
+impl ReportFileArguments {
+    fn must_differ_from(&self, taken: &[(&str, &Path)]) -> Result<(), Failure> {
+        let summary = self.step_summary.iter().flatten();
+        let named = [&self.html, &self.junit, &self.csv, &self.inspect].into_iter().flatten().chain(summary);
+        for path in named {
+            if let Some((option, _)) = taken.iter().find(|(_, other)| resolved(other) == resolved(path)) {
+                return Err(Failure::usage(format!(
+                    "{} is the file of {option}: name another one for the report",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file behind a path, as far as it is there.
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 impl ReportFiles {

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
 /// The files that are asked for, or the tables where there are none.
 fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     stored::find(store, &arguments.run)?;
-    let files = arguments.files.open(global)?;
+    let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
     if files.is_empty() {
         return show(store, &arguments.run, arguments.findings, false, global);
     }

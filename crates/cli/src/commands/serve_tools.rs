@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         };
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
-    let recorder = Arc::new(Recorder::new(clock).hiding(secrets::held()));
+    let secrets = secrets::held_apart_from(std::slice::from_ref(&case));
+    let recorder = Arc::new(Recorder::new(clock).hiding(secrets));
     recorder.record(EventKind::Query { text: case.query.clone() });
     let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };
     // A client on stdin may send the next call before it has the answer to the last; they are executed as they came.

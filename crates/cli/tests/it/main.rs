@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod budgets;
 mod campaigns;
 mod cases;
 mod check;
@@ -13,6 +14,7 @@ mod external;
 mod init;
 mod input;
 mod interrupt;
+mod recording;
 mod reports;
 mod run;
 mod servers;

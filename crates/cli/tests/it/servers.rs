@@ -133,20 +133,24 @@ fn malformed_arguments_are_the_agents_mistake() {
 }
 
 /// `planproof serve-model`, and where it is.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    base_url: String,
+    pub(crate) base_url: String,
     // A server whose stdout is closed ends.
     _out: BufReader<ChildStdout>,
 }
 
 impl Served {
-    fn start(place: &Place, line: &str) -> Self {
-        Self::spawn(place.command(&line.split(' ').collect::<Vec<_>>()))
+    pub(crate) fn start(place: &Place, line: &str) -> Self {
+        Self::start_with_key(place, line, KEY)
     }
 
-    fn spawn(mut command: std::process::Command) -> Self {
-        command.env("PLANPROOF_SERVE_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::null());
+    pub(crate) fn start_with_key(place: &Place, line: &str, key: &str) -> Self {
+        Self::spawn(place.command(&line.split(' ').collect::<Vec<_>>()), key)
+    }
+
+    fn spawn(mut command: std::process::Command, key: &str) -> Self {
+        command.env("PLANPROOF_SERVE_KEY", key).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut first = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -252,7 +256,7 @@ fn a_model_of_anthropic_is_asked_and_passed_on() {
     assert_eq!(report["tokens"], json!({"input": 44, "output": 28}));
     assert_eq!(server.requests(), 4);
 
-    let served = Served::spawn(with_anthropic("serve-model anthropic/claude-x"));
+    let served = Served::spawn(with_anthropic("serve-model anthropic/claude-x"), KEY);
     let line = "test tools@openai/any --cases 1 --actions 3 -q --json";
     let passed_on = Run::of(model_command(&place, line, &served.base_url), "").json();
     assert_eq!((&passed_on["tokens"], &passed_on["classes"]), (&report["tokens"], &report["classes"]));

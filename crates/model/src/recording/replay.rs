@@ -28,6 +28,8 @@ pub struct ReplayModel {
     model: usize,
     secrets: Secrets,
     tool_lists: ToolLists,
+    /// The same without secrets.
+    redacted_lists: ToolLists,
     /// Places of the exchanges by what was asked.
     answers: HashMap<Key, Vec<usize>>,
     /// Where the conversations begin that go on from a kept reply, by the name it is given.
@@ -42,8 +44,8 @@ struct State {
 }
 
 impl ReplayModel {
-    /// The model that was recorded. `secrets` are left out of requests before they are looked for, as they were when the
-    /// recording was made.
+    /// The model that was recorded. A request that the recording does not hold as it is, is looked for without `secrets`,
+    /// which are left out of recordings.
     ///
     /// # Errors
     /// [`RecordingError::NoModel`] unless the recording is of one model.
@@ -73,8 +75,8 @@ impl ReplayModel {
 
     fn of_place(recording: Arc<Recording>, model: usize, secrets: Secrets) -> Self {
         let (answers, kept) = (answers(&recording), kept(&recording));
-        let (tool_lists, state) = (ToolLists::default(), Mutex::default());
-        Self { recording, model, secrets, tool_lists, answers, kept, state }
+        let (tool_lists, redacted_lists, state) = Default::default();
+        Self { recording, model, secrets, tool_lists, redacted_lists, answers, kept, state }
     }
 
     /// How the requests differed that the recording does not hold: the first [`MISSES_KEPT_MAX`] of them.
@@ -91,10 +93,19 @@ impl ReplayModel {
             None => key::beginning(),
             Some(id) => self.kept.get(id).copied().unwrap_or_else(|| key::after_unknown(id)),
         };
-        self.outcome(&Asked::chat(self.name(), request, start, &self.tool_lists, &self.secrets))
+        let none = Secrets::default();
+        let asked = Asked::chat(self.name(), request, start, &self.tool_lists, &none);
+        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
+            return self.outcome(&asked);
+        }
+        self.outcome(&Asked::chat(self.name(), request, start, &self.redacted_lists, &self.secrets))
     }
 
     fn completion_outcome(&self, request: &CompletionRequest) -> Result<Outcome, ModelError> {
+        let asked = Asked::completion(self.name(), request, &Secrets::default());
+        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
+            return self.outcome(&asked);
+        }
         self.outcome(&Asked::completion(self.name(), request, &self.secrets))
     }
 

@@ -135,7 +135,8 @@ impl ApiError {
 }
 
 impl From<ModelError> for ApiError {
-    /// The model's refusal because of its rate limit is passed on as such; everything else is a bad gateway.
+    /// The model's refusal because of its rate limit is passed on as such. What asking again cannot change is said with a
+    /// status that clients do not try again at; everything else is a bad gateway.
     fn from(error: ModelError) -> Self {
         match &error {
             ModelError::Status { status: 429, retry_after, .. } => Self {
@@ -143,6 +144,12 @@ impl From<ModelError> for ApiError {
                 retry_after: *retry_after,
                 ..Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string(), Some("rate_limit_exceeded"))
             },
+            ModelError::BudgetUsedUp { .. } => {
+                Self::new(StatusCode::PAYMENT_REQUIRED, error.to_string(), Some("budget_used_up"))
+            }
+            ModelError::NotRecorded { .. } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string(), Some("not_recorded"))
+            }
             _ => Self::new(StatusCode::BAD_GATEWAY, error.to_string(), Some("model_error")),
         }
     }

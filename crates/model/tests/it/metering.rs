@@ -12,6 +12,8 @@ use planproof_model::{
 use planproof_trace::{FinishReason, Usage};
 use proptest::prelude::*;
 
+use crate::server::{send, start};
+
 /// A model that takes as long and as many tokens as the request says, and counts them itself.
 #[derive(Default)]
 struct Paid {
@@ -277,4 +279,21 @@ async fn plain_texts_are_counted_too() {
     assert_eq!(meter.spent().usage, Usage { input_tokens: 100, output_tokens: 2 });
     assert!(model.complete(&request).await.is_ok(), "the estimate has learned");
     assert!(model.complete(&CompletionRequest { prompt: "x".repeat(2000), ..request }).await.is_err());
+}
+
+#[tokio::test]
+async fn clients_of_a_served_model_are_told_not_to_try_again() {
+    let (paid, _, model) = metered(Budget { tokens_max: Some(1), ..Budget::default() });
+    let address = start(Arc::new(model), |_| ()).await;
+    for is_streamed in [false, true] {
+        let body = format!(r#"{{"stream":{is_streamed},"messages":[{{"role":"user","content":"0 1"}}]}}"#);
+        let length = body.len();
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             connection: close\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let answer = send(address, &(head + &body)).await;
+        assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (402, Some("budget_used_up")));
+    }
+    assert_eq!(paid.requests.load(Ordering::SeqCst), 0);
 }

@@ -16,7 +16,7 @@ use super::prepare::{Prepared, Served};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::Failure;
-use crate::{progress, secrets, signals};
+use crate::{progress, signals};
 
 /// What came of a campaign.
 pub(super) struct Ended {
@@ -45,7 +45,11 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         None => None,
     };
     let supervision = Supervision {
-        secrets: secrets::held_with(prepared.served.is_some().then_some(key)),
+        secrets: if prepared.served.is_some() {
+            prepared.secrets.with(key)
+        } else {
+            prepared.secrets.clone()
+        },
         meter: prepared.meter.clone(),
         deadline: prepared.budgets.deadline(),
     };

@@ -49,7 +49,9 @@ impl<'a> Models<'a> {
         let model: Arc<dyn Model> = match &self.recording {
             None => select::model(name, form, self.asking)?,
             Some(recording) => {
-                let model = ReplayModel::of_model(Arc::clone(recording), name, secrets::held())?;
+                // A recording that was made of another one has the model by its own name.
+                let model = ReplayModel::of_model(Arc::clone(recording), name, secrets::held())
+                    .or_else(|_| ReplayModel::new(Arc::clone(recording), secrets::held()))?;
                 let model = Arc::new(model);
                 self.replays.borrow_mut().push(Arc::clone(&model));
                 model

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct StoredOptions {
     #[serde(with = "decimal")]
     pub(super) seed: u64,
@@ -132,5 +133,25 @@ mod decimal {
             Either::Number(number) => Ok(number),
             Either::Digits(digits) => digits.parse().map_err(D::Error::custom),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_before_there_were_recordings_are_read() {
+        let old = r#"{"seed":7,"concurrency":64,"timeout_ms":180000,"iterations":50,"repeated_fails":true,
+            "distractor_fails":false,"serve_model":null,"solver_calls":26,"solver_ns":1,"synthesis_ns":2}"#;
+        let options: StoredOptions = serde_json::from_str(old).unwrap();
+        assert_eq!((options.seed, &options.answers), (7, &Answers::Live));
+        let seed = u64::MAX;
+        let answers = Answers::Record("r.jsonl".into());
+        let text =
+            serde_json::to_string(&StoredOptions { seed, answers: answers.clone(), ..options }).unwrap();
+        let options: StoredOptions = serde_json::from_str(&text).unwrap();
+        assert_eq!((options.seed, options.answers), (seed, answers));
+        assert!(text.contains("\"seed\":\"18446744073709551615\""), "{text}");
     }
 }

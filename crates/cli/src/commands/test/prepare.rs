@@ -16,7 +16,7 @@ use planproof_model::recording::{RecordingFile, ReplayModel};
 use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
 use planproof_synth::file::write_case;
 use planproof_synth::{Case, JudgeOptions};
-use planproof_trace::Usage;
+use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
 use super::cases::Cases;
@@ -51,6 +51,8 @@ pub(super) struct Prepared {
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
     pub(super) replayed: Option<Replayed>,
+    /// Kept out of traces and recordings.
+    pub(super) secrets: Secrets,
 }
 
 /// A model that is served, with what it tells the agent counted.
@@ -131,16 +133,17 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
     options.set_synthesis(cases.solver, cases.synthesis);
 
     let store = open_store(&arguments.store)?;
+    let secrets = secrets::held_apart_from(&cases.cases);
     let (recording, file) = match &options.answers {
         Answers::Live | Answers::Replay(_) => (None, None),
-        Answers::Cache(path) => (None, Some(recording::cache(path)?)),
+        Answers::Cache(path) => (None, Some(recording::cache(path, secrets.clone())?)),
         Answers::Record(path) => {
-            let recording = recording::begin(path, &arguments.recording)?;
+            let recording = recording::begin(path, &arguments.recording, secrets.clone())?;
             let file = recording.file.clone();
             (Some(recording), Some(file))
         }
     };
-    let meter = Arc::new(Meter::new(budgets.budget(), Spent::default()));
+    let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
     let id = create(&store, &agent, &cases.cases, &options, global)?;
     if let Some(recording) = &recording {
@@ -160,6 +163,7 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
         meter,
         recording,
         replayed: None,
+        secrets,
     })
 }
 
@@ -188,16 +192,18 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     let budgets = if is_complete { Budgets::default() } else { new_budgets.resumed(&row.progress)? };
     budgets.check(&models.names(), &prices)?;
     allow_open_files(&agent, options.concurrency.min(cases.len()))?;
+    let secrets = secrets::held_apart_from(&cases);
     let (recording, file) = match &options.answers {
         Answers::Live | Answers::Replay(_) => (None, None),
-        Answers::Cache(path) => (None, Some(recording::cache(path)?)),
+        Answers::Cache(path) => (None, Some(recording::cache(path, secrets.clone())?)),
         Answers::Record(path) => {
-            let recording = recording::go_on(path, &row.id)?;
+            let recording = recording::go_on(path, &row.id, secrets.clone())?;
             let file = recording.file.clone();
             (Some(recording), Some(file))
         }
     };
-    let meter = Arc::new(Meter::new(budgets.budget(), budgets::spent(&row.progress)));
+    let spent = with_cost(budgets::spent(&row.progress), &models, &prices);
+    let meter = Arc::new(Meter::new(budgets.budget(), spent));
     let told = Usage {
         input_tokens: row.progress.served_input_tokens,
         output_tokens: row.progress.served_output_tokens,
@@ -227,6 +233,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         meter,
         recording,
         replayed,
+        secrets,
     })
 }
 
@@ -260,7 +267,12 @@ fn replay(
     let cases = recorded.cases()?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
     options.set_synthesis(cases.solver, cases.synthesis);
-    allow_open_files(&agent, options.concurrency.min(cases.cases.len()))?;
+    if is_program {
+        allow_open_files(&agent, options.concurrency.min(cases.cases.len()))?;
+    } else {
+        // The answers come at once, so there is nothing to be spared.
+        options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
+    }
 
     let store = open_store(&arguments.store)?;
     let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
@@ -270,6 +282,7 @@ fn replay(
     agent.model.clone_from(&note.model);
     let id = create(&store, &agent, &cases.cases, &options, global)?;
     let left_out = left_out(&recorded, &cases.cases);
+    let secrets = secrets::held_apart_from(&cases.cases);
     let campaign = campaign(id, agent, cases.cases, &options)?;
     Ok(Prepared {
         store,
@@ -282,7 +295,14 @@ fn replay(
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
+        secrets,
     })
+}
+
+/// What was spent, whose cost is not known where nothing was and no price is.
+fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
+    let is_priced = models.names().iter().all(|name| prices.find(name).is_some());
+    if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
 }
 
 /// Cases that were not run to their end when the campaign was recorded.

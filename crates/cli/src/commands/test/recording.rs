@@ -8,6 +8,7 @@ use planproof_bench::Outcome;
 use planproof_model::recording::{Note, Origin, Recording, RecordingError, RecordingFile};
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::{ActionId, Case, Class};
+use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -15,7 +16,6 @@ use super::cases::{Cases, CasesOrigin};
 use super::options::StoredOptions;
 use crate::arguments::RecordingArguments;
 use crate::failure::Failure;
-use crate::secrets;
 
 /// What was run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -134,21 +134,25 @@ fn usage(option: &str, error: &RecordingError) -> Failure {
 }
 
 /// Begins the recording of a new campaign.
-pub(super) fn begin(path: &Path, arguments: &RecordingArguments) -> Result<CampaignRecording, Failure> {
-    let file = RecordingFile::create(path, arguments.force, &origin(), secrets::held())
+pub(super) fn begin(
+    path: &Path,
+    arguments: &RecordingArguments,
+    secrets: Secrets,
+) -> Result<CampaignRecording, Failure> {
+    let file = RecordingFile::create(path, arguments.force, &origin(), secrets)
         .map_err(|error| usage("--record", &error))?;
     Ok(CampaignRecording { file, written: HashSet::new() })
 }
 
 /// Goes on with the recording of a campaign.
-pub(super) fn go_on(path: &Path, id: &str) -> Result<CampaignRecording, Failure> {
+pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignRecording, Failure> {
     if !path.exists() {
         return Err(Failure::usage(format!(
             "the recording {} that the campaign is written to is gone: put it back, or begin anew",
             path.display()
         )));
     }
-    let file = RecordingFile::open(path, &origin(), secrets::held())?;
+    let file = RecordingFile::open(path, &origin(), secrets)?;
     let notes = file.notes();
     let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
     if campaign.is_none_or(|campaign| campaign.id != id) {
@@ -160,8 +164,8 @@ pub(super) fn go_on(path: &Path, id: &str) -> Result<CampaignRecording, Failure>
 }
 
 /// Opens a cache, making it if it is not there.
-pub(super) fn cache(path: &Path) -> Result<RecordingFile, Failure> {
-    RecordingFile::open(path, &origin(), secrets::held()).map_err(|error| usage("--cache", &error))
+pub(super) fn cache(path: &Path, secrets: Secrets) -> Result<RecordingFile, Failure> {
+    RecordingFile::open(path, &origin(), secrets).map_err(|error| usage("--cache", &error))
 }
 
 fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {

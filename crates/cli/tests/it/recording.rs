@@ -1,0 +1,519 @@
+//! `--record`, `--cache`, `--replay`, and `replay/FILE` as a model.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::servers::Served;
+use crate::stand_in::{KEY, StandIn, call, failure, model_command, say, tools};
+use crate::stored::finished_count;
+use crate::support::{Place, Run, json_lines};
+use crate::until;
+
+/// A report without what differs from run to run: durations, and whether it is a replay.
+pub(crate) fn without_times(mut report: Value) -> Value {
+    for name in ["synthesis_seconds", "agent_seconds", "replay", "solver"] {
+        report[name] = Value::Null;
+    }
+    report
+}
+
+/// Runs a line with this server as the model.
+fn asked(place: &Place, line: &str, base_url: &str) -> Run {
+    Run::of(model_command(place, line, base_url), "")
+}
+
+fn edit(path: &Path, change: impl FnOnce(String) -> String) {
+    let text = fs::read_to_string(path).unwrap();
+    let changed = change(text.clone());
+    assert_ne!(changed, text, "nothing was changed");
+    fs::write(path, changed).unwrap();
+}
+
+#[test]
+fn a_recorded_campaign_is_replayed_without_server_network_or_key() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/careless");
+    let line = "test tools@openai/sim/careless --cases 40 --actions 3..6 --distractors 1 --seed 3 --first 7 --allow-repeats --record r.jsonl -q --json";
+    let recorded = asked(&place, line, &served.base_url).code(1);
+    let verdicts = place.run("runs export last --format verdicts").code(0).out;
+    drop(served);
+
+    let elsewhere = Place::new();
+    fs::copy(place.path("r.jsonl"), elsewhere.path("r.jsonl")).unwrap();
+    let replayed = elsewhere.run("test --replay r.jsonl -q --json").code(1);
+    assert_eq!(replayed.err, "");
+    assert_eq!(without_times(replayed.json()), without_times(recorded.json()));
+    let report = replayed.json();
+    assert_eq!((&report["replay"], &recorded.json()["replay"]), (&json!(true), &json!(false)));
+    assert_eq!((&report["model"], &report["simulated"]), (&json!("openai/sim/careless"), &json!(true)));
+    assert_eq!(elsewhere.run("runs export last --format verdicts").code(0).out, verdicts);
+
+    let text = elsewhere.run("test --replay r.jsonl").code(1);
+    assert!(
+        text.out.starts_with("REPLAY: the answers came from a recording; no model was asked.\n"),
+        "{text:?}"
+    );
+    assert!(text.out.contains("SIMULATION") && text.err.contains(": 40 cases, a replay\n"), "{text:?}");
+    let shown = elsewhere.run("runs show last").code(0);
+    assert!(shown.out.starts_with("REPLAY: ") && shown.err.is_empty(), "{shown:?}");
+}
+
+#[test]
+fn a_recorded_simulation_stays_one_and_its_traces_are_the_same_bytes() {
+    let place = Place::new();
+    place.run("test tools@sim/clumsy --cases 30 --record r.jsonl -q").code(1);
+    let traces = place.run("runs export last").code(0).out;
+    place.run("test --replay r.jsonl -q").code(1);
+    assert!(place.run("runs export last").code(0).out == traces, "the traces differ");
+}
+
+#[test]
+fn cases_of_a_file_are_in_the_recording() {
+    let place = Place::new();
+    place.write("cases.jsonl", &place.run("synth --count 5 --seed 11").code(0).out);
+    let recorded = place.run("test tools@sim/in-order --from cases.jsonl --record r.jsonl -q --json").code(1);
+    fs::remove_file(place.path("cases.jsonl")).unwrap();
+    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
+    assert_eq!(without_times(replayed.json()), without_times(recorded.json()));
+    edit(&place.path("r.jsonl"), |text| {
+        let lines = text.lines().filter(|line| !line.contains("\"id\":\"11-4\""));
+        lines.map(|line| format!("{line}\n")).collect()
+    });
+    let run = place.run("test --replay r.jsonl -q").code(2);
+    assert_eq!(run.err, "error: the cases of the recording r.jsonl are damaged: it holds 4 of 5 cases\n");
+}
+
+#[test]
+fn another_wording_is_told_with_its_difference() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 10 --record r.jsonl -q").code(0);
+    // As if the query had been worded otherwise when the campaign was recorded.
+    edit(&place.path("r.jsonl"), |text| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let line = lines.iter_mut().find(|line| line.contains("\"role\":\"user\"")).unwrap();
+        *line = line.replacen("You work as", "You are employed as", 1).replacen("You are a", "You were a", 1);
+        lines.join("\n") + "\n"
+    });
+    let run = place.run("test --replay r.jsonl -q").code(3);
+    let lines: Vec<&str> = run.err.lines().collect();
+    assert_eq!(lines[0], "error: the replay differs from its recording r.jsonl in 1 place:");
+    assert!(
+        lines[1].starts_with("  case 7-")
+            && lines[1]
+                .contains(": the recording does not hold this request: message 1 (user), at character "),
+        "{lines:?}"
+    );
+    assert!(lines[1].contains("recorded \"") && lines[1].contains("now \""), "{lines:?}");
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn other_cases_are_told() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 4 --record r.jsonl -q").code(0);
+    let path = place.path("r.jsonl");
+    let recorded = fs::read_to_string(&path).unwrap();
+    // As if other options drew the cases, or another seed.
+    edit(&path, |text| text.replacen("\"actions_max\":5", "\"actions_max\":9", 1));
+    let run = place.run("test --replay r.jsonl -q").code(3);
+    assert!(run.err.contains("  case 7-0: the recording does not hold this request: "), "{run:?}");
+    fs::write(&path, recorded.replacen("\"drawn\":{\"seed\":\"7\"", "\"drawn\":{\"seed\":\"8\"", 1)).unwrap();
+    let run = place.run("test --replay r.jsonl -q --json").code(3);
+    assert_eq!(run.json()["not_run"], 4);
+    assert!(run.err.ends_with("  case 7-3: it was recorded, and is not drawn any more\n"), "{run:?}");
+}
+
+#[test]
+fn another_verdict_is_told() {
+    let place = Place::new();
+    place.run("test tools@sim/careless --cases 20 --record r.jsonl -q").code(1);
+    edit(&place.path("r.jsonl"), |text| {
+        text.replacen("\"passed\":true,\"class\":null", "\"passed\":false,\"class\":\"timeout\"", 1)
+    });
+    let run = place.run("test --replay r.jsonl -q --json").code(3);
+    assert_eq!(run.json()["cases"], 20, "the report is there all the same");
+    assert!(run.err.contains(": recorded failed by timeout, calls a"), "{run:?}");
+    assert!(run.err.contains("; now passed, calls a"), "{run:?}");
+}
+
+#[test]
+fn keys_reach_neither_traces_nor_recordings() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| match number {
+        0 => call(0, tools(request)[0], &format!("{{\"key\":\"{KEY}\"}}")),
+        _ => say(&format!("My key is {KEY}.")),
+    });
+    server.test(&place, "--record r.jsonl -q").code(1);
+    let recording = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    assert!(!recording.contains(KEY) && recording.contains("My key is [key]."), "{recording}");
+    assert!(place.run("runs export last").code(0).out.contains("My key is [key]."));
+    place.run("test --replay r.jsonl -q").code(1);
+
+    // A program has the keys of the environment, or that of the model that is served to it.
+    let script = "command:sh -c 'echo My key is $OPENAI_API_KEY.; exit 3'";
+    for served in [&[][..], &["--serve-model", "sim/perfect"]] {
+        let mut command = place.command(&["test", script, "--cases", "1", "-q"]);
+        command.args(served).env("OPENAI_API_KEY", KEY);
+        Run::of(command, "").code(1);
+        let place_of_key = place.run("runs export last").code(0).out;
+        assert!(!place_of_key.contains(KEY) && !place_of_key.contains("planproof-"), "{place_of_key}");
+    }
+    let mut command =
+        place.command(&["test", "command:sh -c 'echo My key is $OPENAI_API_KEY.'", "--cases", "1", "-q"]);
+    command.args(["--serve-model", "sim/perfect"]);
+    Run::of(command, "").code(1);
+    assert!(place.run("runs export last").code(0).out.contains("My key is [key]."));
+}
+
+#[test]
+fn a_placeholder_that_is_a_word_of_the_cases_is_no_key() {
+    let place = Place::new();
+    // One of its tools is `browser_benchmark_comparison`.
+    let case = "test tools@openai/sim/perfect --cases 1 --actions 8 --first 22 --record r.jsonl -q";
+    let mut served = Served::start(&place, "serve-model sim/perfect");
+    let mut command = model_command(&place, case, &served.base_url);
+    command.env("OPENAI_API_KEY", KEY);
+    Run::of(command, "").code(0);
+    served = Served::start_with_key(&place, "serve-model sim/perfect", "benchmark");
+    command = model_command(&place, &format!("{case} --force"), &served.base_url);
+    command.env("OPENAI_API_KEY", "benchmark");
+    Run::of(command, "").code(0);
+    assert!(fs::read_to_string(place.path("r.jsonl")).unwrap().contains("browser_benchmark_comparison"));
+    place.run("test --replay r.jsonl -q").code(0);
+}
+
+#[test]
+fn a_recording_is_a_model_too() {
+    let place = Place::new();
+    place.run("test tools@sim/careless --cases 20 --record r.jsonl -q").code(1);
+    let report = place.run("test tools@replay/r.jsonl --cases 20 -q --json").code(1).json();
+    assert_eq!(
+        (&report["agent"], &report["model"]),
+        (&json!("tools@replay/r.jsonl"), &json!("sim/careless"))
+    );
+    assert_eq!((&report["simulated"], &report["unscored"]), (&json!(true), &json!(0)));
+    // It can be recorded in turn.
+    place.run("test tools@replay/r.jsonl --cases 20 --record again.jsonl -q").code(1);
+    let again = place.run("test --replay again.jsonl -q --json").code(1).json();
+    assert_eq!(without_times(again), without_times(report));
+    // Other cases are not in it.
+    let run = place.run("test tools@replay/r.jsonl --cases 21 -q").code(1);
+    assert!(run.out.contains("Why, for example: the recording does not hold this request: "), "{run:?}");
+    let run = place.run("test tools@replay/missing.jsonl").code(2);
+    assert!(run.err.starts_with("error: cannot read the recording missing.jsonl: No such file"), "{run:?}");
+}
+
+#[test]
+fn mistakes_with_recordings_are_told() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 2 --record r.jsonl -q").code(0);
+    place.run("test tools@sim/perfect --cases 2 --cache c.jsonl -q").code(0);
+    place.write("other.jsonl", "{\"schema\":\"planproof/recording/v7\"}\n");
+    place.write("text.txt", "buy milk\n");
+    let before = fs::read(place.path("r.jsonl")).unwrap();
+    for (line, message) in [
+        (
+            "test tools@sim/perfect --record r.jsonl",
+            "--record: there is a file r.jsonl already; overwrite it with --force, or use it as --cache",
+        ),
+        (
+            "test tools@sim/perfect --record missing/r.jsonl",
+            "--record: cannot write the recording missing/r.jsonl: No such file or directory (os error 2)",
+        ),
+        (
+            "test tools@sim/perfect --cache text.txt",
+            "--cache: text.txt is no recording: its first line is no JSON object",
+        ),
+        (
+            "test --replay other.jsonl",
+            "the recording other.jsonl was written by another version of planproof: its schema is planproof/recording/v7, \
+             this one reads planproof/recording/v1",
+        ),
+        (
+            "test --replay missing.jsonl",
+            "cannot read the recording missing.jsonl: No such file or directory (os error 2)",
+        ),
+        (
+            "test --replay c.jsonl",
+            "c.jsonl holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/c.jsonl",
+        ),
+        (
+            "test tools@sim/careless --replay r.jsonl",
+            "the recording is of tools@sim/perfect, not of tools@sim/careless",
+        ),
+        (
+            "test command:true --record x.jsonl",
+            "--record: this agent asks its model itself, so planproof sees nothing to record; give a command: agent a model \
+             with --serve-model",
+        ),
+        (
+            "test url:http://127.0.0.1:1/ --cache x.jsonl",
+            "--cache: this agent asks its model itself, so planproof sees nothing to record; give a command: agent a model \
+             with --serve-model",
+        ),
+    ] {
+        let run = place.run(line).code(2);
+        let given = run.err.replace(&format!("{}/", place.path("").display()).replace("//", "/"), "");
+        assert_eq!(given, format!("error: {message}\n"), "{line}");
+    }
+    for line in [
+        "test tools@sim/perfect --record x.jsonl --cache y.jsonl",
+        "test tools@sim/perfect --force",
+        "test --replay r.jsonl --cases 3",
+        "test --replay r.jsonl --max-tokens 7",
+        "test --resume last --record x.jsonl",
+        "test --resume last --replay r.jsonl",
+    ] {
+        place.run(line).code(2);
+    }
+    assert_eq!(fs::read(place.path("r.jsonl")).unwrap(), before, "the recording was touched");
+    for name in ["x.jsonl", "y.jsonl"] {
+        assert!(!place.path(name).exists(), "{name} was made");
+    }
+    place.run("test tools@sim/perfect --cases 3 --record r.jsonl --force -q").code(0);
+    assert_eq!(place.run("test --replay r.jsonl -q --json").code(0).json()["passed"], 3);
+}
+
+/// Does the tasks in the order in which the tools are listed.
+fn in_order(_: usize, request: &Value) -> String {
+    let made =
+        request["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").count();
+    match tools(request).get(made) {
+        Some(tool) => call(made, tool, "{}"),
+        None => say("Done."),
+    }
+}
+
+#[test]
+fn a_cache_pays_once() {
+    let place = Place::new();
+    let server = StandIn::start(in_order);
+    let line = "test tools@openai/m --cases 8 --cache c.jsonl -q --json";
+    let first = asked(&place, line, server.base_url()).code(1).json();
+    let requests = server.requests();
+    assert!(requests > 24);
+    let again = asked(&place, line, server.base_url()).code(1).json();
+    assert_eq!(without_times(again), without_times(first));
+    assert_eq!(server.requests(), requests, "nothing was asked twice");
+    // More cases: only those are asked for.
+    asked(&place, &line.replace("--cases 8", "--cases 9"), server.base_url()).code(1);
+    assert!((requests + 4..=requests + 6).contains(&server.requests()), "{} requests", server.requests());
+}
+
+#[test]
+fn a_cache_serves_no_errors() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| match number {
+        0 => failure("401 Unauthorized", "no"),
+        _ => in_order(number, request),
+    });
+    let line = "test tools@openai/m --cases 1 --cache c.jsonl -q --json";
+    assert_eq!(asked(&place, line, server.base_url()).code(3).json()["unscored"], 1);
+    assert_eq!(asked(&place, line, server.base_url()).json()["unscored"], 0);
+}
+
+#[test]
+fn what_was_unscored_is_unscored_again() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| match number % 7 {
+        3 => failure("400 Bad Request", &format!("not with {KEY}")),
+        _ => in_order(number, request),
+    });
+    let line = "test tools@openai/m --cases 12 --concurrency 1 --record r.jsonl -q --json";
+    let recorded = asked(&place, line, server.base_url()).json();
+    assert!(recorded["unscored"].as_u64().unwrap() > 0, "{recorded}");
+    let replayed = place.run("test --replay r.jsonl -q --json");
+    assert_eq!(without_times(replayed.json()), without_times(recorded));
+    assert!(
+        !replayed.err.contains("differs") && replayed.err.contains("answered 400: not with [key]"),
+        "{replayed:?}"
+    );
+    assert!(!fs::read_to_string(place.path("r.jsonl")).unwrap().contains(KEY));
+}
+
+#[test]
+fn a_run_whose_time_was_over_is_over_again() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| {
+        if number == 2 {
+            std::thread::sleep(std::time::Duration::from_secs(3600));
+        }
+        in_order(number, request)
+    });
+    let line = "test tools@openai/m --cases 2 --concurrency 1 --timeout 1 --record r.jsonl -q --json";
+    let recorded = asked(&place, line, server.base_url()).code(1).json();
+    assert_eq!(recorded["classes"]["timeout"], 1);
+    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
+    assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
+}
+
+#[test]
+fn a_recording_goes_on_with_its_campaign() {
+    const CASES: usize = 40;
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/careless --think 10");
+    let line = format!(
+        "test tools@openai/sim/careless --cases {CASES} --concurrency 3 --attempts 1 --record r.jsonl -q"
+    );
+    // Killed in the middle, once by us and once by the death of its server.
+    let mut command = model_command(&place, &line, &served.base_url);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("some runs are finished", || (finished_count(&place) >= 5).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = finished_count(&place);
+    let mut command = model_command(&place, "test --resume last --attempts 1 -q", &served.base_url);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("some more runs are finished", || (finished_count(&place) >= before + 5).then_some(()));
+    drop(served);
+    child.wait().unwrap();
+    let served = Served::start(&place, "serve-model sim/careless");
+    let recorded = asked(&place, "test --resume last -q --json", &served.base_url).code(1).json();
+    drop(served);
+    assert_eq!((&recorded["cases"], &recorded["unscored"]), (&json!(CASES), &json!(0)));
+    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
+    assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
+    // Of another campaign, it is not gone on with.
+    place.run("test tools@sim/perfect --cases 2 --record r.jsonl --force -q").code(0);
+    let list = json_lines(&place.run("runs list --json").code(0).out);
+    let first =
+        list.iter().find(|campaign| campaign["model"] == "openai/sim/careless" && campaign["cases"] == CASES);
+    let id = list.last().unwrap()["run"].as_str().unwrap();
+    assert!(first.is_some());
+    let run = asked(&place, &format!("test --resume {id}"), "http://127.0.0.1:1/v1").code(2);
+    assert!(run.err.ends_with("r.jsonl is of another campaign\n"), "{run:?}");
+    fs::remove_file(place.path("r.jsonl")).unwrap();
+    let run = asked(&place, &format!("test --resume {id}"), "http://127.0.0.1:1/v1").code(2);
+    assert!(run.err.contains("r.jsonl that the campaign is written to is gone: "), "{run:?}");
+}
+
+#[test]
+fn a_campaign_cut_short_is_replayed_as_far_as_it_came() {
+    let place = Place::new();
+    let line =
+        "test tools@sim/careless --cases 60 --concurrency 4 --max-tokens 20000 --record r.jsonl -q --json";
+    let recorded = place.run(line).json();
+    assert!(recorded["not_run"].as_u64().unwrap() > 0, "{recorded}");
+    let replayed = place.run("test --replay r.jsonl -q --json");
+    assert_eq!(without_times(replayed.json()), without_times(recorded));
+    assert!(
+        replayed.err.starts_with("Ended by the budget of 20000 tokens: ")
+            && !replayed.err.contains("--resume")
+    );
+}
+
+const AGENT: &str = "PLANPROOF_TEST_AGENT";
+
+/// Not a test by itself: an agent that asks its model once and calls no tool. The variable holds what it asks.
+#[test]
+fn agent_child() {
+    let Ok(question) = std::env::var(AGENT) else { return };
+    println!("The model says: {}", ask_served_model(&question));
+}
+
+/// Asks the model that the environment names.
+fn ask_served_model(question: &str) -> String {
+    let variable = |name: &str| std::env::var(name).unwrap();
+    let query = variable("PLANPROOF_QUERY");
+    let body = json!({"model": variable("OPENAI_MODEL"), "messages": [{"role": "user", "content": format!("{question} {query}")}]});
+    let body = body.to_string();
+    let base_url = variable("OPENAI_BASE_URL");
+    let address = base_url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
+    let mut connection = TcpStream::connect(address).unwrap();
+    write!(
+        connection,
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        variable("OPENAI_API_KEY"),
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer.lines().last().unwrap_or_default().to_owned()
+}
+
+/// The command of that agent.
+pub(crate) fn agent_command() -> String {
+    let program = std::env::current_exe().unwrap();
+    format!("command:{} recording::agent_child --exact --nocapture", program.display())
+}
+
+/// Runs a command with that agent in it.
+pub(crate) fn with_agent(place: &Place, words: &[&str], question: &str) -> Run {
+    let mut command = place.command(words);
+    command.env(AGENT, question);
+    Run::of(command, "")
+}
+
+#[test]
+fn a_model_that_is_served_is_recorded_and_replayed() {
+    let place = Place::new();
+    let agent = agent_command();
+    let words = [
+        "test",
+        &agent,
+        "--serve-model",
+        "sim/perfect",
+        "--cases",
+        "3",
+        "--record",
+        "r.jsonl",
+        "-q",
+        "--json",
+    ];
+    let recorded = with_agent(&place, &words, "Please:").code(1).json();
+    assert_eq!(recorded["classes"]["action_lost"], 3);
+    assert!(
+        recorded["tokens"]["input"].as_u64().unwrap() > 100,
+        "what the served model took is counted: {recorded}"
+    );
+    let shown = place.run("runs show last --json").code(0).json();
+    assert_eq!(shown["tokens"], recorded["tokens"]);
+
+    // A program is not run because a file says so.
+    let run = with_agent(&place, &["test", "--replay", "r.jsonl"], "Please:").code(2);
+    assert!(run.err.starts_with("error: the recording is of a program, \"command:"), "{run:?}");
+    assert!(run.err.ends_with("to run it, name it before --replay\n"), "{run:?}");
+
+    let words = ["test", &agent, "--replay", "r.jsonl", "-q", "--json"];
+    let replayed = with_agent(&place, &words, "Please:").code(1);
+    assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
+    // It asks something else now, which no verdict shows.
+    let run = with_agent(&place, &words, "Do:").code(3);
+    assert!(
+        run.err.contains(
+            "a request that is not recorded: message 1 (user), at character 1: recorded \"Please: "
+        ),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_cache_serves_a_program_too() {
+    let place = Place::new();
+    let agent = agent_command();
+    let words = [
+        "test",
+        &agent,
+        "--serve-model",
+        "sim/perfect",
+        "--cases",
+        "3",
+        "--cache",
+        "c.jsonl",
+        "-q",
+        "--json",
+    ];
+    let first = with_agent(&place, &words, "Please:").code(1).json();
+    let bytes = fs::metadata(place.path("c.jsonl")).unwrap().len();
+    let again = with_agent(&place, &words, "Please:").code(1).json();
+    assert_eq!(again["tokens"], first["tokens"], "what it was told counts, whoever told it");
+    let grown = fs::metadata(place.path("c.jsonl")).unwrap().len() - bytes;
+    assert!(grown < 1000, "{grown} bytes were added");
+}
