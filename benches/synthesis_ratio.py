@@ -16,9 +16,13 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 PEER = ROOT / "benches" / "peers" / "z3_synthesis.py"
-# Actions, cases of planproof in one round, cases of each peer in one round.
-SIZES = [("3..5", 200_000, 500), ("64", 10_000, 4)]
-MODES = ["incremental", "fresh"]
+# Form, actions, cases of planproof in one round, cases of each peer in one round, which peers.
+SIZES = [
+    ("basic", "3..5", 200_000, 500, ["incremental", "fresh"]),
+    ("basic", "64", 10_000, 4, ["incremental", "fresh"]),
+    ("time", "3..5", 100_000, 300, ["incremental", "fresh"]),
+    ("time", "5", 100_000, 200, ["incremental"]),
+]
 
 
 def build() -> str:
@@ -47,23 +51,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="default: 5")
     rounds = parser.parse_args().rounds
     ours = build()
-    print("| actions | Z3 solver | planproof, cases per CPU second | Z3, cases per CPU second | ratio | lowest to highest |")
-    print("|---|---|---|---|---|---|")
-    for actions, our_cases, peer_cases in SIZES:
-        peer = [sys.executable, str(PEER), "--actions", actions, "--count", str(peer_cases)]
+    print("| form | actions | Z3 solver | planproof, cases per CPU second | Z3, cases per CPU second | ratio | lowest to highest |")
+    print("|---|---|---|---|---|---|---|")
+    for form, actions, our_cases, peer_cases, modes in SIZES:
+        timed = ["--time"] if form == "time" else []
+        peer = [sys.executable, str(PEER), "--actions", actions, "--count", str(peer_cases), *timed]
         measured = []
         for seed in range(rounds):
-            figures = {"planproof": rate([ours, "--rate", actions, "--cases", str(our_cases)])}
-            for mode in MODES:
+            figures = {"planproof": rate([ours, "--rate", actions, "--cases", str(our_cases), *timed])}
+            for mode in modes:
                 figures[mode] = rate([*peer, f"--{mode}", "--seed", str(seed)])
             measured.append(figures)
-            print(f"round {seed + 1} at {actions} actions: {figures}", file=sys.stderr)
-        for mode in MODES:
+            print(f"round {seed + 1}, {form} at {actions} actions: {figures}", file=sys.stderr)
+        for mode in modes:
             ratios = [figures["planproof"] / figures[mode] for figures in measured]
             our_rate = median(figures["planproof"] for figures in measured)
             peer_rate = median(figures[mode] for figures in measured)
             print(
-                f"| {actions} | {mode} | {our_rate:,.0f} | {peer_rate:,.2f} "
+                f"| {form} | {actions} | {mode} | {our_rate:,.0f} | {peer_rate:,.2f} "
                 f"| {median(ratios):,.0f} | {min(ratios):,.0f} to {max(ratios):,.0f} |"
             )
 

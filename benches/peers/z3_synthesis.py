@@ -6,8 +6,11 @@ six actions on), one to three sub-sentences, relative clauses one deep, every ac
 
     python benches/peers/z3_synthesis.py --fresh --seconds 10
     python benches/peers/z3_synthesis.py --incremental --count 500 --actions 3..5 --seed 7
+    python benches/peers/z3_synthesis.py --incremental --time --count 200
 
-`--fresh` gives each check a new solver; `--incremental` keeps one for a paragraph and uses push and pop.
+`--fresh` gives each check a new solver; `--incremental` keeps one for a paragraph and uses push and pop. `--time` is the
+paper's extended form (section 4.4): objects can be clock times, actions have starts and durations, lie within a day, and
+do not overlap.
 Prints one JSON line.
 """
 
@@ -48,7 +51,20 @@ ACTIVITIES = [
 ]
 ACTIONS_MAX = 64
 
-Pair = tuple[int, int]
+# Of the time form.
+DAY = (8 * 60, 20 * 60)
+CLOCK_TIMES = range(DAY[0] + 30, DAY[1], 30)
+DURATION_STEP = 5
+CLOCK_VERBS = [
+    ["has to end by|have to end by", "must be over by|must be over by"],
+    ["must not start before|must not start before", "has to wait until|have to wait until"],
+]
+BOUNDARIES = [["ends|end", "is finished|are finished"], ["starts|start", "begins|begin"]]
+CLOCK_PREPOSITIONS = [["by", "no later than", "at or before"], ["no earlier than", "not before", "at or after"]]
+CLOCK_FRONTS = [["by", "no later than"], ["at or after", "at some point no earlier than"]]
+
+# What a sentence states: ("before", earlier action, later action), ("ends by", action, minute), ("starts from", ...).
+Statement = tuple[str, int, int]
 
 
 class OutOfActions(Exception):
@@ -69,7 +85,21 @@ class Relative:
 
     direction: int
     is_verb: bool
-    object: Phrase
+    object: "Object"
+
+
+@dataclass
+class ClockTime:
+    """A clock time, in minutes from midnight."""
+
+    minute: int
+
+    def text(self) -> str:
+        """As in 14:30."""
+        return f"{self.minute // 60:02}:{self.minute % 60:02}"
+
+
+Object = Phrase | ClockTime
 
 
 @dataclass
@@ -79,25 +109,29 @@ class SubSentence:
     form: str
     direction: int
     subject: Phrase
-    object: Phrase
+    object: Object
 
     def ends_in_relative(self) -> bool:
         """Whether a conjunction behind it could belong to its relative clause: such a sentence has two readings."""
-        return self.form in ("verb", "adverbial") and self.object.relative is not None
+        is_phrase = isinstance(self.object, Phrase)
+        return self.form in ("verb", "adverbial") and is_phrase and self.object.relative is not None
 
-    def pairs(self) -> Iterator[Pair]:
-        """What it states, each pair as (earlier, later)."""
-        yield from ordered(self.subject, self.object, self.direction)
+    def statements(self) -> Iterator[Statement]:
+        """What it states."""
+        yield from related(self.subject, self.object, self.direction)
         for phrase in (self.subject, self.object):
-            if phrase.relative:
-                yield from ordered(phrase, phrase.relative.object, phrase.relative.direction)
+            if isinstance(phrase, Phrase) and phrase.relative:
+                yield from related(phrase, phrase.relative.object, phrase.relative.direction)
 
 
-def ordered(subject: Phrase, other: Phrase, direction: int) -> Iterator[Pair]:
-    """Every member of one list before every member of the other."""
+def related(subject: Phrase, other: Object, direction: int) -> Iterator[Statement]:
+    """Every member of one list before every member of the other, or bound to the clock time."""
     for x in subject.actions:
+        if isinstance(other, ClockTime):
+            yield ("ends by" if direction == BEFORE else "starts from", x, other.minute)
+            continue
         for y in other.actions:
-            yield (x, y) if direction == BEFORE else (y, x)
+            yield ("before", x, y) if direction == BEFORE else ("before", y, x)
 
 
 @dataclass
@@ -107,16 +141,17 @@ class Sentence:
     parts: list[SubSentence]
     joiners: list[str] = field(default_factory=list)
 
-    def pairs(self) -> list[Pair]:
+    def statements(self) -> list[Statement]:
         """What it states."""
-        return [pair for part in self.parts for pair in part.pairs()]
+        return [statement for part in self.parts for statement in part.statements()]
 
 
 class Grammar:
     """Expands the grammar at random for a case of `count` actions."""
 
-    def __init__(self, draw: random.Random, count: int) -> None:
+    def __init__(self, draw: random.Random, count: int, is_timed: bool) -> None:
         self.draw = draw
+        self.is_timed = is_timed
         self.all = set(range(count))
         self.list_max = 3 if count >= 6 else 2
 
@@ -141,7 +176,15 @@ class Grammar:
         form = self.draw.choice(["verb", "adverbial", "fronted adverbial", "clauses", "fronted clauses"])
         direction = self.draw.choice([BEFORE, AFTER])
         subject = self.phrase(free, unmentioned, insist, relative=True)
+        if "clauses" not in form and (clock_time := self.clock_time()):
+            return SubSentence(form, direction, subject, clock_time)
         return SubSentence(form, direction, subject, self.phrase(free, unmentioned, insist, relative=True))
+
+    def clock_time(self) -> ClockTime | None:
+        """A clock time for every other object of the time form."""
+        if self.is_timed and self.draw.random() < 0.5:
+            return ClockTime(self.draw.choice(CLOCK_TIMES))
+        return None
 
     def phrase(self, free: set[int], unmentioned: set[int], insist: bool, relative: bool) -> Phrase:
         """A list of actions, one in five with a relative clause where that is allowed."""
@@ -151,7 +194,8 @@ class Grammar:
         phrase = Phrase([self.take(free, unmentioned, insist) for _ in range(min(length, len(free)))])
         if relative and free and self.draw.randrange(5) == 0:
             direction, is_verb = self.draw.choice([BEFORE, AFTER]), self.draw.random() < 0.5
-            phrase.relative = Relative(direction, is_verb, self.phrase(free, unmentioned, insist, relative=False))
+            other = self.clock_time() or self.phrase(free, unmentioned, insist, relative=False)
+            phrase.relative = Relative(direction, is_verb, other)
         return phrase
 
     def take(self, free: set[int], unmentioned: set[int], insist: bool) -> int:
@@ -163,65 +207,119 @@ class Grammar:
         return action
 
 
+class Positions:
+    """The basic form for Z3: every action has a position of its own, 1 to n."""
+
+    def __init__(self, count: int) -> None:
+        self.positions = [z3.Int(f"a{action}") for action in range(count)]
+
+    def initial(self) -> Iterator[z3.BoolRef]:
+        """What holds before anything is stated."""
+        yield z3.Distinct(*self.positions)
+        for position in self.positions:
+            yield position >= 1
+            yield position <= len(self.positions)
+
+    def stated(self, statement: Statement) -> z3.BoolRef:
+        """A statement."""
+        _, first, second = statement
+        return self.positions[first] < self.positions[second]
+
+
+class Schedule:
+    """The time form for Z3: every action has a start, lies within the day, and overlaps no other one."""
+
+    def __init__(self, durations: list[int]) -> None:
+        self.starts = [z3.Int(f"start{action}") for action in range(len(durations))]
+        self.ends = [z3.Int(f"end{action}") for action in range(len(durations))]
+        self.durations = durations
+
+    def initial(self) -> Iterator[z3.BoolRef]:
+        """What holds before anything is stated."""
+        for start, end, duration in zip(self.starts, self.ends, self.durations, strict=True):
+            yield end == start + duration
+            yield start >= DAY[0]
+            yield end <= DAY[1]
+        for one in range(len(self.starts)):
+            for other in range(one + 1, len(self.starts)):
+                yield z3.Or(self.ends[one] <= self.starts[other], self.ends[other] <= self.starts[one])
+
+    def stated(self, statement: Statement) -> z3.BoolRef:
+        """A statement."""
+        match statement:
+            case ("before", first, second):
+                return self.ends[first] <= self.starts[second]
+            case ("ends by", action, minute):
+                return self.ends[action] <= minute
+            case (_, action, minute):
+                return self.starts[action] >= minute
+
+
+Model = Positions | Schedule
+
+
 class FreshSolver:
     """Asks a new solver each time."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, model: Model) -> None:
         self.calls = 0
-        self.positions = [z3.Int(f"a{action}") for action in range(count)]
-        self.pairs: list[Pair] = []
+        self.model = model
+        self.statements: list[Statement] = []
 
-    def accept(self, pairs: list[Pair]) -> bool:
-        """Keeps the pairs if all that was kept so far can hold together with them."""
+    def accept(self, statements: list[Statement]) -> bool:
+        """Keeps the statements if all that was kept so far can hold together with them."""
         self.calls += 1
         solver = z3.Solver()
-        add_initial(solver, self.positions)
-        add_pairs(solver, self.positions, self.pairs + pairs)
+        solver.add(*self.model.initial())
+        solver.add(*(self.model.stated(statement) for statement in self.statements + statements))
         if solver.check() != z3.sat:
             return False
-        self.pairs += pairs
+        self.statements += statements
         return True
 
 
 class IncrementalSolver:
     """Keeps one solver, with a level for each sentence."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, model: Model) -> None:
         self.calls = 0
-        self.positions = [z3.Int(f"a{action}") for action in range(count)]
+        self.model = model
         self.solver = z3.Solver()
-        add_initial(self.solver, self.positions)
+        self.solver.add(*model.initial())
 
-    def accept(self, pairs: list[Pair]) -> bool:
-        """Keeps the pairs if all that was kept so far can hold together with them."""
+    def accept(self, statements: list[Statement]) -> bool:
+        """Keeps the statements if all that was kept so far can hold together with them."""
         self.calls += 1
         self.solver.push()
-        add_pairs(self.solver, self.positions, pairs)
+        self.solver.add(*(self.model.stated(statement) for statement in statements))
         if self.solver.check() == z3.sat:
             return True
         self.solver.pop()
         return False
 
 
-def add_initial(solver: z3.Solver, positions: list[z3.ArithRef]) -> None:
-    """The initial constraints: every action has a position of its own, 1 to n."""
-    solver.add(z3.Distinct(*positions))
-    for position in positions:
-        solver.add(position >= 1, position <= len(positions))
+def draw_durations(draw: random.Random, count: int) -> list[int]:
+    """Minutes for each action; all together leave some of the day free."""
+    day = DAY[1] - DAY[0]
+    shortest = 15 if 30 * count <= day else DURATION_STEP
+    longest = max(shortest, min(180, day * 13 // (10 * count) - shortest))
+    left = day * 6 // 7
+    durations = []
+    for waiting in reversed(range(count)):
+        most = min(longest, left - shortest * waiting)
+        durations.append(draw.randrange(shortest, most + 1, DURATION_STEP))
+        left -= durations[-1]
+    return durations
 
 
-def add_pairs(solver: z3.Solver, positions: list[z3.ArithRef], pairs: list[Pair]) -> None:
-    """Each pair's first before its second."""
-    for first, second in pairs:
-        solver.add(positions[first] < positions[second])
-
-
-def synthesise(draw: random.Random, count: int, solver_kind: type) -> tuple[list[Sentence], int]:
-    """Skeleton synthesis; returns the sentences and the number of solver calls. Draws until all is mentioned."""
+def synthesise(draw: random.Random, count: int, solver_kind: type, is_timed: bool) -> tuple[list[Sentence], int]:
+    """Skeleton synthesis; returns the sentences and the number of solver calls. Draws until all is mentioned, and a clock
+    time in the time form."""
     calls = 0
-    grammar = Grammar(draw, count)
+    grammar = Grammar(draw, count, is_timed)
+    durations = draw_durations(draw, count) if is_timed else []
     while True:
-        solver = solver_kind(count)
+        solver = solver_kind(Schedule(durations) if is_timed else Positions(count))
         sentences: list[Sentence] = []
         unmentioned = set(range(count))
         target = draw.randint(1, (count + 1) // 2)
@@ -230,14 +328,15 @@ def synthesise(draw: random.Random, count: int, solver_kind: type) -> tuple[list
             for _ in range(TRIES_MAX):
                 fresh = set(unmentioned)
                 sentence = grammar.sentence(fresh, insist)
-                if sentence and solver.accept(sentence.pairs()):
+                if sentence and solver.accept(sentence.statements()):
                     sentences.append(sentence)
                     unmentioned = fresh
                     break
             else:
                 break
         calls += solver.calls
-        if not unmentioned:
+        names_time = any(kind != "before" for sentence in sentences for kind, _, _ in sentence.statements())
+        if not unmentioned and (names_time or not is_timed):
             return sentences, calls
 
 
@@ -265,6 +364,8 @@ class Writer:
 
     def sub_sentence(self, part: SubSentence) -> str:
         """One of the five forms."""
+        if isinstance(part.object, ClockTime):
+            return self.bounded(part, part.object.text())
         subject, other = self.phrase(part.subject), self.phrase(part.object)
         if part.form == "verb":
             return f"{subject} {self.verb(VERBS[part.direction], part.subject)} {other}"
@@ -278,6 +379,21 @@ class Writer:
             return f"{link} {other.removesuffix(',')}, {happens}"
         return f"{happens} {link} {other}"
 
+    def bounded(self, part: SubSentence, time: str) -> str:
+        """One of the three forms with a clock time."""
+        if part.form.startswith("fronted"):
+            front = self.draw.choice(CLOCK_FRONTS[part.direction])
+            happens = f"{self.phrase(part.subject)} {self.verb(BOUNDARIES[part.direction], part.subject)}"
+            return f"{front} {time}, {happens}"
+        link = self.clock_link(part.form == "verb", part.direction, part.subject)
+        return f"{self.phrase(part.subject)} {link} {time}"
+
+    def clock_link(self, is_verb: bool, direction: int, subject: Phrase) -> str:
+        """What stands between a subject and a clock time."""
+        if is_verb:
+            return self.verb(CLOCK_VERBS[direction], subject)
+        return f"{self.verb(BOUNDARIES[direction], subject)} {self.draw.choice(CLOCK_PREPOSITIONS[direction])}"
+
     def phrase(self, phrase: Phrase) -> str:
         """An English list and its relative clause."""
         *others, last = [self.texts[action] for action in phrase.actions]
@@ -285,6 +401,9 @@ class Writer:
         if others:
             text = f"{', '.join(others)}{',' if len(others) > 1 else ''} and {last}"
         if relative := phrase.relative:
+            if isinstance(relative.object, ClockTime):
+                link = self.clock_link(relative.is_verb, relative.direction, phrase)
+                return f"{text}, which {link} {relative.object.text()},"
             if relative.is_verb:
                 link = self.verb(VERBS[relative.direction], phrase)
             else:
@@ -317,6 +436,7 @@ def main() -> None:
     amount.add_argument("--count", type=int, help="number of cases")
     amount.add_argument("--seconds", type=float, default=10.0, help="CPU seconds (default: 10)")
     parser.add_argument("--actions", type=action_range, default=range(3, 6), help="default: 3..5")
+    parser.add_argument("--time", action="store_true", help="the time form")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     draw = random.Random(options.seed)
@@ -324,7 +444,7 @@ def main() -> None:
     begin = time.process_time()
     while cases < options.count if options.count else time.process_time() - begin < options.seconds:
         count = draw.choice(options.actions)
-        sentences, calls = synthesise(draw, count, options.solver)
+        sentences, calls = synthesise(draw, count, options.solver, options.time)
         paragraph = Writer(draw, count).paragraph(sentences)
         cases += 1
         solver_calls += calls
@@ -332,6 +452,7 @@ def main() -> None:
     mode = "fresh" if options.solver is FreshSolver else "incremental"
     result = {
         "peer": f"z3 {z3.get_version_string()}, {mode}",
+        "form": "time" if options.time else "basic",
         "actions": f"{options.actions[0]}..{options.actions[-1]}",
         "seed": options.seed,
         "cases": cases,

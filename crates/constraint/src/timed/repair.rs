@@ -20,8 +20,8 @@ impl Timetable {
     ///   it. Of several, it is the one whose ids, in ascending order, are lexicographically smallest.
     /// - Of the sequences with the kept calls in their called sequence that can be correct schedules, it is the
     ///   lexicographically smallest one.
-    /// - A kept call starts when it was called, if that leaves room for what comes behind it; everything else starts as
-    ///   early as possible.
+    /// - In that sequence a kept call starts when it was called, if that leaves room for what comes behind it; everything
+    ///   else starts as early as possible.
     ///
     /// A correct schedule is its own repair.
     ///
@@ -37,25 +37,38 @@ impl Timetable {
             }
         }
         let Some(kept) = self.largest_to_keep(&sequence)? else { return Ok(None) };
-        let table = self.with_sequence(&sequence, kept);
-        let mut schedule = Vec::with_capacity(self.len());
-        let (mut done, mut minute) = (0, self.day.start);
-        while done != self.all() {
-            let Some((variable, earliest_end)) = table.first_next(done, minute)? else { return Ok(None) };
-            let duration = self.duration(variable);
-            let earliest = earliest_end - duration;
-            done |= variable.bit();
-            let called = called[variable.index()]
-                .filter(|called| kept & variable.bit() != 0 && *called > earliest)
-                .filter(|called| called.saturating_add(duration) <= table.deadline[variable.index()]);
-            let start = match called {
-                Some(called) if table.leaves_room(done, called + duration)? => called,
-                _ => earliest,
+        let Some(mut schedule) = self.with_sequence(&sequence, kept).first_schedule()? else {
+            return Ok(None);
+        };
+        let latest = self.latest_starts(&schedule);
+        let mut minute = self.day.start;
+        for (start, latest) in schedule.iter_mut().zip(latest) {
+            let Start { variable, minute: earliest } = *start;
+            start.minute = match called[variable.index()] {
+                Some(called) if kept & variable.bit() != 0 && called <= latest => {
+                    called.max(minute).max(earliest)
+                }
+                _ => minute.max(earliest),
             };
-            schedule.push(Start { variable, minute: start });
-            minute = start + duration;
+            minute = start.minute + self.duration(variable);
         }
         Ok(Some(schedule))
+    }
+
+    /// How late each call of a correct schedule can start while those behind it keep their sequence.
+    fn latest_starts(&self, schedule: &[Start]) -> Vec<u16> {
+        let mut end = self.day.end;
+        let mut latest: Vec<u16> = schedule
+            .iter()
+            .rev()
+            .map(|start| {
+                // The schedule is correct, so there is room for all that comes behind.
+                end = end.min(self.deadline[start.variable.index()]) - self.duration(start.variable);
+                end
+            })
+            .collect();
+        latest.reverse();
+        latest
     }
 
     /// The largest set of the variables of `sequence` that can keep their sequence; `None` when not even the empty one can.

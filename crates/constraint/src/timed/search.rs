@@ -16,7 +16,9 @@
 //!   `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two cases, each with a narrower window
 //!   for `c`.
 //!
-//! Windows are whole minutes and only get narrower, so the search ends.
+//! Windows are whole minutes and only get narrower, so the search ends. Before it splits, it asks whether everything would
+//! fit if variables could be interrupted (Jackson's schedule: the earliest deadline goes on, whatever is released when).
+//! That takes as long as one more schedule, and without it a few problems in a thousand take thousands of times as long.
 
 use super::Timetable;
 use crate::variable::{VARIABLES_MAX, indexes_in};
@@ -152,46 +154,46 @@ impl Windows {
 
     /// Tries the schedule of earliest deadlines.
     fn attempt(&self, tasks: &Tasks<'_>) -> Attempt {
-        let mut by_deadline = tasks.sorted;
-        let by_deadline = &mut by_deadline[..tasks.len];
-        by_deadline.sort_unstable_by_key(|index| (self.deadline[usize::from(*index)], *index));
-        let mut place = [0_u8; VARIABLES_MAX];
-        for (rank, index) in by_deadline.iter().enumerate() {
-            place[usize::from(*index)] = rank as u8;
-        }
-        let mut by_release = tasks.sorted;
-        let by_release = &mut by_release[..tasks.len];
-        by_release.sort_unstable_by_key(|index| self.release[usize::from(*index)]);
-
+        let sorted = Sorted::new(self, tasks);
         // Who was executed, and when, in the order of execution.
         let mut sequence = [0_u8; VARIABLES_MAX];
         let mut starts = [0_i32; VARIABLES_MAX];
-        let (mut released, mut time) = (0, i32::MIN);
-        // Places in `by_deadline` of what is released and not executed.
-        let mut ready = 0_u64;
+        let mut queue = Queue::new(self, &sorted);
         let mut worst: Option<(i32, usize)> = None;
         for executed in 0..tasks.len {
-            if ready == 0 {
-                time = time.max(self.release[usize::from(by_release[released])]);
-            }
-            while released < tasks.len && self.release[usize::from(by_release[released])] <= time {
-                ready |= 1 << place[usize::from(by_release[released])];
-                released += 1;
-            }
-            let index = usize::from(by_deadline[ready.trailing_zeros() as usize]);
-            ready &= ready - 1;
+            let Some(index) = queue.first() else { break };
             sequence[executed] = index as u8;
-            starts[executed] = time;
-            time += tasks.duration(index);
-            let lateness = time - self.deadline[index];
+            starts[executed] = queue.time;
+            queue.time += tasks.duration(index);
+            queue.remove_first();
+            let lateness = queue.time - self.deadline[index];
             if lateness > 0 && worst.is_none_or(|(most, _)| lateness > most) {
                 worst = Some((lateness, executed));
             }
         }
         match worst {
             None => Attempt::Fits,
+            Some(_) if !self.fits_interrupted(tasks, &sorted) => Attempt::Hopeless,
             Some((_, late)) => self.split(tasks, &sequence[..=late], &starts[..=late]),
         }
+    }
+
+    /// Whether everything fits if it can be interrupted; if not, nothing fits.
+    fn fits_interrupted(&self, tasks: &Tasks<'_>, sorted: &Sorted) -> bool {
+        let mut left = tasks.table.duration.map(i32::from);
+        let mut queue = Queue::new(self, sorted);
+        while let Some(index) = queue.first() {
+            let run = left[index].min(queue.next_release().saturating_sub(queue.time));
+            queue.time += run;
+            left[index] -= run;
+            if left[index] == 0 {
+                if queue.time > self.deadline[index] {
+                    return false;
+                }
+                queue.remove_first();
+            }
+        }
+        true
     }
 
     /// The two cases that are left when the last of a sequence is the latest against its deadline.
@@ -217,5 +219,76 @@ impl Windows {
             }
         }
         Attempt::Hopeless
+    }
+}
+
+/// The waiting variables in the two orders that schedules need.
+struct Sorted {
+    by_deadline: [u8; VARIABLES_MAX],
+    by_release: [u8; VARIABLES_MAX],
+    /// The place of each variable in `by_deadline`.
+    place: [u8; VARIABLES_MAX],
+    len: usize,
+}
+
+impl Sorted {
+    fn new(windows: &Windows, tasks: &Tasks<'_>) -> Self {
+        let mut sorted = Self {
+            by_deadline: tasks.sorted,
+            by_release: tasks.sorted,
+            place: [0; VARIABLES_MAX],
+            len: tasks.len,
+        };
+        let deadline = |index: &u8| (windows.deadline[usize::from(*index)], *index);
+        sorted.by_deadline[..tasks.len].sort_unstable_by_key(deadline);
+        sorted.by_release[..tasks.len].sort_unstable_by_key(|index| windows.release[usize::from(*index)]);
+        for (place, index) in sorted.by_deadline[..tasks.len].iter().enumerate() {
+            sorted.place[usize::from(*index)] = place as u8;
+        }
+        sorted
+    }
+}
+
+/// What is released and not executed, as time goes on.
+struct Queue<'a> {
+    windows: &'a Windows,
+    sorted: &'a Sorted,
+    time: i32,
+    /// How many have been released.
+    released: usize,
+    /// Places in `by_deadline`.
+    ready: u64,
+}
+
+impl<'a> Queue<'a> {
+    fn new(windows: &'a Windows, sorted: &'a Sorted) -> Self {
+        Self { windows, sorted, time: i32::MIN, released: 0, ready: 0 }
+    }
+
+    /// The earliest deadline among what is released; waits for the next release where nothing is. `None` at the end.
+    fn first(&mut self) -> Option<usize> {
+        if self.ready == 0 {
+            if self.released == self.sorted.len {
+                return None;
+            }
+            self.time = self.time.max(self.next_release());
+        }
+        while self.next_release() <= self.time {
+            self.ready |= 1 << self.sorted.place[usize::from(self.sorted.by_release[self.released])];
+            self.released += 1;
+        }
+        Some(usize::from(self.sorted.by_deadline[self.ready.trailing_zeros() as usize]))
+    }
+
+    fn remove_first(&mut self) {
+        self.ready &= self.ready - 1;
+    }
+
+    /// When something is released next; never, when all is.
+    fn next_release(&self) -> i32 {
+        match self.sorted.by_release[..self.sorted.len].get(self.released) {
+            Some(index) => self.windows.release[usize::from(*index)],
+            None => i32::MAX,
+        }
     }
 }

@@ -68,17 +68,13 @@ fn nearest(plain: &Plain, calls: &[(usize, u16)]) -> Option<Calls> {
         })?;
     let mut schedule: Calls = Vec::new();
     for (place, variable) in whole.iter().enumerate() {
-        let continues = |schedule: &Calls| {
-            let mut next = plain.continuations(schedule);
-            next.retain(|calls| {
-                sequence(calls).starts_with(&whole[..=place]) && in_order(&sequence(calls), &kept)
-            });
-            next.into_iter().next()
+        let continued = |schedule: &Calls| {
+            plain.continuations(schedule).into_iter().find(|calls| sequence(calls) == whole)
         };
-        let earliest = continues(&schedule).unwrap()[place];
+        let earliest = continued(&schedule).unwrap()[place];
         let called = kept.iter().find(|call| call.0 == *variable).filter(|called| called.1 > earliest.1);
         schedule.push(called.copied().unwrap_or(earliest));
-        if continues(&schedule).is_none() {
+        if continued(&schedule).is_none() {
             schedule[place] = earliest;
         }
     }
