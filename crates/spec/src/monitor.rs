@@ -37,184 +37,32 @@
 //!   the run ends with the reason.
 //! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made.
 
+mod complete;
 mod content;
 mod decoder;
 mod echo;
+mod options;
+mod run;
 mod tools;
 mod violation;
+mod write;
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, Tool, ToolCall};
-use serde_json::Value;
-
 use crate::prompts::{Found, Match, Prompts};
-use crate::{Automaton, Compat, ContentRule, Entered, Handler, Position, StateId, distance};
+use crate::{Automaton, Compat, Entered, Position, StateId};
 use content::{Departure, Progress};
 use decoder::Decoder;
 
 pub use echo::Echo;
+pub use options::{
+    CONTENT_RETRIES_MAX, CORRECTIONS_MAX, Decoding, Options, SCHEMA_RETRIES_MAX, SchemaValidator,
+    TEXT_BYTES_MAX,
+};
+pub use run::{Author, Call, Counts, Request, Section, Step};
 pub use tools::{arguments_from, match_tool};
 pub use violation::{Correction, Failure, Fault, Outcome, Violation};
-
-/// Judges JSON by JSON Schemas. This crate leaves the choice of a validator to its caller.
-pub trait SchemaValidator: Send + Sync {
-    /// Judges an instance.
-    ///
-    /// # Errors
-    /// What is wrong with it, or with the schema, for the model.
-    fn check(&self, schema: &Value, instance: &Value) -> Result<(), String>;
-}
-
-/// How the model chooses what it writes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Decoding {
-    /// The likeliest token each time: asked the same again, it answers the same.
-    #[default]
-    Greedy,
-    /// By chance: asked again, it may answer otherwise.
-    Sampled,
-}
-
-impl Decoding {
-    /// The violation at one point at which a whole prompt is written.
-    fn full_prompt_at(self) -> u32 {
-        match self {
-            Self::Greedy => 2,
-            Self::Sampled => 3,
-        }
-    }
-}
-
-/// Settings of a [`Monitor`].
-#[derive(Clone)]
-pub struct Options {
-    /// Which ways of the published implementation to follow.
-    pub compat: Compat,
-    /// How the model chooses what it writes.
-    pub decoding: Decoding,
-    /// Whether to write the prompt for the model where only one state can come next, after the question and after what
-    /// the environment wrote.
-    pub primes: bool,
-    /// Corrections after which a run is given up.
-    pub corrections_max: u32,
-    /// Bytes of a run's text.
-    pub text_bytes_max: usize,
-    /// The tools that can be called; `None` if any name is as good as another.
-    pub tools: Option<Vec<Tool>>,
-    /// Judges content that has a JSON Schema, and the arguments of tools. Without it such content must be JSON, and
-    /// nothing more.
-    pub validator: Option<Arc<dyn SchemaValidator>>,
-}
-
-/// Corrections after which a run is given up, where nothing else is set.
-pub const CORRECTIONS_MAX: u32 = 50;
-/// Bytes of a run's text, where nothing else is set.
-pub const TEXT_BYTES_MAX: usize = 1 << 20;
-/// How often the content of a state may be written again after it has broken a rule.
-pub const CONTENT_RETRIES_MAX: u32 = 3;
-/// How often content may be written again after it has not fitted a JSON Schema.
-pub const SCHEMA_RETRIES_MAX: u32 = 1;
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            compat: Compat::Ours,
-            decoding: Decoding::Greedy,
-            primes: true,
-            corrections_max: CORRECTIONS_MAX,
-            text_bytes_max: TEXT_BYTES_MAX,
-            tools: None,
-            validator: None,
-        }
-    }
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("compat", &self.compat)
-            .field("decoding", &self.decoding)
-            .field("primes", &self.primes)
-            .field("corrections_max", &self.corrections_max)
-            .field("text_bytes_max", &self.text_bytes_max)
-            .field("tools", &self.tools)
-            .field("validator", &self.validator.is_some())
-            .finish()
-    }
-}
-
-/// What is to be done next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The model goes on.
-    Continue,
-    /// The model wrote what may not come. Cut its request off, and call [`Monitor::correct`].
-    Violation,
-    /// The environment writes: see [`Monitor::request`], and call [`Monitor::environment`].
-    Environment,
-    /// The run is over: see [`Monitor::outcome`].
-    Ended,
-}
-
-/// Who wrote the content of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Author {
-    /// Whoever asks: the question.
-    User,
-    /// The model.
-    Model,
-    /// The environment.
-    Environment,
-}
-
-/// A state of a run with its content.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Section<'m> {
-    /// The state.
-    pub state: StateId,
-    /// Who wrote the content.
-    pub author: Author,
-    /// The content, without the white space around it.
-    pub content: &'m str,
-    /// The call that the content completed.
-    pub call: Option<&'m Call>,
-}
-
-/// A call that the content of a state completed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// The label it was given.
-    pub label: Option<String>,
-    /// The call; ids count from `c1`.
-    pub call: ToolCall,
-    /// The arguments as they were written.
-    pub input: String,
-}
-
-/// What the environment is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Request<'m> {
-    /// The state whose content is wanted.
-    pub state: StateId,
-    /// What is to be done for it; `None` only in a specification of the published dialect.
-    pub handler: Option<Handler>,
-    /// The calls completed since the environment wrote last.
-    pub calls: &'m [Call],
-}
-
-/// What was counted in a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Corrections.
-    pub corrections: u32,
-    /// Corrections that wrote a whole prompt because a shorter hint was not enough.
-    pub escalations: u32,
-    /// Bytes of the model's text that were discarded; a byte that was no UTF-8 counts as the three of U+FFFD.
-    pub discarded_bytes: u64,
-}
 
 /// Holds one run to a specification.
 ///
@@ -274,6 +122,8 @@ struct Part {
     author: Author,
     content: Range<usize>,
     call: Option<usize>,
+    /// Where the run was before the state.
+    before: Position,
 }
 
 impl Monitor {
@@ -512,6 +362,12 @@ impl Monitor {
         self.position
     }
 
+    /// The state whose content the model is writing, and where the run was before it.
+    pub(crate) fn open_state(&self) -> Option<(StateId, Position)> {
+        let part = self.sections.last().filter(|_| self.mode == Mode::Open)?;
+        Some((part.state, part.before))
+    }
+
     /// Texts at which a server should stop writing: the prompts of the environment's states.
     pub fn stop_sequences(&self) -> Vec<&str> {
         let states = &self.automaton().spec().states;
@@ -713,7 +569,7 @@ impl Monitor {
         self.progress = Progress::new(state, start);
         self.faults_here = 0;
         self.scanned = start;
-        self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None });
+        self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None, before });
     }
 
     /// Ends the content of the last section before byte `end`, from which on a prompt must come. False if it breaks a rule,
@@ -728,129 +584,6 @@ impl Monitor {
         }
         self.mode = Mode::Closed(end);
         true
-    }
-
-    /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte the text can
-    /// stay.
-    fn complete(&mut self, end: usize) -> Result<(), (usize, Violation)> {
-        let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
-            return Ok(());
-        };
-        let (id, start) = (part.state, part.content.start);
-        let shared = Arc::clone(&self.shared);
-        let state = shared.automaton.state(id);
-        let content = self.text[start..end].trim();
-        let broken = |fault| (start, Violation::Content { state: id, fault });
-        if let Some(pattern) = content::pattern(state)
-            && !pattern.matches(content)
-        {
-            let kept = start + self.text[start..end].trim_end().len();
-            let fault = Fault::Pattern { pattern: pattern.as_str().to_owned() };
-            return Err((kept, Violation::Content { state: id, fault }));
-        }
-        let (mut label, mut tool, mut call) = (None, None, None);
-        for rule in &state.content {
-            match &rule.value {
-                ContentRule::Json(schema) => {
-                    self.check_json(schema, content).map_err(|what| broken(Fault::Json { what }))?;
-                }
-                ContentRule::Tool => tool = Some(self.tool_named(content).map_err(broken)?),
-                ContentRule::Label => label = Some(content.to_owned()),
-                ContentRule::Arguments => call = Some(self.call_with(content).map_err(broken)?),
-                ContentRule::Matches(_) | ContentRule::MaxLength(_) => {}
-            }
-        }
-        if state.completes_call() {
-            let entered = Entered { state: id, call: call.as_ref() };
-            let Some(position) = shared.automaton.after(self.position, entered) else {
-                let tool = call.map(|call| call.name).unwrap_or_default();
-                let requirement = self.broken_by_call(id, content);
-                return Err(broken(Fault::Forbidden { tool, requirement }));
-            };
-            self.position = position;
-        }
-        if let Some(call) = call {
-            let input = content.to_owned();
-            self.calls.push(Call { label: self.label.take(), call, input });
-            self.tool = None;
-            let number = self.calls.len() - 1;
-            if let Some(part) = self.sections.last_mut() {
-                part.call = Some(number);
-            }
-        }
-        self.label = label.or_else(|| self.label.take());
-        self.tool = tool.or_else(|| self.tool.take());
-        Ok(())
-    }
-
-    fn check_json(&self, schema: &Value, content: &str) -> Result<(), String> {
-        let instance: Value =
-            serde_json::from_str(content).map_err(|error| format!("it is no JSON: {error}"))?;
-        self.shared.options.validator.as_ref().map_or(Ok(()), |validator| validator.check(schema, &instance))
-    }
-
-    /// The names of the tools that could be called next.
-    fn callable(&self) -> Option<Vec<&str>> {
-        let tools = self.shared.options.tools.as_ref()?;
-        let names = tools.iter().map(|tool| tool.name.as_str());
-        Some(names.filter(|name| self.automaton().can_call(self.position, name)).collect())
-    }
-
-    /// The tool that a content names, if it may be called.
-    fn tool_named(&self, content: &str) -> Result<String, Fault> {
-        let compat = self.shared.options.compat;
-        let name = match &self.shared.options.tools {
-            None => Some(content).filter(|name| !name.is_empty()),
-            Some(tools) => {
-                let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-                let found = match_tool(content, &names, compat).map(|index| names[index]);
-                found.or_else(|| names.first().copied().filter(|_| compat == Compat::Original))
-            }
-        };
-        let callable = || {
-            let names = self.callable().unwrap_or_default();
-            names.into_iter().map(str::to_owned).collect()
-        };
-        match name {
-            None => Err(Fault::UnknownTool { written: content.to_owned(), callable: callable() }),
-            Some(name) if !self.automaton().can_call(self.position, name) => {
-                Err(Fault::ForbiddenTool { tool: name.to_owned(), callable: callable() })
-            }
-            Some(name) => Ok(name.to_owned()),
-        }
-    }
-
-    /// The call of the tool that was named last with this content.
-    fn call_with(&self, content: &str) -> Result<ToolCall, Fault> {
-        let tools = self.shared.options.tools.as_deref();
-        let only = match tools {
-            Some([tool]) => tool.name.as_str(),
-            _ => "",
-        };
-        let name = self.tool.as_deref().unwrap_or(only);
-        let arguments = match tools.and_then(|tools| tools.iter().find(|tool| tool.name == name)) {
-            Some(tool) => arguments_from(tool, content, self.shared.options.validator.as_deref())
-                .map_err(|what| Fault::Arguments { what })?,
-            None => Arguments::from_text(content),
-        };
-        Ok(ToolCall {
-            id: CallId::new(format!("c{}", self.calls.len() + 1)),
-            name: name.to_owned(),
-            arguments,
-        })
-    }
-
-    /// The requirement that forbids a state to come next, if one alone does.
-    fn broken_by(&self, state: StateId) -> Option<usize> {
-        self.automaton().broken_requirement(self.word().chain([Entered::from(state)]))
-    }
-
-    /// The requirement that forbids the call that this content of the last section would complete, if one alone does.
-    fn broken_by_call(&self, state: StateId, content: &str) -> Option<usize> {
-        let call = self.call_with(content).ok()?;
-        let before = self.sections.len().saturating_sub(1);
-        let last = Entered { state, call: Some(&call) };
-        self.automaton().broken_requirement(self.word().take(before).chain([last]))
     }
 
     /// Cuts the text back, and counts what is discarded.
@@ -880,168 +613,5 @@ impl Monitor {
         self.violation = None;
         self.mode = Mode::Ended;
         self.outcome = Some(outcome);
-    }
-
-    /// Appends what is to come next.
-    fn mend(&mut self, violation: &Violation) {
-        let at = self.text.len();
-        if let Violation::Content { state, fault } = violation
-            && self.is_content_open()
-        {
-            self.faults_here += 1;
-            if self.faults_here > fault.retries_max() {
-                let failure = Failure::Content { state: *state, fault: fault.clone() };
-                return self.end(Outcome::Failed(failure));
-            }
-            self.mode = Mode::Open;
-            self.retry_content(*state, at);
-            return;
-        }
-        self.mode = Mode::Closed(at);
-        self.violations_here += 1;
-        let valid = self.automaton().valid(self.position);
-        let prefix = self.common_prefix(valid);
-        let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
-        match valid {
-            [] => self.end(Outcome::Finished),
-            [state] => self.write_prompt(*state),
-            _ if self.shared.options.compat == Compat::Original && is_stray => {
-                let first = self.automaton().valid_exit_first(self.position)[0];
-                self.counts.escalations += 1;
-                self.write_prompt(first);
-            }
-            _ if prefix.is_empty()
-                || self.violations_here >= self.shared.options.decoding.full_prompt_at() =>
-            {
-                let tried = violation.tried(self.automaton());
-                let nearest = self.nearest(valid, &tried);
-                self.counts.escalations += 1;
-                self.write_prompt(nearest);
-            }
-            _ => {
-                self.write_line_break();
-                self.text.push_str(&prefix);
-            }
-        }
-    }
-
-    /// Lets the model write content again from byte `at` of the text on.
-    fn retry_content(&mut self, id: StateId, at: usize) {
-        let Some(part) = self.sections.last() else { return };
-        let start = part.content.start;
-        let shared = Arc::clone(&self.shared);
-        let state = shared.automaton.state(id);
-        if at == start {
-            // Otherwise what comes could make another prompt of this one.
-            if shared.prompts.begins_another(&state.prompt.value) {
-                self.text.push('\n');
-            }
-            self.progress = Progress::new(state, self.text.len());
-            self.scanned = self.text.len();
-        }
-        let forced = self.progress.forced(state);
-        if !forced.is_empty() {
-            if self.text.len() == start {
-                self.text.push(' ');
-            }
-            self.text.push_str(&forced);
-            self.scan(false);
-        }
-    }
-
-    /// Of the states the one whose prompt is nearest to what was tried, for its length; else the first.
-    fn nearest(&self, states: &[StateId], tried: &str) -> StateId {
-        let tried = tried.to_lowercase();
-        let distance = |state: &StateId| {
-            let prompt = &self.automaton().state(*state).prompt.value;
-            let edits = distance::edits_to_start(&prompt.to_lowercase(), &tried);
-            let length = prompt.chars().count().max(1);
-            // In thousandths of the prompt's length. Where more than half of it is wrong, nothing is told by how much.
-            if edits * 2 > length { 1000 } else { edits * 1000 / length }
-        };
-        states.iter().copied().min_by_key(distance).unwrap_or(states[0])
-    }
-
-    fn common_prefix(&self, states: &[StateId]) -> String {
-        let mut prompts = states.iter().map(|state| self.automaton().state(*state).prompt.value.as_str());
-        let Some(first) = prompts.next() else { return String::new() };
-        let shared = |prefix: &str, other: &str| {
-            let same = prefix.chars().zip(other.chars()).take_while(|(left, right)| left == right);
-            same.map(|(c, _)| c.len_utf8()).sum::<usize>()
-        };
-        let length = prompts.fold(first.len(), |length, prompt| shared(&first[..length], prompt));
-        first[..length].to_owned()
-    }
-
-    /// The only state that may come next, if the environment writes it.
-    fn only_environment(&self) -> Option<StateId> {
-        match self.automaton().valid(self.position) {
-            [state] if self.automaton().state(*state).is_environment => Some(*state),
-            _ => None,
-        }
-    }
-
-    fn write_line_break(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
-        }
-    }
-
-    /// Writes the prompt of a state that may come next, and enters it.
-    fn write_prompt(&mut self, state: StateId) {
-        self.write_line_break();
-        let prompt = &self.shared.automaton.state(state).prompt.value;
-        self.text.push_str(prompt);
-        // No prompt holds a line break, so it cannot become another one.
-        if self.shared.prompts.begins_another(prompt) {
-            self.text.push('\n');
-        }
-        self.enter(state, self.text.len());
-    }
-
-    /// Writes the longest common prefix of what may come next, as the published code does.
-    fn write_common_prefix(&mut self) {
-        let prefix = self.common_prefix(self.automaton().valid(self.position));
-        self.write_line_break();
-        self.scanned = self.text.len();
-        self.text.push_str(&prefix);
-        self.scan(false);
-    }
-
-    /// Writes what the user or the environment wrote, with its prompts broken, up to the end of a line.
-    fn write_escaped(&mut self, text: &str) {
-        let last = self.sections.last().map(|part| part.state);
-        let prompt = last.map_or("", |state| self.shared.automaton.state(state).prompt.value.as_str());
-        let ends_in_break = self.text.ends_with('\n');
-        if !ends_in_break {
-            self.text.push(if self.shared.prompts.begins_another(prompt) { '\n' } else { ' ' });
-        }
-        self.shared.prompts.escape_into(text.trim(), &mut self.text);
-        if let Some(part) = self.sections.last_mut() {
-            part.content.end = self.text.len();
-        }
-        self.text.push('\n');
-    }
-
-    /// Goes on after the question or the environment.
-    fn leave_written(&mut self) -> Step {
-        self.scanned = self.text.len();
-        self.mode = Mode::Closed(self.text.len());
-        self.violations_here = 0;
-        let (automaton, end) = (Arc::clone(&self.shared.automaton), self.text.len());
-        if self.text.len() > self.shared.options.text_bytes_max {
-            self.end_for_length();
-            return self.step();
-        }
-        match automaton.valid(self.position) {
-            [] => self.finish(end),
-            // Where it may end as well, the model decides.
-            _ if automaton.is_accepting(self.position) => {}
-            [state] if automaton.state(*state).is_environment || self.shared.options.primes => {
-                self.write_prompt(*state);
-            }
-            _ => {}
-        }
-        self.step()
     }
 }

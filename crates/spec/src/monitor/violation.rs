@@ -40,15 +40,15 @@ pub enum Fault {
     UnknownTool {
         /// What it says.
         written: String,
-        /// The tools that could be called.
-        callable: Vec<String>,
+        /// The tools that could be called, if it is known which ones there are.
+        callable: Option<Vec<String>>,
     },
     /// It names a tool that the requirements do not let be called now.
     ForbiddenTool {
         /// The tool.
         tool: String,
-        /// The tools that could be called.
-        callable: Vec<String>,
+        /// The tools that could be called, if it is known which ones there are.
+        callable: Option<Vec<String>>,
     },
     /// It does not match a regular expression.
     Pattern {
@@ -91,17 +91,18 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tools = |callable: &[String]| match callable {
-            [] => "no tool can be called".to_owned(),
-            names => format!("write one of {}", names.join(", ")),
+        let tools = |callable: &Option<Vec<String>>| match callable.as_deref() {
+            None => String::new(),
+            Some([]) => "; no tool can be called".to_owned(),
+            Some(names) => format!("; write one of {}", names.join(", ")),
         };
         match self {
             Self::UnknownTool { written, callable } => {
                 let written: String = written.chars().take(80).collect();
-                write!(f, "\"{written}\" is no tool; {}", tools(callable))
+                write!(f, "\"{written}\" is no tool{}", tools(callable))
             }
             Self::ForbiddenTool { tool, callable } => {
-                write!(f, "{tool} must not be called now; {}", tools(callable))
+                write!(f, "{tool} must not be called now{}", tools(callable))
             }
             Self::Pattern { pattern } => write!(f, "it must match the regular expression {pattern}"),
             Self::Length { characters_max } => write!(f, "it must have at most {characters_max} characters"),

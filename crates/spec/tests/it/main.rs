@@ -4,6 +4,7 @@
 
 mod adversary;
 mod diagnostics;
+mod export;
 mod monitor;
 mod round_trip;
 mod support;

@@ -1,0 +1,1 @@
+//! Nothing but tests: `cargo test --manifest-path ci/llguidance/Cargo.toml`.

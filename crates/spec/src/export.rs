@@ -1,0 +1,214 @@
+//! Specifications for other programs: grammars that a server with constrained decoding enforces token by token, and
+//! graphs.
+//!
+//! A grammar describes texts: prompts in an order that the automaton accepts, each followed by content. **Content must not
+//! hold a prompt**, or the text could be read in two ways. How each format says so:
+//!
+//! - [`lark`] (for llguidance) has negation: content up to a prompt is a text that ends in this prompt, and in which no
+//!   prompt ends earlier.
+//! - [`gbnf`] (for llama.cpp) has none, so the automaton that looks for prompts (Aho and Corasick, 1975) is written out: a
+//!   rule for each beginning of a prompt, which says what may follow without completing one.
+//! - [`regex`] has the same automaton, turned into an expression that needs no look-around, so that engines without it take
+//!   it as well.
+//!
+//! Prompts within one another ([`Code::NestedPrompts`](crate::Code::NestedPrompts)) cannot be exported, because there the
+//! text after a prompt decides which one it is. Neither GBNF nor a regular expression can be made for prompts that overlap,
+//! where the end of one is the beginning of another.
+//!
+//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in GBNF; and
+//! lengths in Lark. JSON Schemas and arguments are left to the monitor, and so are requirements on calls: the grammar
+//! allows what some call would allow. So a grammar may allow what the monitor then corrects, but it forbids nothing that
+//! the monitor takes, save for tools whose names are written in other capitals or with other spaces.
+
+mod algebra;
+mod gbnf;
+mod graph;
+mod lark;
+mod regex;
+mod search;
+
+use std::collections::BTreeMap;
+
+use crate::{Automaton, Monitor, Position, StateId};
+
+pub use gbnf::gbnf;
+pub use graph::{Graph, GraphEdge, GraphNode, dot, graph, mermaid};
+pub use lark::lark;
+pub use regex::regex;
+
+/// Why a grammar cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// A prompt is part of another one.
+    #[error(
+        "the prompt \"{inner}\" is part of \"{outer}\", which no grammar can tell apart; put prompts in brackets"
+    )]
+    NestedPrompts {
+        /// The one that is part of the other.
+        inner: String,
+        /// The other one.
+        outer: String,
+    },
+    /// The end of a prompt is the beginning of another one.
+    #[error(
+        "the end of the prompt \"{first}\" is the beginning of \"{second}\", which this format cannot tell apart; use Lark"
+    )]
+    OverlappingPrompts {
+        /// The one that ends so.
+        first: String,
+        /// The one that begins so.
+        second: String,
+    },
+    /// The grammar is too long.
+    #[error("the grammar has more than {bytes_max} bytes; use another format, or smaller bounds of loops")]
+    TooLarge {
+        /// [`EXPORT_BYTES_MAX`](crate::limits::EXPORT_BYTES_MAX).
+        bytes_max: usize,
+    },
+}
+
+/// Where the text of a grammar begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// With a prompt, at this position.
+    Prompt(Position),
+    /// Within the content of a state that was entered at this position.
+    Content {
+        /// Before the state.
+        before: Position,
+        /// The state.
+        state: StateId,
+    },
+}
+
+/// Where the text of a grammar ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum End {
+    /// At the end of a run. What the environment writes is any text without a prompt.
+    #[default]
+    Run,
+    /// At the end of a run, or with the prompt of a state of the environment: as much as one request can give.
+    Environment,
+}
+
+/// What a grammar is to describe.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'t> {
+    /// Where its text begins.
+    pub start: Start,
+    /// Where its text ends.
+    pub end: End,
+    /// The names of the tools, if they are known.
+    pub tools: Option<&'t [&'t str]>,
+}
+
+impl Scope<'_> {
+    /// Whole runs.
+    pub fn run(automaton: &Automaton) -> Self {
+        Self { start: Start::Prompt(automaton.start()), end: End::Run, tools: None }
+    }
+
+    /// What the model may write next, up to where the environment writes. If it is in the middle of content, no more is
+    /// said of the rest of it than that it holds no prompt. Where the text ends with what may be the beginning of a prompt
+    /// (see [`Monitor::settled`]), its rest is not described: the grammar begins before or after a prompt.
+    pub fn next(monitor: &Monitor) -> Self {
+        let position = monitor.position();
+        let start = match monitor.open_state() {
+            Some((state, before)) => Start::Content { before, state },
+            None => Start::Prompt(position),
+        };
+        Self { start, end: End::Environment, tools: None }
+    }
+}
+
+/// A state that has been entered, and where the run is then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Node {
+    /// `None` where nothing has been entered yet.
+    state: Option<StateId>,
+    position: Position,
+}
+
+/// The states as they follow one another. Which call is completed is not told apart.
+#[derive(Debug)]
+struct Nodes {
+    nodes: Vec<Node>,
+    /// The nodes that can follow each.
+    next: Vec<Vec<usize>>,
+    /// The first ones: where the text begins. If it begins within the content of a state, nothing leads back to them.
+    starts: Vec<usize>,
+}
+
+impl Nodes {
+    /// All nodes of a scope.
+    fn new(automaton: &Automaton, start: Start, end: End) -> Self {
+        let starts: Vec<Node> = match start {
+            Start::Prompt(position) => vec![Node { state: None, position }],
+            Start::Content { before, state } => {
+                let edges = automaton.edges(before).into_iter().filter(|(other, _)| *other == state);
+                edges.map(|(state, position)| Node { state: Some(state), position }).collect()
+            }
+        };
+        let mut numbers: BTreeMap<Node, usize> = BTreeMap::new();
+        let mut all = Self { starts: (0..starts.len()).collect(), nodes: starts, next: Vec::new() };
+        let mut at = 0;
+        while let Some(node) = all.nodes.get(at).copied() {
+            let mut next = Vec::new();
+            let is_end = all.ends_with_prompt(automaton, at, end);
+            for (state, position) in automaton.edges(node.position).into_iter().filter(|_| !is_end) {
+                let target = Node { state: Some(state), position };
+                let number = *numbers.entry(target).or_insert_with(|| {
+                    all.nodes.push(target);
+                    all.nodes.len() - 1
+                });
+                next.push(number);
+            }
+            all.next.push(next);
+            at += 1;
+        }
+        all
+    }
+
+    /// Whether the text may end within the content of a node, as a run.
+    fn may_end(&self, automaton: &Automaton, node: usize) -> bool {
+        automaton.is_accepting(self.nodes[node].position)
+    }
+
+    /// Whether the text ends with the prompt of a node, because the environment writes what follows.
+    fn ends_with_prompt(&self, automaton: &Automaton, node: usize, end: End) -> bool {
+        let by_environment = |state| automaton.state(state).is_environment;
+        end == End::Environment
+            && !self.starts.contains(&node)
+            && self.nodes[node].state.is_some_and(by_environment)
+    }
+}
+
+/// The prompts, if none is part of another one.
+fn separate_prompts(automaton: &Automaton) -> Result<Vec<&str>, ExportError> {
+    let prompts: Vec<&str> =
+        automaton.spec().states.iter().map(|state| state.prompt.value.as_str()).collect();
+    for inner in &prompts {
+        if let Some(outer) = prompts.iter().find(|outer| *outer != inner && outer.contains(inner)) {
+            return Err(ExportError::NestedPrompts {
+                inner: (*inner).to_owned(),
+                outer: (*outer).to_owned(),
+            });
+        }
+    }
+    Ok(prompts)
+}
+
+/// The prompts, if they do not even overlap.
+fn prompts_without_overlap(automaton: &Automaton) -> Result<Vec<&str>, ExportError> {
+    let prompts = separate_prompts(automaton)?;
+    for first in &prompts {
+        for second in &prompts {
+            let mut cuts = first.char_indices().skip(1).map(|(at, _)| at);
+            if cuts.any(|at| second.starts_with(&first[at..])) {
+                let (first, second) = ((*first).to_owned(), (*second).to_owned());
+                return Err(ExportError::OverlappingPrompts { first, second });
+            }
+        }
+    }
+    Ok(prompts)
+}

@@ -1,0 +1,107 @@
+//! GBNF, the grammars of llama.cpp.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::search::Search;
+use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
+use crate::limits::EXPORT_BYTES_MAX;
+use crate::{Automaton, StateId};
+
+/// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; of its helpers `text1`
+/// and so on, each stands for a beginning of a prompt that has just been read.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportError> {
+    let search = Search::new(&prompts_without_overlap(automaton)?)?;
+    let nodes = Nodes::new(automaton, scope.start, scope.end);
+    let mut out = String::new();
+    let name = |node: usize| match scope.start {
+        Start::Prompt(_) if node == 0 => "root".to_owned(),
+        _ => format!("s{node}"),
+    };
+    if let Start::Content { .. } = scope.start {
+        let starts: Vec<String> = nodes.starts.iter().map(|start| name(*start)).collect();
+        rule(&mut out, "root", &starts);
+    }
+    for (number, node) in nodes.nodes.iter().enumerate() {
+        if nodes.ends_with_prompt(automaton, number, scope.end) {
+            continue;
+        }
+        let content = match node.state {
+            None => "blank",
+            Some(_) if nodes.starts.contains(&number) => "text",
+            Some(state) if scope.tools.is_some() && automaton.state(state).names_tool() => "blank tool blank",
+            Some(_) => "text",
+        };
+        let follow = |target: &usize| {
+            let state = nodes.nodes[*target].state.map(|state: StateId| automaton.state(state));
+            let prompt = quoted(state.map_or("", |state| &state.prompt.value));
+            if nodes.ends_with_prompt(automaton, *target, scope.end) {
+                format!("{content} {prompt}")
+            } else {
+                format!("{content} {prompt} {}", name(*target))
+            }
+        };
+        let mut choices: Vec<String> = nodes.next[number].iter().map(follow).collect();
+        if nodes.may_end(automaton, number) {
+            choices.push(content.to_owned());
+        }
+        rule(&mut out, &name(number), &choices);
+    }
+    if let Some(tools) = scope.tools {
+        rule(&mut out, "tool", &tools.iter().map(|name| quoted(name)).collect::<Vec<_>>());
+    }
+    out.push_str("blank ::= [ \\t\\r\\n]*\n");
+    write_text(&search, &mut out);
+    if out.len() > EXPORT_BYTES_MAX {
+        return Err(ExportError::TooLarge { bytes_max: EXPORT_BYTES_MAX });
+    }
+    Ok(out)
+}
+
+fn rule(out: &mut String, name: &str, choices: &[String]) {
+    // Writing into a string does not fail.
+    let _ = writeln!(out, "{name} ::= {}", choices.join(" | "));
+}
+
+/// Any text without a prompt.
+fn write_text(search: &Search, out: &mut String) {
+    let name = |number: usize| if number == 0 { "text".to_owned() } else { format!("text{number}") };
+    for (number, targets) in search.next.iter().enumerate() {
+        let mut to: BTreeMap<usize, Vec<char>> = BTreeMap::new();
+        for (c, target) in targets {
+            if let Some(target) = target.filter(|target| *target != 0) {
+                to.entry(target).or_default().push(*c);
+            }
+        }
+        let named: Vec<char> =
+            targets.iter().filter(|(_, target)| **target != Some(0)).map(|(c, _)| *c).collect();
+        let mut choices = vec![format!("{} text", class(&named, true))];
+        for (target, characters) in &to {
+            choices.push(format!("{} {}", class(characters, false), name(*target)));
+        }
+        choices.push("\"\"".to_owned());
+        rule(out, &name(number), &choices);
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+fn class(characters: &[char], negated: bool) -> String {
+    let inside: String = characters.iter().map(|c| escaped(*c)).collect();
+    format!("[{}{inside}]", if negated { "^" } else { "" })
+}
+
+/// A character as it may stand in a string and in a class.
+fn escaped(c: char) -> String {
+    match u32::from(c) {
+        _ if c.is_ascii_alphanumeric() || c == ' ' => c.to_string(),
+        code @ 0..=0xff => format!("\\x{code:02X}"),
+        code @ 0x100..=0xffff => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    }
+}

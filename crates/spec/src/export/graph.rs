@@ -1,0 +1,145 @@
+//! States and the ways between them, as data and as text for programs that draw.
+
+use std::fmt::Write;
+
+use super::{End, Nodes, Start};
+use crate::{Automaton, StateId};
+
+/// The states of a behaviour and which can follow which, laid out in layers. A state that stands in several places of the
+/// behaviour, after which something else can come, is several nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graph {
+    /// The nodes.
+    pub nodes: Vec<GraphNode>,
+    /// The ways between them.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// A node of a [`Graph`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphNode {
+    /// The state.
+    pub state: StateId,
+    /// Its name.
+    pub name: String,
+    /// Its prompt.
+    pub prompt: String,
+    /// The environment writes its content.
+    pub is_environment: bool,
+    /// A run can begin here.
+    pub is_start: bool,
+    /// A run can end here.
+    pub is_end: bool,
+    /// The fewest states that come before it: its row, from 0.
+    pub layer: usize,
+    /// Its place in the row, from 0.
+    pub place: usize,
+}
+
+/// An edge of a [`Graph`]. No two lead from one node to the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it enters.
+    pub to: usize,
+    /// It leads to the same row or one above: a loop.
+    pub is_back: bool,
+}
+
+/// The graph of an automaton.
+pub fn graph(automaton: &Automaton) -> Graph {
+    // The first node stands for the beginning, and is left out.
+    let nodes = Nodes::new(automaton, Start::Prompt(automaton.start()), End::Run);
+    let count = nodes.nodes.len();
+    let mut layers = vec![usize::MAX; count];
+    let mut open: Vec<usize> = nodes.next[0].clone();
+    let mut layer = 0;
+    while !open.is_empty() {
+        open.sort_unstable();
+        open.dedup();
+        open.iter().for_each(|node| layers[*node] = layer);
+        open = open.iter().flat_map(|node| &nodes.next[*node]).copied().collect();
+        open.retain(|node| layers[*node] == usize::MAX);
+        layer += 1;
+    }
+    let mut places = vec![0; layer];
+    let mut graph = Graph { nodes: Vec::new(), edges: Vec::new() };
+    for number in 1..count {
+        let Some(id) = nodes.nodes[number].state else { continue };
+        let (state, layer) = (automaton.state(id), layers[number]);
+        graph.nodes.push(GraphNode {
+            state: id,
+            name: state.name.value.clone(),
+            prompt: state.prompt.value.clone(),
+            is_environment: state.is_environment,
+            is_start: nodes.next[0].contains(&number),
+            is_end: nodes.may_end(automaton, number),
+            layer,
+            place: places[layer],
+        });
+        places[layer] += 1;
+        let edge = |to: &usize| GraphEdge { from: number - 1, to: to - 1, is_back: layers[*to] <= layer };
+        graph.edges.extend(nodes.next[number].iter().map(edge));
+    }
+    graph
+}
+
+/// The graph for Graphviz. The environment's states are dashed; where a run can end the border is double.
+pub fn dot(automaton: &Automaton) -> String {
+    let graph = graph(automaton);
+    let mut out =
+        format!("digraph {} {{\n  rankdir=LR;\n  node [shape=box];\n", quoted(&automaton.spec().name.value));
+    // Writing into a string does not fail.
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let style = if node.is_environment { ", style=dashed" } else { "" };
+        let border = if node.is_end { ", peripheries=2" } else { "" };
+        let _ = writeln!(out, "  n{number} [label={}{style}{border}];", quoted(&node.name));
+        if node.is_start {
+            let _ = writeln!(out, "  start{number} [shape=point];\n  start{number} -> n{number};");
+        }
+    }
+    for edge in &graph.edges {
+        let _ = writeln!(out, "  n{} -> n{};", edge.from, edge.to);
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// The graph for Mermaid. The environment's states are dashed; where a run can end the border is double.
+pub fn mermaid(automaton: &Automaton) -> String {
+    let graph = graph(automaton);
+    let mut out = String::from("flowchart LR\n");
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let label = escaped_html(&node.name);
+        let shape = if node.is_end { format!("[[\"{label}\"]]") } else { format!("[\"{label}\"]") };
+        let class = if node.is_environment { ":::environment" } else { "" };
+        let _ = writeln!(out, "  n{number}{shape}{class}");
+        if node.is_start {
+            let _ = writeln!(out, "  start{number}(( )) --> n{number}");
+        }
+    }
+    for edge in &graph.edges {
+        let _ = writeln!(out, "  n{} --> n{}", edge.from, edge.to);
+    }
+    out.push_str("  classDef environment stroke-dasharray: 5 5\n");
+    out
+}
+
+/// A string as Graphviz has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A text in a label of Mermaid, which takes HTML's names of characters with `#` for `&`.
+fn escaped_html(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if "\"#&<>".contains(c) {
+            let _ = write!(escaped, "#{};", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}

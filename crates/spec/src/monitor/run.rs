@@ -1,0 +1,75 @@
+//! What a monitor tells of a run.
+
+use planproof_trace::ToolCall;
+
+use crate::{Handler, StateId};
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The model goes on.
+    Continue,
+    /// The model wrote what may not come. Cut its request off, and call [`Monitor::correct`].
+    Violation,
+    /// The environment writes: see [`Monitor::request`], and call [`Monitor::environment`].
+    Environment,
+    /// The run is over: see [`Monitor::outcome`].
+    Ended,
+}
+
+/// Who wrote the content of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Author {
+    /// Whoever asks: the question.
+    User,
+    /// The model.
+    Model,
+    /// The environment.
+    Environment,
+}
+
+/// A state of a run with its content.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Section<'m> {
+    /// The state.
+    pub state: StateId,
+    /// Who wrote the content.
+    pub author: Author,
+    /// The content, without the white space around it.
+    pub content: &'m str,
+    /// The call that the content completed.
+    pub call: Option<&'m Call>,
+}
+
+/// A call that the content of a state completed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The label it was given.
+    pub label: Option<String>,
+    /// The call; ids count from `c1`.
+    pub call: ToolCall,
+    /// The arguments as they were written.
+    pub input: String,
+}
+
+/// What the environment is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request<'m> {
+    /// The state whose content is wanted.
+    pub state: StateId,
+    /// What is to be done for it; `None` only in a specification of the published dialect.
+    pub handler: Option<Handler>,
+    /// The calls completed since the environment wrote last.
+    pub calls: &'m [Call],
+}
+
+/// What was counted in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Corrections.
+    pub corrections: u32,
+    /// Corrections that wrote a whole prompt because a shorter hint was not enough.
+    pub escalations: u32,
+    /// Bytes of the model's text that were discarded; a byte that was no UTF-8 counts as the three of U+FFFD.
+    pub discarded_bytes: u64,
+}

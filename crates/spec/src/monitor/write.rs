@@ -1,0 +1,171 @@
+//! What the monitor itself writes into a run: prompts, their beginnings, and what came from outside.
+
+use std::sync::Arc;
+
+use super::{Failure, Mode, Monitor, Outcome, Progress, Step, Violation};
+use crate::{Compat, StateId, distance};
+
+impl Monitor {
+    /// Appends what is to come next.
+    pub(super) fn mend(&mut self, violation: &Violation) {
+        let at = self.text.len();
+        if let Violation::Content { state, fault } = violation
+            && self.is_content_open()
+        {
+            self.faults_here += 1;
+            if self.faults_here > fault.retries_max() {
+                let failure = Failure::Content { state: *state, fault: fault.clone() };
+                return self.end(Outcome::Failed(failure));
+            }
+            self.mode = Mode::Open;
+            self.retry_content(*state, at);
+            return;
+        }
+        self.mode = Mode::Closed(at);
+        self.violations_here += 1;
+        let valid = self.automaton().valid(self.position);
+        let prefix = self.common_prefix(valid);
+        let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
+        match valid {
+            [] => self.end(Outcome::Finished),
+            [state] => self.write_prompt(*state),
+            _ if self.shared.options.compat == Compat::Original && is_stray => {
+                let first = self.automaton().valid_exit_first(self.position)[0];
+                self.counts.escalations += 1;
+                self.write_prompt(first);
+            }
+            _ if prefix.is_empty()
+                || self.violations_here >= self.shared.options.decoding.full_prompt_at() =>
+            {
+                let tried = violation.tried(self.automaton());
+                let nearest = self.nearest(valid, &tried);
+                self.counts.escalations += 1;
+                self.write_prompt(nearest);
+            }
+            _ => {
+                self.write_line_break();
+                self.text.push_str(&prefix);
+            }
+        }
+    }
+
+    /// Lets the model write content again from byte `at` of the text on.
+    fn retry_content(&mut self, id: StateId, at: usize) {
+        let Some(part) = self.sections.last() else { return };
+        let start = part.content.start;
+        let shared = Arc::clone(&self.shared);
+        let state = shared.automaton.state(id);
+        if at == start {
+            // Otherwise what comes could make another prompt of this one.
+            if shared.prompts.begins_another(&state.prompt.value) {
+                self.text.push('\n');
+            }
+            self.progress = Progress::new(state, self.text.len());
+            self.scanned = self.text.len();
+        }
+        let forced = self.progress.forced(state);
+        if !forced.is_empty() {
+            if self.text.len() == start {
+                self.text.push(' ');
+            }
+            self.text.push_str(&forced);
+            self.scan(false);
+        }
+    }
+
+    /// Of the states the one whose prompt is nearest to what was tried, for its length; else the first.
+    fn nearest(&self, states: &[StateId], tried: &str) -> StateId {
+        let tried = tried.to_lowercase();
+        let distance = |state: &StateId| {
+            let prompt = &self.automaton().state(*state).prompt.value;
+            let edits = distance::edits_to_start(&prompt.to_lowercase(), &tried);
+            let length = prompt.chars().count().max(1);
+            // In thousandths of the prompt's length. Where more than half of it is wrong, nothing is told by how much.
+            if edits * 2 > length { 1000 } else { edits * 1000 / length }
+        };
+        states.iter().copied().min_by_key(distance).unwrap_or(states[0])
+    }
+
+    fn common_prefix(&self, states: &[StateId]) -> String {
+        let mut prompts = states.iter().map(|state| self.automaton().state(*state).prompt.value.as_str());
+        let Some(first) = prompts.next() else { return String::new() };
+        let shared = |prefix: &str, other: &str| {
+            let same = prefix.chars().zip(other.chars()).take_while(|(left, right)| left == right);
+            same.map(|(c, _)| c.len_utf8()).sum::<usize>()
+        };
+        let length = prompts.fold(first.len(), |length, prompt| shared(&first[..length], prompt));
+        first[..length].to_owned()
+    }
+
+    /// The only state that may come next, if the environment writes it.
+    pub(super) fn only_environment(&self) -> Option<StateId> {
+        match self.automaton().valid(self.position) {
+            [state] if self.automaton().state(*state).is_environment => Some(*state),
+            _ => None,
+        }
+    }
+
+    fn write_line_break(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Writes the prompt of a state that may come next, and enters it.
+    pub(super) fn write_prompt(&mut self, state: StateId) {
+        self.write_line_break();
+        let prompt = &self.shared.automaton.state(state).prompt.value;
+        self.text.push_str(prompt);
+        // No prompt holds a line break, so it cannot become another one.
+        if self.shared.prompts.begins_another(prompt) {
+            self.text.push('\n');
+        }
+        self.enter(state, self.text.len());
+    }
+
+    /// Writes the longest common prefix of what may come next, as the published code does.
+    pub(super) fn write_common_prefix(&mut self) {
+        let prefix = self.common_prefix(self.automaton().valid(self.position));
+        self.write_line_break();
+        self.scanned = self.text.len();
+        self.text.push_str(&prefix);
+        self.scan(false);
+    }
+
+    /// Writes what the user or the environment wrote, with its prompts broken, up to the end of a line.
+    pub(super) fn write_escaped(&mut self, text: &str) {
+        let last = self.sections.last().map(|part| part.state);
+        let prompt = last.map_or("", |state| self.shared.automaton.state(state).prompt.value.as_str());
+        let ends_in_break = self.text.ends_with('\n');
+        if !ends_in_break {
+            self.text.push(if self.shared.prompts.begins_another(prompt) { '\n' } else { ' ' });
+        }
+        self.shared.prompts.escape_into(text.trim(), &mut self.text);
+        if let Some(part) = self.sections.last_mut() {
+            part.content.end = self.text.len();
+        }
+        self.text.push('\n');
+    }
+
+    /// Goes on after the question or the environment.
+    pub(super) fn leave_written(&mut self) -> Step {
+        self.scanned = self.text.len();
+        self.mode = Mode::Closed(self.text.len());
+        self.violations_here = 0;
+        let (automaton, end) = (Arc::clone(&self.shared.automaton), self.text.len());
+        if self.text.len() > self.shared.options.text_bytes_max {
+            self.end_for_length();
+            return self.step();
+        }
+        match automaton.valid(self.position) {
+            [] => self.finish(end),
+            // Where it may end as well, the model decides.
+            _ if automaton.is_accepting(self.position) => {}
+            [state] if automaton.state(*state).is_environment || self.shared.options.primes => {
+                self.write_prompt(*state);
+            }
+            _ => {}
+        }
+        self.step()
+    }
+}
