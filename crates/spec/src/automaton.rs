@@ -276,6 +276,18 @@ impl Automaton {
     pub fn named_tools(&self) -> impl Iterator<Item = &str> {
         self.alphabet.named_tools().into_iter()
     }
+
+    /// The positions that follow one, each with the state that leads there; in the order of the states.
+    pub(crate) fn edges(&self, position: Position) -> Vec<(StateId, Position)> {
+        let mut edges: Vec<(StateId, Position)> = (0..self.alphabet.len())
+            .map(|symbol| (self.alphabet.state_of(symbol), self.dfa.step(position.0, symbol)))
+            .filter(|(_, next)| *next != DEAD)
+            .map(|(state, next)| (state, Position(next)))
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
 }
 
 /// The states that may come next, for each position.
