@@ -37,8 +37,9 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         if arguments.cases.time {
             eprintln!("not known within the limit of the search whether they did: {undecided}");
         }
+        let or_no_time = if arguments.cases.time { ", or named no clock time," } else { "" };
         eprintln!(
-            "paragraphs discarded because they could not mention every action {discarded}; satisfiability checks {solver_calls}"
+            "paragraphs discarded because they could not mention every action{or_no_time} {discarded}; satisfiability checks {solver_calls}"
         );
         let depth = arguments.cases.relative_depth;
         eprintln!(

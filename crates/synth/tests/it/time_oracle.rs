@@ -307,3 +307,49 @@ fn check_repair(case: &Case, verdict: &Verdict, plan: &[(usize, u16)]) {
     };
     assert!(repaired.iter().all(in_day));
 }
+
+/// Whatever an agent does, the verdict is whole: a start for each call, and a right schedule as repair unless it passed.
+#[test]
+fn any_calls_get_a_verdict() {
+    let mut draw = Draw::new(1, 0, "test/any-calls");
+    let calls = [
+        "feed 08:00",
+        "feed 09:00",
+        "feed 08:31",
+        "paint 10:00",
+        "paint 23:59",
+        "paint 00:00",
+        "!feed noon",
+        "!paint 24:00",
+        "roof 9:00",
+        "!roof x",
+        "restart_plan",
+        "!restart_plan",
+        "!feed_mixing",
+        "!fly",
+        "!fly 9:00",
+        "feed 19:30",
+        "paint 9:30",
+    ];
+    let mut classes = std::collections::BTreeSet::new();
+    for _ in 0..3000 {
+        let chosen: Vec<&str> = (0..draw.below(8)).map(|_| calls[draw.place(calls.len())]).collect();
+        let line = line(&chosen.join(", "));
+        let verdict = judged(&farm(), &line);
+        let time = time(&verdict);
+        assert_eq!(time.starts.len(), verdict.calls.len(), "{line}");
+        assert_eq!(time.repair_starts.len(), verdict.repair.len(), "{line}");
+        assert_eq!(verdict.correct_next.len(), verdict.calls.len(), "{line}");
+        assert!(verdict.first_wrong_call.is_none_or(|call| call < verdict.calls.len()), "{line}");
+        assert!(verdict.first_wrong_call.is_some() || verdict.core.is_empty(), "{line}");
+        assert_eq!(verdict.passed, verdict.class.is_none());
+        classes.insert(verdict.class);
+        if !verdict.repair.is_empty() {
+            let place = |id: &ActionId| if id.as_str() == "a1" { 0 } else { 1 };
+            let repaired: Vec<_> =
+                verdict.repair.iter().map(place).zip(time.repair_starts.iter().copied()).collect();
+            check_repair(&farm(), &verdict, &repaired);
+        }
+    }
+    assert!(classes.len() >= 6, "{classes:?}");
+}
