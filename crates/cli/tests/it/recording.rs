@@ -275,6 +275,10 @@ fn mistakes_with_recordings_are_told() {
     for name in ["x.jsonl", "y.jsonl"] {
         assert!(!place.path(name).exists(), "{name} was made");
     }
+    let elsewhere = Place::new();
+    elsewhere.write("r.jsonl", "mine\n");
+    elsewhere.run("test tools@sim/perfect --record r.jsonl").code(2);
+    assert!(!elsewhere.path(".planproof").exists(), "the store was touched");
     place.run("test tools@sim/perfect --cases 3 --record r.jsonl --force -q").code(0);
     assert_eq!(place.run("test --replay r.jsonl -q --json").code(0).json()["passed"], 3);
 }
@@ -378,18 +382,27 @@ fn a_recording_goes_on_with_its_campaign() {
     assert_eq!((&recorded["cases"], &recorded["unscored"]), (&json!(CASES), &json!(0)));
     let replayed = place.run("test --replay r.jsonl -q --json").code(1);
     assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
-    // Of another campaign, it is not gone on with.
-    place.run("test tools@sim/perfect --cases 2 --record r.jsonl --force -q").code(0);
-    let list = json_lines(&place.run("runs list --json").code(0).out);
-    let first =
-        list.iter().find(|campaign| campaign["model"] == "openai/sim/careless" && campaign["cases"] == CASES);
-    let id = list.last().unwrap()["run"].as_str().unwrap();
-    assert!(first.is_some());
-    let run = asked(&place, &format!("test --resume {id}"), "http://127.0.0.1:1/v1").code(2);
-    assert!(run.err.ends_with("r.jsonl is of another campaign\n"), "{run:?}");
-    fs::remove_file(place.path("r.jsonl")).unwrap();
-    let run = asked(&place, &format!("test --resume {id}"), "http://127.0.0.1:1/v1").code(2);
+}
+
+#[test]
+fn a_recording_of_another_campaign_is_not_gone_on_with() {
+    let place = Place::new();
+    let line = "test tools@sim/perfect --cases 5 --max-tokens 2500 --record r.jsonl -q";
+    place.run(line);
+    let id = json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned();
+    let resume = format!("test --resume {id} --max-tokens 100000 -q");
+    fs::rename(place.path("r.jsonl"), place.path("mine.jsonl")).unwrap();
+    let run = place.run(&resume).code(2);
     assert!(run.err.contains("r.jsonl that the campaign is written to is gone: "), "{run:?}");
+    place.run("test tools@sim/perfect --cases 2 --record r.jsonl -q").code(0);
+    let run = place.run(&resume).code(2);
+    assert!(run.err.ends_with("r.jsonl is of another campaign\n"), "{run:?}");
+    fs::rename(place.path("mine.jsonl"), place.path("r.jsonl")).unwrap();
+    place.run(&resume).code(0);
+    assert_eq!(place.run("test --replay r.jsonl -q --json").code(0).json()["passed"], 5);
+    // Complete, it asks nothing any more and needs no recording.
+    fs::remove_file(place.path("r.jsonl")).unwrap();
+    place.run(&format!("test --resume {id} -q")).code(0);
 }
 
 #[test]

@@ -151,6 +151,11 @@ impl Recording {
         self.exchanges.len()
     }
 
+    /// Whether there is nothing but its first line.
+    pub(super) fn is_bare(&self) -> bool {
+        self.models.is_empty() && self.notes.is_empty()
+    }
+
     /// The message and all before it, in order.
     pub(super) fn conversation(&self, last: Option<usize>) -> Vec<&Message> {
         let mut messages = Vec::new();

@@ -70,7 +70,8 @@ pub(super) struct Sent<'a> {
 }
 
 impl RecordingFile {
-    /// Begins a recording. Where there is a file with something in it, `overwrite` decides.
+    /// Begins a recording. Where there is a file with something in it, `overwrite` decides; a recording that was only just
+    /// begun counts as empty.
     ///
     /// # Errors
     /// [`RecordingError::Exists`], [`RecordingError::InUse`], [`RecordingError::CannotWrite`].
@@ -82,7 +83,10 @@ impl RecordingFile {
     ) -> Result<Self, RecordingError> {
         let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
         let file = open_locked(path)?;
-        if file.metadata().map_err(cannot)?.len() > 0 && !overwrite {
+        let is_empty = file.metadata().map_err(cannot)?.len() == 0
+            || Recording::read_from(path, &file)
+                .is_ok_and(|recording| recording.is_none_or(|it| it.is_bare()));
+        if !is_empty && !overwrite {
             return Err(RecordingError::Exists { path: path.to_owned() });
         }
         Self::begin(path, file, origin, secrets)

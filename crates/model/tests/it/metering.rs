@@ -157,7 +157,7 @@ async fn ask_all(model: &MeteredModel, run: &[Asked]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     /// However many runs ask at once, no more is spent than the budget, by the count of the model itself.
     #[test]

@@ -132,7 +132,6 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
     let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
 
-    let store = open_store(&arguments.store)?;
     let secrets = secrets::held_apart_from(&cases.cases);
     let (recording, file) = match &options.answers {
         Answers::Live | Answers::Replay(_) => (None, None),
@@ -143,6 +142,7 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
             (Some(recording), Some(file))
         }
     };
+    let store = open_store(&arguments.store)?;
     let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
     let id = create(&store, &agent, &cases.cases, &options, global)?;
@@ -194,6 +194,8 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     allow_open_files(&agent, options.concurrency.min(cases.len()))?;
     let secrets = secrets::held_apart_from(&cases);
     let (recording, file) = match &options.answers {
+        // Nobody is asked anything any more.
+        _ if is_complete => (None, None),
         Answers::Live | Answers::Replay(_) => (None, None),
         Answers::Cache(path) => (None, Some(recording::cache(path, secrets.clone())?)),
         Answers::Record(path) => {

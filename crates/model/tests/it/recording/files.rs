@@ -5,7 +5,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use futures::StreamExt;
-use planproof_model::recording::{Recording, RecordingError, RecordingFile, RecordingModel, ReplayModel};
+use planproof_model::recording::{
+    Note, Recording, RecordingError, RecordingFile, RecordingModel, ReplayModel,
+};
 use planproof_model::{ChatDelta, ChatRequest, CompletionRequest, Message, Model, ReplyId, Settings};
 use planproof_trace::{Arguments, CallId, FinishReason, Secrets, Tool};
 use serde_json::{Value, json};
@@ -188,8 +190,13 @@ fn a_file_with_something_in_it_is_overwritten_only_on_demand() {
     fs::write(&path, "").expect("writes");
     drop(create_at(&path, false).expect("an empty file is as good as none"));
     let text = fs::read_to_string(&path).expect("is there");
-    assert_eq!(create_at(&path, false).map(drop), Err(RecordingError::Exists { path: path.clone() }));
+    let file = create_at(&path, false).expect("and so is one with nothing but its first line");
     assert_eq!(fs::read_to_string(&path).expect("is there"), text);
+    file.append(&Note { kind: "end".into(), json: "{\"type\":\"end\"}".into() }).expect("there is room");
+    drop(file);
+    let whole = fs::read_to_string(&path).expect("is there");
+    assert_eq!(create_at(&path, false).map(drop), Err(RecordingError::Exists { path: path.clone() }));
+    assert_eq!(fs::read_to_string(&path).expect("is there"), whole);
     fs::write(&path, "a longer text that is none of ours\n".repeat(10)).expect("writes");
     drop(create_at(&path, true).expect("it was asked for"));
     assert_eq!(fs::read_to_string(&path).expect("is there"), text);
