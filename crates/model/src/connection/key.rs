@@ -39,9 +39,11 @@ impl Key {
         }
     }
 
-    /// The key where it is long enough to be looked for in replies.
+    /// The key where it is to be looked for in replies: long enough, and no plain word (`benchmark`), which servers
+    /// without keys are given and which a model may well write.
     fn telling(&self) -> Option<&str> {
-        self.expose().filter(|key| key.len() >= REPLY_KEY_BYTES_MIN)
+        let is_word = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase());
+        self.expose().filter(|key| key.len() >= REPLY_KEY_BYTES_MIN && !is_word(key))
     }
 
     /// Takes the key out of a text of a reply.
@@ -211,7 +213,7 @@ mod tests {
     fn pieces_and_wholes_are_cleaned_alike() {
         // An alphabet this small makes keys, half keys and keys within keys common.
         let config = Config { cases: 2000, failure_persistence: None, ..Config::default() };
-        let strategy = ("[abé]{8,10}", proptest::collection::vec("[abé]{0,9}", 0..12), any::<bool>());
+        let strategy = ("1[ab1é]{7,9}", proptest::collection::vec("[ab1é]{0,9}", 0..12), any::<bool>());
         TestRunner::new(config)
             .run(&strategy, |(secret, mut pieces, plant)| {
                 if plant && pieces.len() > 2 {
