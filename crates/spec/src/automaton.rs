@@ -335,7 +335,9 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
     let names: BTreeMap<&str, usize> =
         spec.states.iter().enumerate().map(|(index, state)| (state.name.value.as_str(), index)).collect();
     let alphabet = Alphabet::new(&spec)?;
-    let behavior = sequence::automaton(&spec.behavior, &names, &mut work)?.relabelled(&alphabet.states());
+    let behavior = sequence::automaton(&spec.behavior, &names, &mut work)?;
+    work.spend(behavior.positions() * alphabet.len())?;
+    let behavior = behavior.relabelled(&alphabet.states());
     let mut parts = vec![behavior];
     for requirement in &spec.requirements {
         parts.push(temporal::automaton(requirement, &alphabet, &names, &mut work)?);
@@ -345,7 +347,7 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         dfa = dfa.intersected(part, &mut work)?;
     }
     let dfa = if parts.len() == 1 { dfa.minimised(&mut work)? } else { dfa };
-    check::language(&spec, &alphabet, &dfa, &parts, &mut work, faults)?;
+    check::language(&spec, &alphabet, &dfa, &parts, faults);
     if dfa.is_empty() {
         return Ok(None);
     }

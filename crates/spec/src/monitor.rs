@@ -86,6 +86,8 @@ pub struct Monitor {
     label: Option<String>,
     tool: Option<String>,
     progress: Progress,
+    /// The beginning of a prompt or of content that the monitor wrote for the model.
+    hint: Range<usize>,
     /// Violations since a state was entered last.
     violations_here: u32,
     /// How often the content of the current section broke a rule.
@@ -144,6 +146,7 @@ impl Monitor {
             label: None,
             tool: None,
             progress: Progress::default(),
+            hint: 0..0,
             violations_here: 0,
             faults_here: 0,
             violation: None,
@@ -263,17 +266,7 @@ impl Monitor {
     /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it may end here.
     pub fn stop(&mut self) -> Step {
         self.end_piece();
-        if self.is_writing() {
-            self.scan(true);
-        }
-        if self.mode == Mode::Open {
-            self.close(self.text.len());
-        }
-        match self.mode {
-            Mode::Ended => {}
-            Mode::Closed(at) if self.automaton().is_accepting(self.position) => self.finish(at),
-            _ => self.end(Outcome::Stopped),
-        }
+        self.end_here(Outcome::Stopped);
         self.step()
     }
 
@@ -368,6 +361,13 @@ impl Monitor {
         Some((part.state, part.before))
     }
 
+    /// Bytes at the beginning of the text that hold the question: what comes after them is the model's turn. 0 if the run
+    /// did not begin with a question.
+    pub fn question_end(&self) -> usize {
+        let is_by_user = |part: &&Part| part.author == Author::User;
+        self.sections.first().filter(is_by_user).map_or(0, |part| (part.content.end + 1).min(self.text.len()))
+    }
+
     /// Texts at which a server should stop writing: the prompts of the environment's states.
     pub fn stop_sequences(&self) -> Vec<&str> {
         let states = &self.automaton().spec().states;
@@ -414,12 +414,23 @@ impl Monitor {
 
     /// Ends a run whose text is too long: it is finished if it may end here.
     fn end_for_length(&mut self) {
+        let bytes_max = self.shared.options.text_bytes_max;
+        self.end_here(Outcome::Failed(Failure::Text { bytes_max }));
+    }
+
+    /// Ends a run at what has been written: finished if it may end here, otherwise with this outcome.
+    fn end_here(&mut self, otherwise: Outcome) {
+        if self.is_writing() {
+            // What was held back, because it could become a longer prompt, is what it is.
+            self.scan(true);
+        }
         if self.mode == Mode::Open {
             self.close(self.text.len());
         }
         match self.mode {
+            Mode::Ended => {}
             Mode::Closed(at) if self.automaton().is_accepting(self.position) => self.finish(at),
-            _ => self.end(Outcome::Failed(Failure::Text { bytes_max: self.shared.options.text_bytes_max })),
+            _ => self.end(otherwise),
         }
     }
 
@@ -588,7 +599,11 @@ impl Monitor {
 
     /// Cuts the text back, and counts what is discarded.
     fn cut(&mut self, at: usize) {
-        self.counts.discarded_bytes += self.text.len().saturating_sub(at) as u64;
+        // A hint that was not taken up goes, too; but it was not the model's.
+        let kept = at.clamp(self.hint.start, self.hint.end);
+        let hint = self.hint.end - kept;
+        self.hint.end = kept;
+        self.counts.discarded_bytes += self.text.len().saturating_sub(at).saturating_sub(hint) as u64;
         self.text.truncate(at);
         self.scanned = self.scanned.min(at);
     }

@@ -1,7 +1,7 @@
 //! Text to a [`Spec`]: the s-expression syntax, with all faults at once.
 
 mod conditions;
-mod formulas;
+pub(crate) mod formulas;
 mod states;
 pub(crate) mod tree;
 
@@ -35,7 +35,7 @@ pub(crate) fn read(source: &str, faults: &mut Faults) -> Option<Draft> {
         let fault = Diagnostic::new(Code::NoDefine, second.span, "something after the specification");
         faults.push(fault.help("keep one `(define ...)` in a file; look for a `)` too many before this"));
     }
-    let mut reader = Reader { faults };
+    let mut reader = Reader { faults, patterns: 0 };
     reader.define(first)
 }
 
@@ -76,6 +76,8 @@ impl Draft {
 /// Turns lists into what they mean.
 struct Reader<'f> {
     faults: &'f mut Faults,
+    /// Regular expressions so far.
+    patterns: usize,
 }
 
 impl Reader<'_> {
@@ -170,7 +172,8 @@ impl Reader<'_> {
         if known.contains(&keyword) {
             return Some((keyword.to_owned(), body));
         }
-        let help = match nearest(keyword, known.iter().copied()) {
+        let near = || nearest(keyword, known.iter().copied());
+        let help = match if self.faults.is_full() { None } else { near() } {
             Some(near) => format!("did you mean `{near}`?"),
             None => shape,
         };

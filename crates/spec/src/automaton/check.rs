@@ -7,12 +7,13 @@ use planproof_trace::{Arguments, CallId, ToolCall};
 use super::alphabet::Alphabet;
 use super::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::diagnostic::{Code, Diagnostic, all_of, nearest};
-use crate::limits::CONFLICT_TRIES_MAX;
+use crate::limits::{CONFLICT_TRIES_MAX, COUNT_MAX, PROMPT_BYTES_MAX};
 use crate::read::Draft;
+use crate::read::formulas::is_reserved;
 use crate::read::tree::Faults;
 use crate::{
-    Compat, Example, ExampleStep, Formula, FormulaKind, Requirement, RequirementKind, Severity, Span, Spec,
-    State, StateId,
+    Bounds, Compat, Example, ExampleStep, Formula, FormulaKind, Requirement, RequirementKind, Severity, Span,
+    Spec, State, StateId,
 };
 
 /// Says that a limit was exceeded while the automaton was made.
@@ -36,6 +37,9 @@ pub(super) fn names(draft: &Draft, compat: Compat, faults: &mut Faults) {
             first.insert(&state.name.value, state);
         }
     }
+    for state in states {
+        check_name_and_prompt(state, faults);
+    }
     check_prompts(states, compat, faults);
     let completes_calls = states.iter().any(State::completes_call);
     for state in states {
@@ -55,6 +59,29 @@ pub(super) fn names(draft: &Draft, compat: Compat, faults: &mut Faults) {
     }
 }
 
+/// Checks that a state's name can stand in formulas, and that its prompt can be recognised.
+fn check_name_and_prompt(state: &State, faults: &mut Faults) {
+    let name = &state.name.value;
+    if is_reserved(name) {
+        let message = format!("`{name}` means something else in formulas");
+        let fault = Diagnostic::new(Code::ReservedName, state.name.span, message);
+        faults.push(fault.help("give the state another name"));
+    }
+    let what = match &state.prompt.value {
+        prompt if prompt.chars().count() < 2 => "is shorter than two characters",
+        prompt if prompt.len() > PROMPT_BYTES_MAX => "is too long",
+        prompt if prompt.trim() != prompt => {
+            "begins or ends with white space, which does not count beside a prompt"
+        }
+        prompt if prompt.contains(['\n', '\r']) => "has a line break",
+        _ => return,
+    };
+    let fault = Diagnostic::new(Code::BadPrompt, state.prompt.span, format!("the prompt {what}"));
+    faults.push(fault.help(format!(
+        "take a text of 2 to {PROMPT_BYTES_MAX} bytes that is rare elsewhere, such as [Thought]"
+    )));
+}
+
 fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
     let seen = |state: &State| match compat {
         Compat::Ours => state.prompt.value.clone(),
@@ -62,12 +89,9 @@ fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
     };
     for (index, state) in states.iter().enumerate() {
         let prompt = seen(state);
-        if prompt.is_empty() {
-            continue;
-        }
         for (other_index, other) in states.iter().enumerate() {
             let other_prompt = seen(other);
-            if other_prompt.is_empty() || other_index == index {
+            if other_index == index || prompt.is_empty() {
                 continue;
             }
             let names = (&state.name.value, &other.name.value);
@@ -138,23 +162,51 @@ impl Names<'_, '_> {
             return;
         }
         let fault = Diagnostic::new(Code::UnknownState, span, format!("there is no state `{name}`"));
+        if self.faults.is_full() {
+            return self.faults.push(fault);
+        }
         self.faults.push(fault.help(match nearest(name, self.first.keys().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare it: ({name} (:text \"[{name}]\"))"),
         }));
     }
 
+    // What the reader refuses by itself is refused once more, for specifications that were made otherwise.
+
+    fn operands(&mut self, span: Span, is_empty: bool) {
+        if is_empty {
+            let fault = Diagnostic::new(Code::WrongArity, span, "an operator without operands");
+            self.faults.push(fault.help("give it one or more"));
+        }
+    }
+
+    fn bounds(&mut self, span: Span, bounds: Bounds, least: u32) {
+        let Bounds { min, max } = bounds;
+        if min < least || max.is_some_and(|max| max < min) || max.unwrap_or(min) > COUNT_MAX {
+            let max = max.map_or("any number of".to_owned(), |max| max.to_string());
+            let message = format!("at least {min} and at most {max} times");
+            let fault = Diagnostic::new(Code::BadNumber, span, message);
+            self.faults
+                .push(fault.help(format!("take numbers from {least} to {COUNT_MAX}, the smaller first")));
+        }
+    }
+
     fn formula(&mut self, formula: &Formula) {
         match &formula.kind {
             FormulaKind::State(name) => self.check(name, formula.span),
             FormulaKind::Or(operands) | FormulaKind::Next(operands) => {
+                self.operands(formula.span, operands.is_empty());
                 operands.iter().for_each(|operand| self.formula(operand));
             }
-            FormulaKind::Until { body, exit, .. } => {
+            FormulaKind::Until { body, exit, bounds } => {
+                self.bounds(formula.span, *bounds, 0);
                 self.formula(body);
                 self.formula(exit);
             }
-            FormulaKind::Always { body, .. } => self.formula(body),
+            FormulaKind::Always { body, bounds } => {
+                self.bounds(formula.span, *bounds, 1);
+                self.formula(body);
+            }
         }
     }
 
@@ -166,12 +218,16 @@ impl Names<'_, '_> {
                 self.faults.push(Diagnostic::new(Code::NoCalls, requirement.span, message).help(CALLS_HELP));
             }
             RequirementKind::Call(_) | RequirementKind::True | RequirementKind::False => {}
+            RequirementKind::AtMost(count, operand) => {
+                self.bounds(requirement.span, Bounds { min: 0, max: Some(*count) }, 0);
+                self.requirement(operand);
+            }
             RequirementKind::Not(operand)
             | RequirementKind::Always(operand)
             | RequirementKind::Eventually(operand)
-            | RequirementKind::Next(operand)
-            | RequirementKind::AtMost(_, operand) => self.requirement(operand),
+            | RequirementKind::Next(operand) => self.requirement(operand),
             RequirementKind::And(operands) | RequirementKind::Or(operands) => {
+                self.operands(requirement.span, operands.is_empty());
                 operands.iter().for_each(|operand| self.requirement(operand));
             }
             RequirementKind::Implies(first, second)
@@ -195,30 +251,31 @@ impl Names<'_, '_> {
 }
 
 /// Checks what the automata say. `parts` are the behaviour and the requirements, `whole` is all of them.
-pub(super) fn language(
-    spec: &Spec,
-    alphabet: &Alphabet,
-    whole: &Dfa,
-    parts: &[Dfa],
-    work: &mut Work,
-    faults: &mut Faults,
-) -> Result<(), TooLarge> {
-    let mut checker = Checker { spec, alphabet, parts, work, faults };
+pub(super) fn language(spec: &Spec, alphabet: &Alphabet, whole: &Dfa, parts: &[Dfa], faults: &mut Faults) {
+    let names = spec.states.iter().enumerate().map(|(index, state)| (state.name.value.as_str(), index));
+    let mut checker =
+        Checker { spec, alphabet, parts, names: names.collect(), work: Work::default(), faults };
     if whole.is_empty() {
-        checker.conflict()?;
+        checker.conflict();
     } else {
         checker.states(whole);
-        checker.vacuous()?;
+        if checker.vacuous().is_err() {
+            let message = "the requirements are too many to tell which of them change nothing";
+            let mut fault = Diagnostic::new(Code::LimitExceeded, spec.requirements[0].span, message);
+            fault.severity = Severity::Warning;
+            checker.faults.push(fault.help("use fewer requirements, or smaller ones"));
+        }
         checker.examples(whole);
     }
-    Ok(())
 }
 
 struct Checker<'c> {
     spec: &'c Spec,
     alphabet: &'c Alphabet,
     parts: &'c [Dfa],
-    work: &'c mut Work,
+    names: BTreeMap<&'c str, usize>,
+    /// Its own, so that a specification which could be compiled is not refused for the checks.
+    work: Work,
     faults: &'c mut Faults,
 }
 
@@ -229,22 +286,31 @@ impl Checker<'_> {
 
     /// The behaviour and some requirements together.
     fn together(&mut self, requirements: impl IntoIterator<Item = usize>) -> Result<Dfa, TooLarge> {
-        requirements
-            .into_iter()
-            .try_fold(self.parts[0].clone(), |dfa, index| dfa.intersected(&self.parts[index + 1], self.work))
+        requirements.into_iter().try_fold(self.parts[0].clone(), |dfa, index| {
+            dfa.intersected(&self.parts[index + 1], &mut self.work)
+        })
     }
 
-    /// Finds a smallest set of requirements that cannot hold together.
-    fn conflict(&mut self) -> Result<(), TooLarge> {
-        let core = self.smallest_conflict()?;
-        // What would do without each of them.
+    /// Tells which requirements cannot hold together: a smallest set, if it can be found.
+    fn conflict(&mut self) {
+        let fault = self.smallest_conflict().and_then(|core| self.conflict_of(&core));
+        let fault = fault.unwrap_or_else(|_: TooLarge| {
+            let message = "the requirements cannot hold together, and are too many to tell which of them";
+            let fault = Diagnostic::new(Code::ConflictingRequirements, self.spec.behavior.span, message);
+            fault.help("leave some of them out, to find those that are in conflict")
+        });
+        self.faults.push(fault);
+    }
+
+    /// What is to be said of a smallest set in conflict, with what would do without each of its members.
+    fn conflict_of(&mut self, core: &[usize]) -> Result<Diagnostic, TooLarge> {
         let mut labels = Vec::new();
-        for left_out in &core {
+        for left_out in core {
             let rest = self.together(core.iter().copied().filter(|index| index != left_out))?;
             let word = rest.shortest_word().map(|word| self.show(&word)).unwrap_or_default();
             labels.push((self.spec.requirements[*left_out].span, word));
         }
-        let fault = match &labels[..] {
+        Ok(match &labels[..] {
             [] => {
                 // No formula is without a word, so this is for a specification made by hand.
                 let span = self.spec.behavior.span;
@@ -270,9 +336,7 @@ impl Checker<'_> {
                 }
                 fault
             }
-        };
-        self.faults.push(fault);
-        Ok(())
+        })
     }
 
     fn smallest_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
@@ -348,10 +412,10 @@ impl Checker<'_> {
         let count = self.parts.len() - 1;
         for index in 0..count {
             let others = self.together((0..count).filter(|other| *other != index))?;
-            if others.shortest_difference(&self.parts[index + 1], self.work)?.is_some() {
+            if others.shortest_difference(&self.parts[index + 1], &mut self.work)?.is_some() {
                 continue;
             }
-            let alone = self.parts[0].shortest_difference(&self.parts[index + 1], self.work)?.is_none();
+            let alone = self.parts[0].shortest_difference(&self.parts[index + 1], &mut self.work)?.is_none();
             let because =
                 if alone { "the behaviour satisfies it anyway" } else { "it follows from the others" };
             let fault = Diagnostic::new(
@@ -383,8 +447,7 @@ impl Checker<'_> {
 
     fn word(&self, example: &Example) -> Vec<usize> {
         let symbol = |step: &ExampleStep| {
-            let named = |state: &State| state.name.value == step.state.value;
-            let state = StateId::new(self.spec.states.iter().position(named).unwrap_or_default());
+            let state = StateId::new(self.names.get(step.state.value.as_str()).copied().unwrap_or_default());
             let call = step.call.as_ref().map(|call| ToolCall {
                 id: CallId::new("example"),
                 name: call.tool.clone(),

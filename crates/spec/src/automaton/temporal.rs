@@ -21,9 +21,9 @@ pub(super) fn automaton(
     names: &BTreeMap<&str, usize>,
     work: &mut Work,
 ) -> Result<Dfa, TooLarge> {
-    let mut formulas = Formulas { alphabet, names, nodes: Numbering::default() };
-    let root = formulas.normal(requirement, true);
-    let mut builder = Builder { nodes: formulas.nodes, successors: BTreeMap::new(), work };
+    let mut formulas = Formulas { alphabet, names, nodes: Numbering::default(), work };
+    let root = formulas.normal(requirement, true)?;
+    let mut builder = Builder { nodes: formulas.nodes, successors: BTreeMap::new(), work: formulas.work };
 
     // The start is a position of its own: no word before it could have been the reason why it may end.
     let mut choices: Numbering<Choice> = Numbering::default();
@@ -33,6 +33,7 @@ pub(super) fn automaton(
         next.push(target(&mut choices, builder.after(root, symbol)?));
     }
     while let Some(choice) = choices.next() {
+        builder.work.spend(alphabet.len())?;
         accepting.push(choice.iter().any(|duties| duties.iter().all(|duty| duty.may_end)));
         for symbol in 0..alphabet.len() {
             let mut after = Choice::new();
@@ -99,11 +100,13 @@ struct Formulas<'a> {
     alphabet: &'a Alphabet,
     names: &'a BTreeMap<&'a str, usize>,
     nodes: Numbering<Node>,
+    work: &'a mut Work,
 }
 
 impl Formulas<'_> {
     /// The requirement, or what it denies, in normal form.
-    fn normal(&mut self, requirement: &Requirement, positive: bool) -> FormulaId {
+    fn normal(&mut self, requirement: &Requirement, positive: bool) -> Result<FormulaId, TooLarge> {
+        self.work.spend(self.alphabet.len())?;
         let node = match &requirement.kind {
             RequirementKind::True => self.constant(positive),
             RequirementKind::False => self.constant(!positive),
@@ -116,15 +119,15 @@ impl Formulas<'_> {
             }
             RequirementKind::Call(pattern) => atom(self.alphabet.with_call_like(pattern), positive),
             RequirementKind::Not(operand) => return self.normal(operand, !positive),
-            RequirementKind::And(operands) => self.join(operands, positive, positive),
-            RequirementKind::Or(operands) => self.join(operands, !positive, positive),
+            RequirementKind::And(operands) => self.join(operands, positive, positive)?,
+            RequirementKind::Or(operands) => self.join(operands, !positive, positive)?,
             RequirementKind::Implies(first, second) => {
-                let parts = vec![self.normal(first, !positive), self.normal(second, positive)];
+                let parts = vec![self.normal(first, !positive)?, self.normal(second, positive)?];
                 self.joined(parts, !positive)
             }
             RequirementKind::Always(operand) | RequirementKind::Eventually(operand) => {
                 let is_always = matches!(requirement.kind, RequirementKind::Always(_));
-                let operand = self.normal(operand, positive);
+                let operand = self.normal(operand, positive)?;
                 if is_always == positive {
                     let never = self.constant_id(false);
                     Node::Release(never, operand)
@@ -134,30 +137,30 @@ impl Formulas<'_> {
                 }
             }
             RequirementKind::Next(operand) => {
-                let operand = self.normal(operand, positive);
+                let operand = self.normal(operand, positive)?;
                 if positive { Node::Next(operand) } else { Node::WeakNext(operand) }
             }
             RequirementKind::Until(first, second) => {
-                let (first, second) = (self.normal(first, positive), self.normal(second, positive));
+                let (first, second) = (self.normal(first, positive)?, self.normal(second, positive)?);
                 if positive { Node::Until(first, second) } else { Node::Release(first, second) }
             }
             RequirementKind::Before(first, second) => {
                 // The second does not hold, up to a place where the first does: then it may.
-                let parts = vec![self.normal(first, positive), self.normal(second, !positive)];
+                let parts = vec![self.normal(first, positive)?, self.normal(second, !positive)?];
                 let joined = self.joined(parts, positive);
                 let gate = self.nodes.number(joined);
-                let barred = self.normal(second, !positive);
+                let barred = self.normal(second, !positive)?;
                 if positive { Node::Release(gate, barred) } else { Node::Until(gate, barred) }
             }
             RequirementKind::AtMost(count, operand) => {
                 if positive {
-                    Node::AtMost(*count, self.normal(operand, false))
+                    Node::AtMost(*count, self.normal(operand, false)?)
                 } else {
-                    Node::AtLeast(*count + 1, self.normal(operand, true))
+                    Node::AtLeast(*count + 1, self.normal(operand, true)?)
                 }
             }
         };
-        self.nodes.number(node)
+        Ok(self.nodes.number(node))
     }
 
     fn constant(&self, value: bool) -> Node {
@@ -169,9 +172,9 @@ impl Formulas<'_> {
         self.nodes.number(node)
     }
 
-    fn join(&mut self, operands: &[Requirement], is_and: bool, positive: bool) -> Node {
-        let parts = operands.iter().map(|operand| self.normal(operand, positive)).collect();
-        self.joined(parts, is_and)
+    fn join(&mut self, operands: &[Requirement], is_and: bool, positive: bool) -> Result<Node, TooLarge> {
+        let parts: Result<_, _> = operands.iter().map(|operand| self.normal(operand, positive)).collect();
+        Ok(self.joined(parts?, is_and))
     }
 
     fn joined(&mut self, mut parts: Vec<FormulaId>, is_and: bool) -> Node {

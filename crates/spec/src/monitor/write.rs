@@ -45,6 +45,7 @@ impl Monitor {
             _ => {
                 self.write_line_break();
                 self.text.push_str(&prefix);
+                self.hint = at..self.text.len();
             }
         }
     }
@@ -69,6 +70,7 @@ impl Monitor {
                 self.text.push(' ');
             }
             self.text.push_str(&forced);
+            self.hint = at..self.text.len();
             self.scan(false);
         }
     }
@@ -129,6 +131,7 @@ impl Monitor {
         self.write_line_break();
         self.scanned = self.text.len();
         self.text.push_str(&prefix);
+        self.hint = self.scanned..self.text.len();
         self.scan(false);
     }
 

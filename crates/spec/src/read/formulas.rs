@@ -17,6 +17,15 @@ pub(super) enum Operator {
 
 const OPERATORS: [&str; 4] = ["next", "or", "until", "always"];
 
+/// Names that mean something else in formulas than a state.
+const RESERVED: [&str; 8] = ["not", "and", "implies", "eventually", "before", "at-most", "true", "false"];
+
+/// Whether a state cannot have this name, because formulas would not take it for one.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    let is_operator = RESERVED.contains(&name) || operator(name).is_some();
+    is_operator || name.starts_with(':') || name.starts_with("call:")
+}
+
 /// The operator of a name, and the bounds that are part of it in the published dialect: `until_5` is at most 5 times,
 /// `until_2_4` is 2 to 4 times. `Err` holds the name if the bounds make no sense.
 pub(super) fn operator(name: &str) -> Option<(Operator, Result<Bounds, &str>)> {
@@ -173,7 +182,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn unknown_operator(&mut self, head: &Node, known: &[&str]) {
-        let help = match word(head).and_then(|word| nearest(word, known.iter().copied())) {
+        let near = || word(head).and_then(|word| nearest(word, known.iter().copied()));
+        let help = match if self.faults.is_full() { None } else { near() } {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("write one of {}", crate::diagnostic::one_of(known.iter().copied())),
         };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Reader, show, word};
 use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
-use crate::limits::{COUNT_MAX, PROMPT_BYTES_MAX, STATES_MAX};
+use crate::limits::{COUNT_MAX, PATTERNS_MAX, STATES_MAX};
 use crate::read::tree::{Form, Node};
 use crate::{ContentRule, Handler, Pattern, Span, Spanned, State};
 
@@ -12,22 +12,6 @@ use crate::{ContentRule, Handler, Pattern, Span, Spanned, State};
 const PROPERTIES: [&str; 4] = [":text", ":flags", ":handler", ":content"];
 /// Content rules.
 const RULES: [&str; 6] = ["tool", "arguments", "label", "matches", "json", "max-length"];
-/// Names that mean something else in formulas.
-const RESERVED: [&str; 12] = [
-    "next",
-    "until",
-    "or",
-    "always",
-    "eventually",
-    "not",
-    "and",
-    "implies",
-    "before",
-    "at-most",
-    "true",
-    "false",
-];
-
 const STATE_HELP: &str = "write (NAME (:text \"PROMPT\"))";
 
 impl Reader<'_> {
@@ -53,11 +37,11 @@ impl Reader<'_> {
             self.fault(Code::UnexpectedForm, head.span, message, STATE_HELP);
             return None;
         };
-        self.check_name(name, head.span);
         let of = format!("the state `{name}`");
         let mut state = State {
             name: Spanned::new(name.to_owned(), head.span),
-            prompt: Spanned::new(String::new(), head.span),
+            // Taken where there is none, which is a fault of its own.
+            prompt: Spanned::new(format!("[{name}]"), head.span),
             is_environment: false,
             handler: None,
             content: Vec::new(),
@@ -86,32 +70,12 @@ impl Reader<'_> {
         Some(state)
     }
 
-    fn check_name(&mut self, name: &str, span: Span) {
-        let is_operator = RESERVED.contains(&name) || super::formulas::operator(name).is_some();
-        if is_operator || name.starts_with(':') || name.starts_with("call:") {
-            let message = format!("`{name}` means something else in formulas");
-            self.fault(Code::ReservedName, span, message, "give the state another name");
-        }
-    }
-
     fn prompt(&mut self, body: &[Node], span: Span) -> Option<Spanned<String>> {
         let [Node { value: Form::Text(text), span }] = body else {
             self.fault(Code::UnexpectedForm, span, "`:text` takes one string", "write (:text \"[Thought]\")");
             return None;
         };
-        let what = match text {
-            _ if text.chars().count() < 2 => "is shorter than two characters",
-            _ if text.len() > PROMPT_BYTES_MAX => "is too long",
-            _ if text.trim() != text => {
-                "begins or ends with white space, which does not count beside a prompt"
-            }
-            _ if text.contains(['\n', '\r']) => "has a line break",
-            _ => return Some(Spanned::new(text.clone(), *span)),
-        };
-        let help =
-            format!("take a text of 2 to {PROMPT_BYTES_MAX} bytes that is rare elsewhere, such as [Thought]");
-        self.fault(Code::BadPrompt, *span, format!("the prompt {what}"), help);
-        None
+        Some(Spanned::new(text.clone(), *span))
     }
 
     /// Whether the environment writes the content.
@@ -207,6 +171,14 @@ impl Reader<'_> {
     }
 
     pub(super) fn pattern(&mut self, text: &str, span: Span) -> Option<Pattern> {
+        self.patterns += 1;
+        if self.patterns > PATTERNS_MAX {
+            if self.patterns == PATTERNS_MAX + 1 {
+                let message = format!("there are more than {PATTERNS_MAX} regular expressions");
+                self.fault(Code::LimitExceeded, span, message, "use fewer of them");
+            }
+            return None;
+        }
         Pattern::new(text)
             .map_err(|what| {
                 // The error of the regex crate shows the expression on lines of its own; the last one says what is wrong.

@@ -34,6 +34,11 @@ impl Faults {
         }
     }
 
+    /// Whether another fault would be left out. What only serves to word it can be spared then.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= DIAGNOSTICS_MAX
+    }
+
     pub(crate) fn has_errors(&self) -> bool {
         self.list.iter().any(|fault| fault.severity == crate::Severity::Error)
     }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::support::{any_behavior, any_requirement, spec};
 
 /// Pieces of text that models push in a run of the tests. `PLANPROOF_MONITOR_STEPS` sets another number.
-const STEPS: u64 = 200_000;
+const STEPS: u64 = 400_000;
 /// Specifications of chance beside the shipped ones.
 const RANDOM_SPECS: usize = 40;
 /// Pieces after which a run is stopped.

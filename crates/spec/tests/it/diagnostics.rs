@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use planproof_spec::limits::{NESTING_MAX, SOURCE_BYTES_MAX, STATES_MAX};
-use planproof_spec::{Code, Compat, Diagnostic, Severity, load};
+use planproof_spec::{
+    Automaton, Bounds, Code, Compat, Diagnostic, Formula, FormulaKind, Severity, Span, load, read,
+};
 
 /// The cases: a line `=== NAME`, the source, a line `---`, and a line for each diagnostic, whose further places are
 /// indented below it.
@@ -103,4 +105,47 @@ fn the_deepest_formula_that_is_read_is_compiled() {
 fn a_large_source_is_refused_at_once() {
     let source = "(a ".repeat(10 << 20);
     assert_eq!(diagnostics(&source, Compat::Ours).len(), 1);
+}
+
+/// A specification need not come from a file, and is checked all the same.
+#[test]
+fn specifications_made_by_hand_are_checked() {
+    let formula = |kind| Formula { kind, span: Span::default() };
+    let state = |name: &str| Box::new(formula(FormulaKind::State(name.into())));
+    let bounds = Bounds { min: 3, max: Some(2) };
+    let mut spec = read(&agent("(next a b c)", "")).unwrap();
+    spec.states[0].prompt = "\n".to_owned().into();
+    spec.states[1].name = "next".to_owned().into();
+    spec.behavior = formula(FormulaKind::Next(vec![
+        formula(FormulaKind::Or(Vec::new())),
+        formula(FormulaKind::Until { body: state("a"), exit: state("c"), bounds }),
+        formula(FormulaKind::Always { body: state("b"), bounds: Bounds { min: 0, max: None } }),
+    ]));
+    let faulty = Automaton::compile(spec, Compat::Ours).unwrap_err();
+    let mut codes: Vec<Code> = faulty.diagnostics.iter().map(|fault| fault.code).collect();
+    codes.sort_unstable();
+    let expected = [
+        Code::WrongArity,
+        Code::BadNumber,
+        Code::BadNumber,
+        Code::ReservedName,
+        Code::UnknownState,
+        Code::BadPrompt,
+    ];
+    assert_eq!(codes, expected);
+}
+
+/// A check that takes too long must not keep a specification from being used.
+#[test]
+fn a_check_is_left_out_rather_than_a_specification_refused() {
+    let states: String = (0..200).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
+    let all: String = (0..200).map(|index| format!("s{index} ")).collect();
+    let requirements: String = (0..12).map(|index| format!("(at-most 1 s{index})")).collect();
+    let source = format!(
+        "(define d (:states {states}) (:behavior (next (always (or {all})))) (:require {requirements}))"
+    );
+    let loaded = load(&source, Compat::Ours).unwrap();
+    assert_eq!(loaded.automaton.positions(), (1 << 12) + 1);
+    let codes: Vec<Code> = loaded.warnings.iter().map(|fault| fault.code).collect();
+    assert_eq!(codes, [Code::LimitExceeded]);
 }

@@ -420,6 +420,14 @@ fn limits_end_a_run() {
     let log = run(&mut monitor, &["[Thought] and so on and so on and so on~"]);
     assert_eq!(log.trim_end(), "the text of the run is longer than 40 bytes");
     assert_eq!(monitor.text().len(), 40);
+    // What looked like the beginning of a longer prompt is the shorter one.
+    let source = "(define d (:states (q (:text \"Question\")) (a (:text \"Act\")) (i (:text \"Act In\")))
+        (:behavior (next q a)))";
+    let mut monitor =
+        self::monitor(source, Options { text_bytes_max: 21, primes: false, ..Options::default() });
+    monitor.question("q");
+    assert_eq!(monitor.push(b"Act x Act Input"), Step::Ended);
+    assert_eq!((monitor.answer(), monitor.text()), (Some("x"), "Question q\nAct x "));
     // In its final state a run is finished by any limit.
     let mut monitor = react(Options { text_bytes_max: 50, ..Options::default() });
     let log = run(&mut monitor, &["[Final Thought] f [Answer] and so on and so on and so on~"]);

@@ -67,7 +67,7 @@ fn call(tool: &str, argument: &serde_json::Value) -> ToolCall {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn behaviours_agree(behavior in any_behavior()) {
