@@ -97,7 +97,9 @@ fn trace_file(path: &Path) -> Result<fs::File, Failure> {
 /// The agent with standing instructions for its model.
 fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failure> {
     let Agent::FunctionCalling(inner) = &agent.agent else {
-        return Err(Failure::usage("--system is for an agent whose model we ask: tools@MODEL"));
+        return Err(Failure::usage(
+            "--system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")",
+        ));
     };
     let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));
     let inner = FunctionCallingAgent::new(model)
@@ -243,9 +245,9 @@ async fn run_agent(
 ) -> Result<(), Failure> {
     let limits = &prepared.limits;
     let query = &prepared.task;
-    if let Agent::FunctionCalling(agent) = &prepared.agent.agent {
-        let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
-        agent.run(run).await;
+    let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
+    if let Some(running) = prepared.agent.agent.run_in_process(run) {
+        running.await;
         return Ok(());
     }
     let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
@@ -261,7 +263,7 @@ async fn run_agent(
     match &prepared.agent.agent {
         Agent::Command(agent) => agent.run(&run).await,
         Agent::Url(agent) => agent.run(&run).await,
-        Agent::FunctionCalling(_) => unreachable!("handled above"),
+        Agent::FunctionCalling(_) | Agent::Behaviour(_) => unreachable!("handled above"),
     };
     Ok(())
 }
