@@ -195,8 +195,7 @@ impl Campaign {
         supervision: Supervision,
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
-        let server =
-            if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
+        let server = if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
         let campaign = self.clone();
         let shared =
             Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });

@@ -213,10 +213,7 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
             (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
-            return Err(Failure::usage(format!(
-                "unknown kind of agent \"{kind}\"; there are {}",
-                kinds()
-            )));
+            return Err(Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", kinds())));
         }
     };
     let model = find_model(model_name, form)?;

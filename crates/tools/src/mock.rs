@@ -175,4 +175,3 @@ impl Toolbox for MockTools {
         false
     }
 }
-

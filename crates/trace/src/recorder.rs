@@ -93,7 +93,9 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arguments, Author, CallId, Continuation, FinishReason, LogicalClock, ToolCall, ToolResult, Usage};
+    use crate::{
+        Arguments, Author, CallId, Continuation, FinishReason, LogicalClock, ToolCall, ToolResult, Usage,
+    };
 
     #[test]
     fn nothing_is_recorded_after_the_end() {

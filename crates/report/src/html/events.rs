@@ -212,7 +212,9 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
             EventKind::Spec { name, continuation } => {
                 rows.push(Row::Spec { name, continuation: *continuation });
             }
-            EventKind::Section { state, author: Author::Environment, text } if !repeats_answer(&rows, text) => {
+            EventKind::Section { state, author: Author::Environment, text }
+                if !repeats_answer(&rows, text) =>
+            {
                 rows.push(Row::Section { at: event.at, state, text });
             }
             // The question stands above, and what the model wrote in its turns.

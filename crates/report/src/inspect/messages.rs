@@ -160,7 +160,9 @@ impl<'a> Writer<'a> {
                 let (kind, units) = match limit {
                     LimitKind::WallMilliseconds => ("time", *value as f64 / 1000.0),
                     LimitKind::Iterations if self.turns > 0 => ("turn", *value as f64),
-                    LimitKind::Iterations | LimitKind::OutputBytes | LimitKind::TextBytes => ("custom", *value as f64),
+                    LimitKind::Iterations | LimitKind::OutputBytes | LimitKind::TextBytes => {
+                        ("custom", *value as f64)
+                    }
                 };
                 let reason = format!("limit reached: {limit} {value}");
                 self.limit = Some(Limit { kind, limit: units, reason });

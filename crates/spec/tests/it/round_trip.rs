@@ -100,12 +100,14 @@ fn any_spec() -> impl Strategy<Value = Spec> {
         examples(),
         examples(),
     )
-        .prop_map(|((instructions, states), behavior, mut requirements, predicates, accepts, rejects)| {
-            let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
-            requirements.push(requirement(call));
-            let name = "random".to_owned().into();
-            Spec { name, instructions, states, behavior, requirements, accepts, rejects }
-        })
+        .prop_map(
+            |((instructions, states), behavior, mut requirements, predicates, accepts, rejects)| {
+                let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
+                requirements.push(requirement(call));
+                let name = "random".to_owned().into();
+                Spec { name, instructions, states, behavior, requirements, accepts, rejects }
+            },
+        )
 }
 
 proptest! {

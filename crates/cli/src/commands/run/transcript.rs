@@ -122,9 +122,8 @@ impl Transcript {
                 let text = cut(name, WORDS_SHOWN);
                 self.line("spec", "1", &text, &format!("continuation: {continuation}"))
             }
-            EventKind::Section { state, author: Author::Environment, text } if *text != self.answered => {
-                self.line("section", "1", &format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN)), "")
-            }
+            EventKind::Section { state, author: Author::Environment, text } if *text != self.answered => self
+                .line("section", "1", &format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN)), ""),
             // The question stands above, what the model wrote in its turns, and the rest is a tool's answer.
             EventKind::Section { .. } => String::new(),
             EventKind::Correction { violation, appended, .. } => {
