@@ -1,6 +1,7 @@
 //! Agents under test: in-process loops and external programs.
 
 mod agent;
+pub mod behaviour;
 mod external;
 mod function_calling;
 mod limits;

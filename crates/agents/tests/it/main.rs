@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod command;
+mod evidence;
 mod function_calling;
+mod side_texts;
 mod url;
+mod votes;
+mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,8 @@
+//! Agents made from a specification.
+
+pub mod evaluator;
+pub mod evidence;
+pub mod plain;
+pub mod solve;
+pub mod summary;
+pub mod votes;
