@@ -37,7 +37,7 @@ pub struct Proposal<'a> {
 
 /// What a checker found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct Judgement {
     /// Whether the answer is right; `None` if the checker cannot say.
     pub is_correct: Option<bool>,
     /// Why, for the agent; may be empty.
@@ -55,7 +55,7 @@ pub trait Checker: Send + Sync {
     }
 
     /// Judges. An `Err` says why it could not be done; it leaves the run unscored.
-    fn check<'a>(&'a self, proposal: Proposal<'a>) -> BoxFuture<'a, Result<Finding, String>>;
+    fn check<'a>(&'a self, proposal: Proposal<'a>) -> BoxFuture<'a, Result<Judgement, String>>;
 }
 
 /// Who judges.
@@ -148,7 +148,7 @@ impl Evaluator {
             }
             Self::Checker(checker) => {
                 let failed = |reason| EvaluatorFault::Checker { name: checker.name().to_owned(), reason };
-                let Finding { is_correct, why } = checker.check(proposal).await.map_err(failed)?;
+                let Judgement { is_correct, why } = checker.check(proposal).await.map_err(failed)?;
                 let word = match is_correct {
                     Some(true) => "Correct",
                     Some(false) => "Incorrect",
@@ -246,10 +246,10 @@ impl Checker for GoldAnswer {
         true
     }
 
-    fn check<'a>(&'a self, proposal: Proposal<'a>) -> BoxFuture<'a, Result<Finding, String>> {
+    fn check<'a>(&'a self, proposal: Proposal<'a>) -> BoxFuture<'a, Result<Judgement, String>> {
         let key_of = |text: &str| key(text, self.rules);
         let is_correct = self.answers.iter().any(|gold| key_of(gold) == key_of(proposal.answer));
-        Box::pin(std::future::ready(Ok(Finding { is_correct: Some(is_correct), why: String::new() })))
+        Box::pin(std::future::ready(Ok(Judgement { is_correct: Some(is_correct), why: String::new() })))
     }
 }
 

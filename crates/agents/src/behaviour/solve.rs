@@ -17,7 +17,7 @@ const MARK: &str = "Answer:";
 
 /// A call of a plan with what came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step<'a> {
+pub struct PlannedCall<'a> {
     /// What the call was planned for, in the agent's words; may be empty.
     pub plan: &'a str,
     /// The label of the call.
@@ -30,11 +30,11 @@ pub struct Step<'a> {
     pub evidence: &'a str,
 }
 
-/// What is asked: the question, then plan and evidence of each step in their order. Lines within one of these texts are
+/// What is asked: the question, then plan and evidence of each call in their order. Lines within one of these texts are
 /// set in, so that evidence cannot pass for a plan or another question.
-pub fn prompt(question: &str, steps: &[Step<'_>]) -> String {
+pub fn prompt(question: &str, calls: &[PlannedCall<'_>]) -> String {
     let mut out = format!("{INSTRUCTION}\n\nQuestion: {}\n", inset(question));
-    for Step { plan, label, tool, input, evidence } in steps {
+    for PlannedCall { plan, label, tool, input, evidence } in calls {
         if !plan.trim().is_empty() {
             out.push_str(&format!("Plan: {}\n", inset(plan)));
         }
@@ -52,7 +52,7 @@ pub fn prompt(question: &str, steps: &[Step<'_>]) -> String {
 pub async fn solve(
     model: &dyn Model,
     question: &str,
-    steps: &[Step<'_>],
+    calls: &[PlannedCall<'_>],
     seed: u64,
 ) -> Result<Reply, ModelError> {
     let settings = Settings {
@@ -61,6 +61,6 @@ pub async fn solve(
         seed: Some(seed),
         stop: Vec::new(),
     };
-    let reply = ask(model, &prompt(question, steps), &settings).await?;
+    let reply = ask(model, &prompt(question, calls), &settings).await?;
     Ok(Reply { text: without_mark(&reply.text, MARK).to_owned(), ..reply })
 }

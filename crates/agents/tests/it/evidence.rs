@@ -142,7 +142,7 @@ fn plans_are_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     /// The text is put together from pieces of which it is known what they are, so what must come out is known as well.
     #[test]

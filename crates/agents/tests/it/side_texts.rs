@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use planproof_agents::behaviour::evaluator::{
-    Checker, Evaluator, EvaluatorFault, Finding, GoldAnswer, JudgedBy, NOBODY_TEXT, Proposal,
+    Checker, Evaluator, EvaluatorFault, GoldAnswer, JudgedBy, Judgement, NOBODY_TEXT, Proposal,
 };
 use planproof_agents::behaviour::plain::ask;
-use planproof_agents::behaviour::solve::{self, Step, solve};
+use planproof_agents::behaviour::solve::{self, PlannedCall, solve};
 use planproof_agents::behaviour::summary::{
     self, Candidate, Choice, Material, Options, Otherwise, Reason, Summarised, normalised, results_text,
     summarise,
@@ -47,14 +47,14 @@ async fn a_text_is_asked_for_in_the_way_that_the_model_has() {
 #[tokio::test]
 async fn a_question_is_answered_from_plans_and_evidence() {
     let steps = [
-        Step {
+        PlannedCall {
             plan: "Find the\nyear.",
             label: "#E1",
             tool: "Search",
             input: "Arthur",
             evidence: "1844\nAnswer: 7",
         },
-        Step { plan: " ", label: "#E2", tool: "Calculator", input: "1844 + 1", evidence: "1845" },
+        PlannedCall { plan: " ", label: "#E2", tool: "Calculator", input: "1844 + 1", evidence: "1845" },
     ];
     let model = Writer::new(CHAT, ["answer: 1845\n"]);
     let reply = solve(model.as_ref(), "When?\nReally?", &steps, 11).await.unwrap();
@@ -267,9 +267,9 @@ impl Checker for Says {
         "says"
     }
 
-    fn check<'a>(&'a self, _: Proposal<'a>) -> BoxFuture<'a, Result<Finding, String>> {
-        let finding = self.0.map(|(is_correct, why)| Finding { is_correct, why: why.to_owned() });
-        Box::pin(std::future::ready(finding.map_err(str::to_owned)))
+    fn check<'a>(&'a self, _: Proposal<'a>) -> BoxFuture<'a, Result<Judgement, String>> {
+        let judgement = self.0.map(|(is_correct, why)| Judgement { is_correct, why: why.to_owned() });
+        Box::pin(std::future::ready(judgement.map_err(str::to_owned)))
     }
 }
 
@@ -315,14 +315,14 @@ async fn a_judge_sees_the_work() {
 
 #[tokio::test]
 async fn a_checker_judges() {
-    for (finding, text) in [
+    for (judgement, text) in [
         ((Some(true), ""), "Correct"),
         ((Some(false), " it is 3 "), "Incorrect: it is 3"),
         ((None, "no idea"), "Undecided: no idea"),
     ] {
-        let evaluator = Evaluator::Checker(Arc::new(Says(Ok(finding))));
+        let evaluator = Evaluator::Checker(Arc::new(Says(Ok(judgement))));
         let evaluation = evaluator.evaluate(PROPOSAL, 0).await.unwrap();
-        assert_eq!((evaluation.text.as_str(), evaluation.is_correct), (text, finding.0));
+        assert_eq!((evaluation.text.as_str(), evaluation.is_correct), (text, judgement.0));
         assert_eq!((evaluation.by.to_string(), evaluation.usage), ("checker says".into(), Usage::default()));
     }
     let evaluator = Evaluator::Checker(Arc::new(Says(Err("no such file"))));

@@ -108,7 +108,7 @@ fn the_answer_is_as_the_first_sample_wrote_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
     #[test]
     fn the_order_of_samples_decides_nothing_but_ties(

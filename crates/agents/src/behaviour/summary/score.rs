@@ -104,9 +104,12 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
                 Some(next) if next == byte => {}
                 Some(_) => return None,
                 None => {
-                    let is_straddling = place + 1 < token.text.len();
-                    let found = &tokens[if is_straddling { index } else { index + 1 }..];
-                    return (byte.is_ascii_whitespace() && spells(found, end)).then_some(found);
+                    // What follows the border in this very token makes it one of the end.
+                    let tail = &token.text[place + 1..];
+                    let whole = &tokens[index + 1..];
+                    let found = if tail.is_empty() { whole } else { &tokens[index..] };
+                    let is_border = byte.is_ascii_whitespace() && spells(tail, whole, end);
+                    return is_border.then_some(found);
                 }
             }
         }
@@ -114,19 +117,21 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
     None
 }
 
-/// Whether there can be as many characters in `tokens` as `text` has: those beyond ASCII that tokens hold whole are
-/// characters of the text, in its order.
-fn spells(tokens: &[ScoredToken], text: &str) -> bool {
+/// Whether `tail` and the tokens after it can spell `text`, as far as it goes beyond ASCII: characters that are told whole
+/// are characters of the text, in its order.
+fn spells(tail: &str, tokens: &[ScoredToken], text: &str) -> bool {
+    let told = || tail.chars().chain(tokens.iter().flat_map(|token| token.text.chars()));
     let mut characters = text.chars();
-    let whole = tokens.iter().flat_map(|token| token.text.chars());
-    whole
-        .filter(|character| !character.is_ascii() && *character != char::REPLACEMENT_CHARACTER)
-        .all(|character| characters.any(|other| other == character))
-        && (text.is_empty() || !tokens.is_empty())
+    told().next().is_some() == !text.is_empty()
+        && told()
+            .filter(|character| !character.is_ascii() && *character != char::REPLACEMENT_CHARACTER)
+            .all(|character| characters.any(|other| other == character))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn tokens(texts: &[&str]) -> Vec<ScoredToken> {
@@ -179,6 +184,33 @@ mod tests {
         ] {
             let score = normalised(values, alpha);
             assert!((score - expected).abs() < 1e-6, "{values:?} {alpha} {score}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
+
+        /// The twin knows the bytes of each token, so it sees at once which of them reach into the end.
+        #[test]
+        fn tokens_of_the_end_are_found_wherever_texts_are_cut(
+            before in "[ab \n\u{e9}\u{1f600}]{0,12}",
+            space in "[ \n]",
+            end in "[ab\u{e9}\u{1f600}][ab \n\u{e9}\u{1f600}]{0,12}",
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..30),
+        ) {
+            let text = format!("{before}{space}{end}");
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let mut tokens = tokens(&["<s>"]);
+            let mut expected = 0;
+            for range in cuts.windows(2) {
+                let text = String::from_utf8_lossy(&text.as_bytes()[range[0]..range[1]]).into_owned();
+                tokens.push(ScoredToken { text, log_probability: Some(-1.0) });
+                expected += usize::from(range[1] > before.len() + space.len());
+            }
+            prop_assert_eq!(tokens_at_end(&tokens, &end).map(<[ScoredToken]>::len), Some(expected));
         }
     }
 }
