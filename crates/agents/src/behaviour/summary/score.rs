@@ -122,10 +122,9 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
 fn spells(tail: &str, tokens: &[ScoredToken], text: &str) -> bool {
     let told = || tail.chars().chain(tokens.iter().flat_map(|token| token.text.chars()));
     let mut characters = text.chars();
-    told().next().is_some() == !text.is_empty()
-        && told()
-            .filter(|character| !character.is_ascii() && *character != char::REPLACEMENT_CHARACTER)
-            .all(|character| characters.any(|other| other == character))
+    let mut beyond_ascii = told().filter(|c| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER);
+    told().next().is_none() == text.is_empty()
+        && beyond_ascii.all(|character| characters.any(|other| other == character))
 }
 
 #[cfg(test)]
