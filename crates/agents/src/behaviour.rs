@@ -6,3 +6,4 @@ pub mod plain;
 pub mod solve;
 pub mod summary;
 pub mod votes;
+pub mod voting;

@@ -8,6 +8,7 @@ mod function_calling;
 mod side_texts;
 mod url;
 mod votes;
+mod voting;
 mod writer;
 
 use std::sync::Arc;
