@@ -55,7 +55,8 @@ pub fn execution_order(labels: &[&str], rules: EvidenceRules) -> Vec<usize> {
     order
 }
 
-/// A name for each call of a plan: the label it was given, or `#En` for the n-th call (from 1) that has none.
+/// A name for each call of a plan: the label it was given or, where it has none, `#En` for the n-th call, counted from 1. Of
+/// two calls of one name, the one executed last is meant from then on.
 pub fn labels<'a>(given: impl IntoIterator<Item = Option<&'a str>>) -> Vec<String> {
     let given = given.into_iter().enumerate();
     let name = |(index, label): (usize, Option<&str>)| match label {
