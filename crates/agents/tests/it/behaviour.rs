@@ -1,6 +1,7 @@
 //! Agents made from a specification, with models that do as they are told and models that do not.
 
 mod asking;
+mod handling;
 mod misbehaviour;
 mod words;
 
