@@ -284,7 +284,8 @@ fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failur
         error.exit();
     }
     let text = error.render().to_string();
-    let what = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end().to_owned();
+    let what =
+        text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end().to_owned();
     if let Some(source) = named.iter().find_map(|setting| setting.file())
         && named.iter().all(|setting| setting.file().is_some())
     {

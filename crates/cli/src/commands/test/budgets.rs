@@ -160,7 +160,8 @@ impl Budgets {
     pub(super) fn to_json(&self) -> Result<String, Failure> {
         // The campaign may be gone on with from elsewhere.
         let prices = self.prices.as_deref().map(absolute).transpose()?;
-        serde_json::to_string(&Self { prices, ..self.clone() }).map_err(|error| Failure::outside(error.to_string()))
+        serde_json::to_string(&Self { prices, ..self.clone() })
+            .map_err(|error| Failure::outside(error.to_string()))
     }
 }
 
