@@ -140,7 +140,8 @@ pub enum RecordingError {
 /// are of no use without it.
 fn what_to_do(line: u64) -> String {
     match line.saturating_sub(1) {
-        0 => "; choose another file".to_owned(),
+        // The first line alone is worth nothing.
+        0 | 1 => "; choose another file".to_owned(),
         good => {
             format!("; the lines before it are good: `head -n {good}` gives them, or choose another file")
         }
