@@ -16,6 +16,12 @@ pub trait Toolbox: Send + Sync {
     /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
     /// are answered by a result with `is_error` whose text says what is wrong.
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
+
+    /// Whether several calls are better made at the same time, where their order is nobody's concern. Otherwise one is
+    /// made after the other.
+    fn runs_side_by_side(&self) -> bool {
+        true
+    }
 }
 
 /// Executes `call` and records its beginning and its end.

@@ -204,7 +204,10 @@ fn the_system_message_comes_first_in_every_request() {
     }
     assert_eq!(server.requests(), 2);
     let refused = place.run_words(&["run", "command:true", "x", "--system", "y"]).code(2);
-    assert_eq!(refused.err, "error: --system is for an agent whose model we ask: tools@MODEL\n");
+    assert_eq!(
+        refused.err,
+        "error: --system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")\n"
+    );
 }
 
 #[test]

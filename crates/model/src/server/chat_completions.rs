@@ -171,7 +171,7 @@ impl From<Usage> for WireUsage {
 
 fn finish_word(finish: FinishReason) -> &'static str {
     match finish {
-        FinishReason::Stop => "stop",
+        FinishReason::Stop | FinishReason::Cut => "stop",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Length => "length",
         FinishReason::ContentFilter => "content_filter",
