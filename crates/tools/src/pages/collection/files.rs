@@ -151,13 +151,13 @@ fn read_lines(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Document) ->
             return Err(CollectionError::GivenUp);
         }
         bytes.clear();
-        // One more for the end of the line.
+        // Two more for the end of the line.
         let mut line = (&mut file).take(u64::from(DOCUMENT_BYTES_MAX) + 2);
         if line.read_until(b'\n', &mut bytes).map_err(|source| unreadable(path, source))? == 0 {
             break;
         }
         let wrong = |what: String| wrong(path, Some(number), what);
-        if bytes.len() > DOCUMENT_BYTES_MAX as usize + 1 {
+        if bytes.trim_ascii_end().len() > DOCUMENT_BYTES_MAX as usize {
             return Err(wrong(too_large()));
         }
         let text = text_of(&bytes).map_err(|what| wrong(what.to_owned()))?.trim();
