@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::sentences::{before_headings, own, pieces};
-use super::{Dialect, Style};
+use super::{Dialect, SIMILAR_MAX, Style};
 
 /// What `search` or `lookup` answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +81,10 @@ impl Reader {
         Observation::ok(shown)
     }
 
-    /// Says that there is no page of that title. The current page stays.
+    /// Says that there is no page of that title, and which [`SIMILAR_MAX`] titles at most are similar. The current page
+    /// stays.
     pub fn missing(&mut self, title: &str, similar: &[String]) -> Observation {
+        let similar = &similar[..similar.len().min(SIMILAR_MAX)];
         let text = match self.style.dialect {
             Dialect::Own if similar.is_empty() => {
                 format!("Could not find {title}. There are no similar titles.")

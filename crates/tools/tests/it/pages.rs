@@ -366,8 +366,8 @@ fn folders_that_are_no_collections_are_refused() {
         ),
         (
             "a.jsonl",
-            b"{\"title\": \"t\", \"text\": \"x\"}\n[1",
-            "DIR/a.jsonl, line 2: no document (EOF while parsing a list at line 1 column 2): write {\"title\": \"...\", \
+            b"{\"title\": \"t\", \"text\": \"x\"}\n{\"title",
+            "DIR/a.jsonl, line 2: no document (EOF while parsing a string at line 1 column 7): write {\"title\": \"...\", \
              \"text\": \"...\"}",
         ),
         ("a.jsonl", b"{\"title\": \" \", \"text\": \"x\"}", "DIR/a.jsonl, line 1: the title is empty"),

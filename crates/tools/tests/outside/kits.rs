@@ -88,8 +88,8 @@ impl PageSource for Html {
 
 /// The texts of the elements that begin so, none of which holds another of its kind, without the tags in them.
 fn elements(html: &str, begin: &str, end: &str) -> Vec<String> {
-    let parts = html.split(&format!("<{begin}>")).skip(1);
-    let inner = parts.map(|part| part.split(&format!("</{end}>")).next().unwrap());
+    let (begin, end) = (format!("<{begin}>"), format!("</{end}>"));
+    let inner = html.split(&begin).skip(1).map(|part| part.split(&end).next().unwrap());
     let bare =
         |inner: &str| inner.split('<').map(|piece| piece.rsplit('>').next().unwrap()).collect::<String>();
     inner.map(|inner| bare(inner).trim().to_owned()).collect()
