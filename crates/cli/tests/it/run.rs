@@ -508,7 +508,7 @@ fn sources_of_pages_that_cannot_be_used_are_refused() {
         ("search:a.txt", 2, "a.txt is no folder"),
         ("search:empty", 2, "empty holds no documents: they are .txt, .md and .jsonl files"),
         ("search+bing:empty", 2, "`bing` is no option of `search`"),
-        ("wiki:example", 2, "not the URL of a wiki's API (it names no host)"),
+        ("wiki:example", 2, "not the URL of a wiki's API (it begins with neither http:// nor https://)"),
         (
             "wiki:http://127.0.0.1:9/api.php",
             3,
