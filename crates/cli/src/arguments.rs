@@ -565,8 +565,9 @@ pub(crate) struct RunArguments {
     /// What it is asked to do; `-` takes it from stdin.
     pub(crate) task: String,
     /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
-    /// `mcp+https://...` ask one, `calculator` is built in. `NAME=` before it puts `NAME_` before the names of its tools
-    /// and sends the token in PLANPROOF_TOKEN_NAME. The tools really do what they do.
+    /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server, `calculator` is
+    /// built in. `NAME=` before it puts `NAME_` before the names of its tools and sends the token in
+    /// PLANPROOF_TOKEN_NAME. The tools really do what they do.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.
