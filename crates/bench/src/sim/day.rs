@@ -129,6 +129,16 @@ impl DayScript {
         next.map_or(DONE, |next| self.call(next, known.calls))
     }
 
+    /// How many tasks there are.
+    pub(super) fn tasks(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// How long it guesses that a task will take, after what this conversation has told.
+    pub(super) fn expected_minutes(&self, request: &ChatRequest) -> u16 {
+        self.guess(&self.known(request))
+    }
+
     /// Each task in the order of mention, when the one before has ended.
     fn in_order(&self, known: &Known) -> Step {
         if known.calls >= self.tools.len() {
