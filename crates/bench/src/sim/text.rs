@@ -99,7 +99,7 @@ fn write_on(model: &SimModel, instructions: &Instructions, text: &str, settings:
         settings: Settings { seed: settings.seed, ..Settings::default() },
     };
     let (key, script) = model.script(&request);
-    let course = Course::new(model.kind, &script, key, request);
+    let course = Course::new(model.kind, &script, key, &request);
     let mut out = String::new();
     let is_over = Writer::new(model.kind, instructions, course).go_on(&text, REPLY_BYTES_MAX, &mut out);
     let reply = ended(out, settings);

@@ -1,12 +1,14 @@
 //! Where a run in text stands in its script, so that the script means the same in both forms.
 
-use planproof_model::{ChatRequest, Message};
-use planproof_synth::{Draw, RESTART_TOOL, START_TIME_ARGUMENT};
-use planproof_trace::{Arguments, CallId, Tool, ToolCall};
-use serde_json::Map;
+use std::sync::Arc;
 
-use super::super::script::{Script, Slip, Step, task_of};
+use planproof_model::ChatRequest;
+use planproof_synth::{Draw, RESTART_TOOL};
+use planproof_trace::{Arguments, TimeOfDay, Tool};
+
 use super::super::SimKind;
+use super::super::day::{DayScript, Known, start_in};
+use super::super::script::{Script, Slip, Step, task_of};
 
 /// Most calls of a plan that is told in words.
 const TOLD_CALLS_MAX: usize = 200;
@@ -41,20 +43,46 @@ pub(super) struct Course<'s> {
     kind: SimKind,
     script: &'s Script,
     key: u64,
-    /// The run as the tool-calling form would tell it; where a call has no result yet, with one that the model expects.
-    /// The turns of a script that is known from the start are not told.
-    request: ChatRequest,
-    /// Turns of the script that are over.
-    at: usize,
+    tools: Arc<[Tool]>,
+    seed: u64,
     calls: usize,
     /// Calls without a result, which are the last ones.
     pending: usize,
+    so_far: SoFar<'s>,
+}
+
+/// How far a script has got.
+#[derive(Debug, Clone)]
+enum SoFar<'s> {
+    /// Turns that are over.
+    Turns(usize),
+    Day(Day<'s>),
+}
+
+/// What is known of a day.
+#[derive(Debug, Clone)]
+struct Day<'s> {
+    script: &'s DayScript,
+    /// From results alone.
+    certain: Known,
+    /// And from what is expected of the calls that have no result yet.
+    expected: Known,
+    /// Tool and start of each of these.
+    open: Vec<(String, Option<u16>)>,
 }
 
 impl<'s> Course<'s> {
-    /// A run in which nothing has happened. `request` asks the question and has the tools and the seed, `key` is its key.
-    pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: ChatRequest) -> Self {
-        Self { kind, script, key, request, at: 0, calls: 0, pending: 0 }
+    /// A run in which nothing has happened, of a request with that key.
+    pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
+        let so_far = match script {
+            Script::Turns { .. } => SoFar::Turns(0),
+            Script::Day(script) => {
+                let known = script.nothing_known();
+                SoFar::Day(Day { script, certain: known.clone(), expected: known, open: Vec::new() })
+            }
+        };
+        let seed = request.settings.seed.unwrap_or_default();
+        Self { kind, script, key, tools: Arc::clone(&request.tools), seed, calls: 0, pending: 0, so_far }
     }
 
     pub(super) fn calls(&self) -> usize {
@@ -66,13 +94,13 @@ impl<'s> Course<'s> {
     }
 
     pub(super) fn tool(&self, place: u16) -> Option<&Tool> {
-        self.request.tools.get(usize::from(place))
+        self.tools.get(usize::from(place))
     }
 
     /// The place of a tool, whose name may be written in other capitals.
     pub(super) fn place_of(&self, name: &str) -> Option<u16> {
         let same = |tool: &Tool| tool.name.eq_ignore_ascii_case(name.trim());
-        self.request.tools.iter().position(same).and_then(|place| u16::try_from(place).ok())
+        self.tools.iter().position(same).and_then(|place| u16::try_from(place).ok())
     }
 
     /// The task that a tool does.
@@ -85,12 +113,13 @@ impl<'s> Course<'s> {
     }
 
     pub(super) fn next(&self) -> Next {
-        let (step, free) = match self.script {
-            Script::Turns { calls, end, free } => {
-                (calls.get(self.at).copied().unwrap_or(*end), free.get(self.at).copied().unwrap_or_default())
+        let (step, free) = match (self.script, &self.so_far) {
+            (Script::Turns { calls, end, free }, SoFar::Turns(at)) => {
+                (calls.get(*at).copied().unwrap_or(*end), free.get(*at).copied().unwrap_or_default())
             }
             // When a task may start depends on when the one before it ended.
-            Script::Day(day) => (day.step(&self.request), 0),
+            (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
+            (Script::Day(_), SoFar::Turns(_)) => return Next::Say(""),
         };
         match step {
             Step::Say(text) => Next::Say(text),
@@ -106,16 +135,15 @@ impl<'s> Course<'s> {
 
     /// Whether a mistake with the next call is made again when the model is asked again.
     fn insists(&self, tool: u16) -> bool {
-        match self.script {
-            Script::Turns { calls, .. } => !is_right_call(calls.get(self.at + 1), tool),
-            Script::Day(_) => self.draw("sim-insist/1").chance(1, 2),
+        match (self.script, &self.so_far) {
+            (Script::Turns { calls, .. }, SoFar::Turns(at)) => !is_right_call(calls.get(at + 1), tool),
+            _ => self.draw("sim-insist/1").chance(1, 2),
         }
     }
 
     /// The draws for the next call.
     pub(super) fn draw(&self, purpose: &str) -> Draw {
-        let seed = self.request.settings.seed.unwrap_or_default();
-        Draw::new(seed, self.key.wrapping_add(self.calls as u64), purpose)
+        Draw::new(self.seed, self.key.wrapping_add(self.calls as u64), purpose)
     }
 
     /// The chance of a mistake with a call.
@@ -140,53 +168,31 @@ impl<'s> Course<'s> {
     pub(super) fn called(&mut self, name: &str, input: &str) {
         self.calls += 1;
         self.pending += 1;
-        match self.script {
-            Script::Turns { calls, .. } => {
-                let Some(Step::Call { tool, slip, .. }) = calls.get(self.at) else { return };
-                self.at += 1;
-                let is_wrong = *slip == Slip::WrongName && self.place_of(name).is_none();
+        let is_known = self.place_of(name).is_some();
+        match (self.script, &mut self.so_far) {
+            (Script::Turns { calls, .. }, SoFar::Turns(at)) => {
+                let Some(Step::Call { tool, slip, .. }) = calls.get(*at) else { return };
+                *at += 1;
+                let is_wrong = *slip == Slip::WrongName && !is_known;
                 // Whoever called the tool rightly after all has no call to make up for.
-                if *slip != Slip::None && !is_wrong && is_right_call(calls.get(self.at), *tool) {
-                    self.at += 1;
+                if *slip != Slip::None && !is_wrong && is_right_call(calls.get(*at), *tool) {
+                    *at += 1;
                 }
             }
-            Script::Day(day) => {
-                let id = CallId::new(format!("call_{}", self.calls));
-                let arguments = self.arguments(input);
-                let expected = match name == RESTART_TOOL {
-                    true => "The day is cleared.".to_owned(),
-                    false => format!("It took {} minutes.", day.expected_minutes(&self.request)),
-                };
-                let call = ToolCall { id: id.clone(), name: name.trim().to_owned(), arguments };
-                self.request.messages.push(Message::Assistant { text: String::new(), calls: vec![call] });
-                self.request.messages.push(Message::Tool { id, text: expected });
+            (_, SoFar::Day(day)) => {
+                let arguments = Arguments::from_text(input);
+                let told = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
+                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(told));
             }
-        }
-    }
-
-    fn arguments(&self, input: &str) -> Arguments {
-        match Arguments::from_text(input) {
-            Arguments::Malformed(_) => {
-                let start = (START_TIME_ARGUMENT.to_owned(), input.trim().into());
-                Arguments::Object(Map::from_iter([start]))
-            }
-            object @ Arguments::Object(_) => object,
+            (Script::Day(_), SoFar::Turns(_)) => {}
         }
     }
 
     /// The environment has written: the results of the calls that had none, if there are any.
     pub(super) fn answered(&mut self, content: &str) {
-        let pending = std::mem::take(&mut self.pending);
-        if !matches!(self.script, Script::Day(_)) {
-            return;
-        }
-        let answers = numbered(content, pending);
-        let messages = self.request.messages.iter_mut().rev().step_by(2).take(pending);
-        for (number, message) in messages.enumerate() {
-            if let Message::Tool { text, .. } = message {
-                let answer = answers.as_ref().and_then(|answers| answers.get(pending - 1 - number).copied());
-                answer.unwrap_or(content).clone_into(text);
-            }
+        self.pending = 0;
+        if let SoFar::Day(day) = &mut self.so_far {
+            day.answered(&self.tools, content);
         }
     }
 
@@ -205,6 +211,31 @@ impl<'s> Course<'s> {
             Next::Say(text) if told.is_empty() => text.to_owned(),
             _ => format!("The plan: {}.", told.join(", ")),
         }
+    }
+}
+
+impl Day<'_> {
+    /// A call whose result is expected.
+    fn called(&mut self, tools: &[Tool], name: &str, start: Option<u16>) {
+        self.expected.calls += 1;
+        let answer = match name == RESTART_TOOL {
+            true => "The day is cleared.".to_owned(),
+            false => format!("It took {} minutes.", self.script.expected_minutes(&self.expected)),
+        };
+        self.script.learn(&mut self.expected, tools, name, start, &answer);
+        self.open.push((name.to_owned(), start));
+    }
+
+    /// The results of all open calls, in one text.
+    fn answered(&mut self, tools: &[Tool], content: &str) {
+        let open = std::mem::take(&mut self.open);
+        let answers = numbered(content, open.len());
+        for (number, (name, start)) in open.iter().enumerate() {
+            let answer = answers.as_ref().and_then(|answers| answers.get(number).copied());
+            self.certain.calls += 1;
+            self.script.learn(&mut self.certain, tools, name, *start, answer.unwrap_or(content));
+        }
+        self.expected.clone_from(&self.certain);
     }
 }
 

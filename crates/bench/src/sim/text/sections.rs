@@ -18,6 +18,8 @@ pub(super) struct Text<'t> {
 pub(super) struct Written<'t> {
     pub(super) kind: Kind,
     pub(super) content: &'t str,
+    /// Its mark and its content.
+    pub(super) whole: &'t str,
 }
 
 impl<'t> Text<'t> {
@@ -27,6 +29,7 @@ impl<'t> Text<'t> {
         let content = |(at, kind): (usize, Kind), end: usize| Written {
             kind,
             content: &text[at + instructions.mark(kind).len()..end],
+            whole: &text[at..end],
         };
         let ends = marks.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
         let mut sections: Vec<Written<'t>> =

@@ -50,7 +50,11 @@ impl<'a> Writer<'a> {
         }
         let (mut begun, mut has_break) = (text.begun, text.ends_in_break);
         if let Some(open) = open {
-            has_break = self.complete(open, begun.is_empty(), has_break, out);
+            if begun.is_empty() && self.is_longer_mark(open) {
+                begun = open.whole;
+            } else {
+                has_break = self.complete(open, begun.is_empty(), has_break, out);
+            }
         }
         while out.len() < bytes_max {
             let Some(plan) = self.plan() else { return true };
@@ -75,6 +79,18 @@ impl<'a> Writer<'a> {
             self.enter(kind, &content);
         }
         false
+    }
+
+    /// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the one wanted, or one that
+    /// may come where that section may not.
+    fn is_longer_mark(&self, open: Written<'_>) -> bool {
+        let begins = |kind: Kind| {
+            let mark = self.instructions.mark(kind);
+            mark.len() > open.whole.len() && mark.starts_with(open.whole)
+        };
+        let wanted = self.plan().and_then(|plan| plan.way.first().copied());
+        let next = self.instructions.order.next(&self.place);
+        wanted.is_some_and(begins) || (!next.contains(&open.kind) && next.into_iter().any(begins))
     }
 
     /// Completes the last section of a text, if it is not complete. Says whether what is written next begins a line.

@@ -82,7 +82,10 @@ async fn a_text_may_be_cut_anywhere() {
                     let (whole, _) =
                         continuation(&model, &instructions, &text, end, &settings, Way::Text).await;
                     assert!(!whole.is_empty());
-                    for cut in (0..=whole.len()).filter(|cut| whole.is_char_boundary(*cut)) {
+                    // After its mark the environment is to write.
+                    let is_over = !whole.ends_with(']');
+                    let cuts = 0..whole.len() + usize::from(is_over);
+                    for cut in cuts.filter(|cut| whole.is_char_boundary(*cut)) {
                         let begun = format!("{text}{}", &whole[..cut]);
                         for way in [Way::Text, Way::PartialTurn] {
                             let (rest, finish) =
@@ -93,7 +96,7 @@ async fn a_text_may_be_cut_anywhere() {
                     }
                     text.push_str(&whole);
                     text.push_str(" The task \"x\" is done. It took 20 minutes.\n");
-                    if !whole.ends_with(']') {
+                    if is_over {
                         break;
                     }
                 }

@@ -22,13 +22,13 @@ const CALLING: [&str; 4] = ["react", "pass", "reflexion", "rewoo"];
 async fn a_perfect_model_needs_no_correction_and_calls_rightly() {
     for (name, _) in SHIPPED {
         let automaton = compiled(name);
-        for (options, count) in [(basic(), 25), (timed(), 10)] {
+        for (options, count) in [(basic(), 8), (timed(), 4)] {
             let can_pass =
                 CALLING.contains(&name) && (options.time.is_none() || name != "rewoo");
             for case in cases(options, count).iter() {
                 for (number, way) in Way::ALL.into_iter().enumerate() {
                     for stops in [false, true] {
-                        let output_tokens_max = [None, Some(7), None][number];
+                        let output_tokens_max = [None, Some(30), None][number];
                         let how = How { way, stops, output_tokens_max, ..How::PLAIN };
                         let Run { text, outcome, corrections, verdict, .. } =
                             run(case, SimKind::Perfect, &automaton, how).await;
@@ -44,7 +44,7 @@ async fn a_perfect_model_needs_no_correction_and_calls_rightly() {
 async fn classes(name: &str, kind: SimKind, options: Options) -> BTreeMap<Class, usize> {
     let automaton = compiled(name);
     let mut classes = BTreeMap::new();
-    for case in cases(options, 60).iter() {
+    for case in cases(options, 40).iter() {
         let run = run(case, kind, &automaton, How::PLAIN).await;
         if let Some(class) = run.verdict.class {
             *classes.entry(class).or_default() += 1;
