@@ -232,9 +232,9 @@ impl DayScript {
         for message in &request.messages {
             match message {
                 Message::Assistant { calls, .. } => {
-                    open.extend(calls.iter().map(|call| {
-                        (&call.id, call.name.as_str(), start_in(&call.arguments))
-                    }));
+                    open.extend(
+                        calls.iter().map(|call| (&call.id, call.name.as_str(), start_in(&call.arguments))),
+                    );
                     known.calls += calls.len();
                 }
                 Message::Tool { id, text } => {
@@ -266,8 +266,7 @@ impl DayScript {
             return;
         }
         let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
-        let is_it =
-            |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
+        let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
         let Some(task) = self.tools.iter().position(is_it) else { return };
         match (minutes_in(answer), start) {
             (Some(minutes), Some(minute)) => {

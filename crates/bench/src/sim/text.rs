@@ -129,8 +129,10 @@ mod tests {
     fn texts_end_where_they_are_told_to() {
         let end = |stop: &[&str], output_tokens_max| {
             let stop = stop.iter().map(|stop| (*stop).to_owned()).collect();
-            let reply =
-                ended("one \u{e9}\u{e9} two".into(), &Settings { stop, output_tokens_max, ..Settings::default() });
+            let reply = ended(
+                "one \u{e9}\u{e9} two".into(),
+                &Settings { stop, output_tokens_max, ..Settings::default() },
+            );
             (reply.text, reply.finish)
         };
         assert_eq!(end(&[], None), ("one \u{e9}\u{e9} two".into(), FinishReason::Stop));

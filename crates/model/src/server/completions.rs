@@ -55,7 +55,10 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     let (echo, stream) = (wire.echo == Some(true), wire.stream == Some(true));
     match wire.logprobs {
         Some(_) if !echo || stream => {
-            return refuse("logprobs", "only the tokens of the prompt are scored: with echo, and not in a stream");
+            return refuse(
+                "logprobs",
+                "only the tokens of the prompt are scored: with echo, and not in a stream",
+            );
         }
         Some(_) if !capabilities.log_probabilities => {
             return refuse("logprobs", "this model does not tell log-probabilities");

@@ -50,7 +50,14 @@ pub(super) trait Narrator: Send + 'static {
     fn tell(&mut self, delta: ChatDelta, out: &mut Events);
 
     /// The events that end the reply to `request`.
-    fn end(self, finish: FinishReason, usage: Usage, request: Self::Request, shared: &Shared, out: &mut Events);
+    fn end(
+        self,
+        finish: FinishReason,
+        usage: Usage,
+        request: Self::Request,
+        shared: &Shared,
+        out: &mut Events,
+    );
 
     /// The events that say that the model broke off.
     fn fail(self, error: &ApiError, out: &mut Events);

@@ -94,7 +94,8 @@ async fn continuations_and_scores_survive_the_journey() {
 #[tokio::test]
 async fn the_prompt_is_given_back_where_it_is_wanted() {
     let address = start(Arc::new(Parrot { scores: true }), |_| ()).await;
-    let answer = post(address, "/v1/completions", &json!({"model": "x", "prompt": ["ab"], "echo": true})).await;
+    let answer =
+        post(address, "/v1/completions", &json!({"model": "x", "prompt": ["ab"], "echo": true})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(
         answer.json(),
@@ -110,7 +111,8 @@ async fn the_prompt_is_given_back_where_it_is_wanted() {
         answer.json()["choices"][0]["logprobs"],
         json!({"tokens": ["\u{eb}", "b"], "token_logprobs": [null, -0.5], "top_logprobs": null, "text_offset": [0, 1]})
     );
-    let answer = post(address, "/v1/completions", &json!({"prompt": "ab", "echo": true, "stream": true})).await;
+    let answer =
+        post(address, "/v1/completions", &json!({"prompt": "ab", "echo": true, "stream": true})).await;
     let texts: Vec<&str> = answer.body.split("\"text\":\"").skip(1).collect();
     assert!(texts[0].starts_with("ab\"") && texts[1].starts_with(" None"), "{}", answer.body);
     assert!(answer.body.ends_with("data: [DONE]\n\n"), "{}", answer.body);

@@ -380,9 +380,19 @@ mod tests {
 
     #[test]
     fn what_is_no_formula_is_not_understood() {
-        for text in
-            ["", "[Q", "[Q] [X]", "( [Q]", "( [Q] )x", "( [Q] ){3,2}", "[Q] )", "| [Q]", "( )", "[Q] |", "[Q][A]"]
-        {
+        for text in [
+            "",
+            "[Q",
+            "[Q] [X]",
+            "( [Q]",
+            "( [Q] )x",
+            "( [Q] ){3,2}",
+            "[Q] )",
+            "| [Q]",
+            "( )",
+            "[Q] |",
+            "[Q][A]",
+        ] {
             assert!(Order::read(text, &MARKS).is_none(), "{text}");
         }
         let deep = format!("{}[Q] {}", "( ".repeat(5000), ") ".repeat(5000));

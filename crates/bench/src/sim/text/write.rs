@@ -293,7 +293,8 @@ impl<'a> Writer<'a> {
 
     /// Words that hold no mark, whatever tasks are called.
     fn without_marks(&self, words: String) -> String {
-        let holds = |words: &str| self.instructions.sections.iter().any(|it| words.contains(it.mark.as_str()));
+        let holds =
+            |words: &str| self.instructions.sections.iter().any(|it| words.contains(it.mark.as_str()));
         if holds(&words) { "Let me go on.".to_owned() } else { words }
     }
 

@@ -127,10 +127,8 @@ pub(crate) async fn continuation(
 ) -> (String, FinishReason) {
     let (question, rest) = text.split_at(question_end);
     let assistant = || Message::Assistant { text: rest.to_owned(), calls: Vec::new() };
-    let mut messages = vec![
-        Message::System { text: instructions.to_owned() },
-        Message::User { text: question.to_owned() },
-    ];
+    let mut messages =
+        vec![Message::System { text: instructions.to_owned() }, Message::User { text: question.to_owned() }];
     match way {
         Way::Text => {
             let prompt = format!("{instructions}\n\n{text}");
@@ -148,8 +146,7 @@ pub(crate) async fn continuation(
             messages.push(Message::User { text });
         }
     }
-    let request =
-        ChatRequest { messages, previous: None, tools: Arc::from([]), settings: settings.clone() };
+    let request = ChatRequest { messages, previous: None, tools: Arc::from([]), settings: settings.clone() };
     let reply = model.chat(&request).await.expect("a simulation always answers");
     assert!(reply.calls.is_empty());
     let mut echo = Echo::new(rest);

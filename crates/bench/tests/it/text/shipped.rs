@@ -23,8 +23,7 @@ async fn a_perfect_model_needs_no_correction_and_calls_rightly() {
     for (name, _) in SHIPPED {
         let automaton = compiled(name);
         for (options, count) in [(basic(), 8), (timed(), 4)] {
-            let can_pass =
-                CALLING.contains(&name) && (options.time.is_none() || name != "rewoo");
+            let can_pass = CALLING.contains(&name) && (options.time.is_none() || name != "rewoo");
             for case in cases(options, count).iter() {
                 for (number, way) in Way::ALL.into_iter().enumerate() {
                     for stops in [false, true] {
