@@ -14,7 +14,7 @@ use super::runs::{must_exist, say_what_is_missing, show};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
-use crate::report_files::{ReportFile, ReportFileArguments};
+use crate::report_files::{ReportFile, ReportFileArguments, must_differ};
 use crate::stored::{self, Stored, StoredTraces};
 
 /// Most cases listed that became otherwise from one campaign to the other.
@@ -63,7 +63,10 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
         )));
     }
     let page = match page {
-        Some(path) => Some(ReportFile::open("--html", path)?),
+        Some(path) => {
+            must_differ(path, &[("--store", arguments.store.store.as_path())])?;
+            Some(ReportFile::open("--html", path)?)
+        }
         None => None,
     };
     if page.as_ref().is_some_and(ReportFile::is_stdout) && global.json {
@@ -227,6 +230,7 @@ fn changed_cases(comparison: &Comparison) -> String {
         ]);
     }
     let more = changed.len().saturating_sub(CHANGES_SHOWN_MAX);
-    let more = if more > 0 { format!("and {more} more: --json lists all\n") } else { String::new() };
+    let more =
+        if more > 0 { format!("and {more} more: --html and --json list all\n") } else { String::new() };
     format!("\n{table}\n{more}")
 }
