@@ -14,6 +14,7 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod values;
 
 use std::process;
 

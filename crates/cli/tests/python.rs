@@ -6,17 +6,18 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod support;
+#[path = "../../report/tests/support/venvs.rs"]
+mod venvs;
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use libtest_mimic::{Arguments, Trial};
 use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_synth::Draw;
 use serde_json::{Value, json};
 
 use support::{Place, Run, json_lines, send};
+use venvs::{keep_compiled, python, root, run_tests};
 
 /// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
 const FRAMEWORK_CASES: u32 = 20;
@@ -64,37 +65,7 @@ fn main() -> ExitCode {
             the_openai_client_talks_to_a_served_model,
         ),
     ];
-    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let trials = tests
-        .into_iter()
-        .map(|(venv, name, test)| {
-            let is_ignored = !python(venv).exists() && !is_ci;
-            let trial = Trial::test(name, move || {
-                if !python(venv).exists() {
-                    return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
-                }
-                test();
-                Ok(())
-            });
-            trial.with_ignored_flag(is_ignored)
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// The interpreter of a virtual environment.
-fn python(venv: &str) -> PathBuf {
-    root().join(".venvs").join(venv).join("bin/python")
-}
-
-/// Keeps what Python compiles between its starts, because that is half of the time that a framework's import takes.
-fn keep_compiled(command: &mut Command) {
-    command.env_remove("PYTHONDONTWRITEBYTECODE");
-    command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
+    run_tests(tests)
 }
 
 /// Runs a program of `ci/` to its end.
@@ -514,7 +485,7 @@ fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str
     assert_eq!(report["failed"], report["classes"]["order_error"]);
 }
 
-/// What a user of the `openai` package would write, against a simulated model: both interfaces, streamed and not.
+/// What a user of the `openai` package would write, against a simulated model: each interface, streamed and not.
 const OPENAI_CLIENT: &str = r#"
 import json, os, sys
 from openai import AuthenticationError, OpenAI
@@ -572,6 +543,18 @@ def by_responses(stream):
         previous = response.id
 
 
+def by_completions():
+    prompt = "Judge whether it is right."
+    whole = client.completions.create(model=model, prompt=prompt, echo=True, logprobs=1, max_tokens=2)
+    choice = whole.choices[0]
+    assert choice.text == prompt + "Correct." and choice.finish_reason == "length", choice
+    assert "".join(choice.logprobs.tokens) == prompt and choice.logprobs.token_logprobs[0] is None, choice
+    assert len(choice.logprobs.tokens) == whole.usage.prompt_tokens and choice.logprobs.text_offset[1] == 4, choice
+    pieces = client.completions.create(model=model, prompt=prompt, max_tokens=2, stream=True)
+    assert "".join(piece.choices[0].text for piece in pieces) == "Correct."
+
+
+by_completions()
 try:
     OpenAI(api_key="wrong", max_retries=0).models.list()
     sys.exit("a wrong key was taken")

@@ -4,6 +4,7 @@ mod campaign;
 mod report;
 mod sim;
 mod supervision;
+mod text;
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;

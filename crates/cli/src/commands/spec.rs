@@ -1,13 +1,17 @@
-//! `planproof spec`: behaviour specifications, checked, walked through and printed.
+//! `planproof spec`: behaviour specifications, checked, walked through, printed, drawn and made into grammars.
 
 use std::io::Write as _;
 
+use planproof_report::drawing;
+use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Entered, Loaded, Severity, StateId, Walk};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Value, json};
 
 use super::print_json;
-use crate::arguments::{self, DialectArguments, Global, SpecArguments, SpecCommand};
+use crate::arguments::{
+    self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
+};
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
 use crate::spec_source::Source;
@@ -17,6 +21,8 @@ pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode
         SpecCommand::Check { files, deny_warnings, dialect } => check(files, *deny_warnings, dialect, global),
         SpecCommand::Step { file, states, dialect } => step(file, states, dialect),
         SpecCommand::Print { file, dialect } => print(file, dialect, global),
+        SpecCommand::Graph { file, format, dialect } => graph(file, *format, dialect, global),
+        SpecCommand::Compile { file, to, tools, dialect } => compile(file, *to, tools, dialect, global),
     }
 }
 
@@ -158,5 +164,44 @@ fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<Exit
     write!(std::io::stdout(), "{}", text.trim_end())?;
     writeln!(std::io::stdout())?;
     progress::say(global, &summary(&loaded.automaton, loaded.warnings.len()));
+    Ok(ExitCode::Passed)
+}
+
+fn graph(
+    file: &str,
+    format: GraphFormat,
+    dialect: &DialectArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
+    let graph = match format {
+        GraphFormat::Dot => dot(&automaton),
+        GraphFormat::Mermaid => mermaid(&automaton),
+        GraphFormat::Svg => drawing::svg(&automaton)
+            .map_err(|error| Failure::usage(format!("{} cannot be drawn: {error}", source.name)))?,
+    };
+    write!(std::io::stdout(), "{graph}")?;
+    Ok(ExitCode::Passed)
+}
+
+fn compile(
+    file: &str,
+    language: GrammarLanguage,
+    tools: &[String],
+    dialect: &DialectArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
+    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let scope = Scope { tools: (!tools.is_empty()).then_some(tools.as_slice()), ..Scope::run(&automaton) };
+    let grammar = match language {
+        GrammarLanguage::Regex => regex(&automaton, scope),
+        GrammarLanguage::Gbnf => gbnf(&automaton, scope),
+        GrammarLanguage::Lark => lark(&automaton, scope),
+    };
+    let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
+    writeln!(std::io::stdout(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
 }

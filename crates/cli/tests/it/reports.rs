@@ -38,6 +38,7 @@ fn assert_refused(place: &Place, line: &str, message: &str) {
 #[test]
 fn a_campaign_writes_the_reports_that_are_asked_for() {
     let place = Place::new();
+    fs::create_dir_all(place.path("out/deep")).unwrap();
     let run = place
         .run(
             "test tools@sim/careless --cases 40 --html out/deep/page.html --junit out/junit.xml --csv out/table.csv \
@@ -182,6 +183,7 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
 fn the_configuration_file_can_ask_for_reports() {
     let place = Place::new();
     fs::create_dir_all(place.path("below")).unwrap();
+    fs::create_dir_all(place.path("ci")).unwrap();
     place.write(".git", "");
     place.write(
         "planproof.toml",
@@ -230,7 +232,7 @@ fn two_campaigns_are_compared_case_by_case() {
     assert_refused(
         &place,
         &format!("report {careless} {perfect} --junit x.xml"),
-        "--junit is of one campaign; a comparison of two can be had as text, with --html or with --json",
+        "--junit is of one campaign; a comparison can be had as text, with --html or with --json",
     );
     assert_refused(
         &place,
@@ -240,6 +242,52 @@ fn two_campaigns_are_compared_case_by_case() {
     place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
     let run = place.run(&format!("report {perfect} last")).code(2);
     assert!(run.err.contains("have no case in common"), "{run:?}");
+}
+
+#[test]
+fn several_campaigns_are_put_into_one_table() {
+    let place = Place::new();
+    let id = |model: &str, cases: u32| {
+        place.run(&format!("test tools@sim/{model} --cases {cases} -q"));
+        json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned()
+    };
+    let runs = [id("careless", 60), id("perfect", 50), id("forgetful", 50)];
+    let line = format!("report {}", runs.join(" "));
+    let json = place.run(&format!("{line} --json --html table.html -q")).code(0).json();
+    assert_eq!(
+        (&json["schema"], &json["common"], &json["scored"]),
+        (&"planproof/agents/v1".into(), &50.into(), &50.into())
+    );
+    let agents = json["agents"].as_array().unwrap();
+    assert_eq!((&agents[0]["left_out"], &agents[0]["against_first"]), (&10.into(), &Value::Null));
+    assert_eq!((&agents[1]["passed"], &agents[1]["rate"]), (&50.into(), &1.0.into()));
+    assert!(agents[2]["classes"]["action_lost"].as_u64().unwrap() > 0, "{json}");
+    // What the table says of a pair is what the comparison of the two says, where the cases are the same.
+    let pair = place.run(&format!("report {} {} --json", runs[0], runs[2])).code(0).json();
+    let against_first = &agents[2]["against_first"];
+    assert_eq!(against_first["p_value"], pair["p_value"]);
+    assert_eq!(
+        (&against_first["fixed"], &against_first["broken"]),
+        (&pair["changes"]["fixed"], &pair["changes"]["broken"])
+    );
+
+    let text = place.run(&line).code(0).out;
+    for agent in agents {
+        let row = text.lines().find(|line| line.contains(agent["campaign"].as_str().unwrap())).unwrap();
+        assert!(row.contains(agent["agent"].as_str().unwrap()), "{row}");
+    }
+    assert!(text.contains("SIMULATION") && text.contains("50 cases in common, 50 of them"), "{text}");
+    assert!(text.contains("10 cases that not all have"), "{text}");
+    assert!(read(&place, "table.html").contains("3 campaigns on the same cases"));
+    assert_refused(
+        &place,
+        &format!("{line} --csv x.csv"),
+        "--csv is of one campaign; a comparison can be had as text, with --html or with --json",
+    );
+    let many = format!("report {}", vec!["last"; 21].join(" "));
+    assert_refused(&place, &many, "a table holds at most 20 campaigns");
+    place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
+    assert!(place.run(&format!("{line} last")).code(2).err.contains("have no case in common"));
 }
 
 #[test]
@@ -375,4 +423,53 @@ fn an_interrupted_campaign_writes_what_there_is() {
     let rows = read(&place, "table.csv");
     assert_eq!(rows.lines().filter(|line| line.contains("action_lost")).count(), kept, "{rows}");
     assert_eq!(read(&place, "x.xml").matches("<skipped").count(), 400 - kept);
+}
+
+#[test]
+fn a_folder_that_is_missing_is_told_before_anything_is_paid_for() {
+    let place = Place::new();
+    for kind in ["html", "junit", "csv", "inspect", "step-summary"] {
+        let line = format!("test tools@sim/perfect --cases 1 --{kind} missing/deep/x");
+        let message = format!(
+            "--{kind} missing/deep/x: cannot write it: there is no folder missing/deep; make it first"
+        );
+        assert_refused(&place, &line, &message);
+    }
+    assert_eq!(names(&place.path(".")), Vec::<String>::new());
+}
+
+#[test]
+fn a_report_takes_no_file_of_its_own_campaign() {
+    let place = Place::new();
+    let kinds = ["html", "junit", "csv", "inspect", "step-summary"];
+    let agent = "test tools@sim/perfect --cases 1";
+    place.write("taken", "it stays");
+    for (option, begin) in [
+        ("--store", agent),
+        ("--record", agent),
+        ("--cache", agent),
+        ("--prices", agent),
+        ("--from", "test tools@sim/perfect"),
+        ("--replay", "test"),
+    ] {
+        for kind in kinds {
+            let line = format!("{begin} {option} taken --{kind} ./taken");
+            assert_refused(
+                &place,
+                &line,
+                &format!("./taken is the file of {option}: name another one for the report"),
+            );
+        }
+    }
+    assert_eq!(read(&place, "taken"), "it stays");
+    assert_eq!(names(&place.path(".")), ["taken"]);
+
+    // Nor of the campaigns that it reports.
+    place.run("test tools@sim/perfect --cases 1 --store s.db -q").code(0);
+    let message = "s.db is the file of --store: name another one for the report";
+    assert_refused(&place, "report last --store s.db --html s.db", message);
+    assert_refused(&place, "report last last --store s.db --html s.db", message);
+    let message =
+        ".planproof/demo.db is the file of the demonstration's run store: name another one for the report";
+    assert_refused(&place, "demo --html .planproof/demo.db", message);
 }

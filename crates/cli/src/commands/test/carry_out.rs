@@ -83,7 +83,10 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         })
         .await;
     bar.finish_and_clear();
-    let mut progress = prepared.progress(&budgets);
+    let mut found = prepared.budgets.clone();
+    let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
+    found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    let mut progress = prepared.progress(&found.to_json()?);
     let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len();
     progress.ended_by = match &end {
         _ if is_complete => {
