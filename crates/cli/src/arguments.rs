@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Test how an agent plans.
     Test(Box<TestArguments>),
+    /// Find up to how many actions an agent plans well enough.
+    Limit(Box<LimitArguments>),
     /// Run an agent on a task with your own tools, and show what it does.
     Run(RunArguments),
     /// Offer a model as an OpenAI-compatible endpoint on this machine.
@@ -85,7 +87,7 @@ pub(crate) enum Command {
 }
 
 /// How cases are drawn.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CaseArguments {
     /// Number of actions: one number, or a range with both ends included.
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
@@ -93,6 +95,13 @@ pub(crate) struct CaseArguments {
     /// Place of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX")]
     pub(crate) first: u64,
+    #[command(flatten)]
+    pub(crate) shape: ShapeArguments,
+}
+
+/// How cases are drawn, whatever their number of actions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShapeArguments {
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
@@ -140,9 +149,16 @@ impl CaseArguments {
     }
 
     pub(crate) fn options(&self) -> Options {
+        self.shape.options(self.actions)
+    }
+}
+
+impl ShapeArguments {
+    /// The options of cases with a number of actions between these, both included.
+    pub(crate) fn options(&self, (actions_min, actions_max): (u32, u32)) -> Options {
         Options {
-            actions_min: self.actions.0,
-            actions_max: self.actions.1,
+            actions_min,
+            actions_max,
             sentences_max: self.sentences_max,
             tries_max: self.tries_max,
             list_max: self.list_max,
@@ -251,7 +267,7 @@ pub(crate) struct CheckArguments {
 }
 
 /// How a model behind a server is asked. Simulated models in process need none of it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArguments {
     /// Most requests begun a second, over all runs.
     #[arg(long, value_name = "N")]
@@ -266,7 +282,7 @@ pub(crate) struct ModelArguments {
 }
 
 /// What counts as a failure.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct JudgeArguments {
     /// A repeated action is flagged but does not fail the case.
     #[arg(long)]
@@ -279,7 +295,7 @@ pub(crate) struct JudgeArguments {
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
     #[arg(
@@ -313,14 +329,22 @@ const DRAWING: [&str; 13] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 7] =
-    ["from", "concurrency", "timeout", "iterations", "serve_model", "allow_repeats", "allow_distractors"];
+const RUNNING: [&str; 8] = [
+    "from",
+    "repeat",
+    "concurrency",
+    "timeout",
+    "iterations",
+    "serve_model",
+    "allow_repeats",
+    "allow_distractors",
+];
 
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 
 /// What a campaign may spend.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
     /// was not run can be run later with `--resume` and a larger budget.
@@ -338,7 +362,7 @@ pub(crate) struct BudgetArguments {
 }
 
 /// What becomes of the model's answers, and where they come from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RecordingArguments {
     /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
     #[arg(long, value_name = "FILE", conflicts_with = "cache")]
@@ -378,6 +402,10 @@ pub(crate) struct TestArguments {
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = DRAWING)]
     pub(crate) from: Option<PathBuf>,
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass (pass^k), and
+    /// how many cases are flaky.
+    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K")]
+    pub(crate) repeat: NonZeroU32,
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroUsize>,
@@ -416,6 +444,108 @@ pub(crate) struct TestArguments {
         conflicts_with_all = RECORDING
     )]
     pub(crate) resume: Option<String>,
+}
+
+/// Options that a search for a limit keeps from its beginning.
+const SEARCHING: [&str; 20] = [
+    "from",
+    "to",
+    "threshold",
+    "cases_per_pair",
+    "cases_max",
+    "no_early_stop",
+    "past_limit",
+    "topic",
+    "distractors",
+    "sentences_max",
+    "sub_sentences_max",
+    "list_max",
+    "relative_depth",
+    "time",
+    "day",
+    "durations",
+    "restarts_max",
+    "concurrency",
+    "timeout",
+    "serve_model",
+];
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 the search came to its end (with --at-least: and the limit is at least that); 1 the \
+                        limit is below --at-least; 2 usage, configuration or input error; 3 the search did not come to \
+                        its end.")]
+pub(crate) struct LimitArguments {
+    /// The agent, as `planproof test` takes it.
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) agent: Option<String>,
+    /// The first number of actions.
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    pub(crate) from: u32,
+    /// The last number of actions.
+    #[arg(long, default_value_t = 12, value_name = "N")]
+    pub(crate) to: u32,
+    /// The limit is the last number of actions before the success rate falls under this, in per cent.
+    #[arg(long, default_value = "20%", value_name = "P%", value_parser = parse_percent)]
+    pub(crate) threshold: f64,
+    /// Cases for each pair of actions: n actions have N * n * (n - 1) / 2 cases.
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N")]
+    pub(crate) cases_per_pair: NonZeroU32,
+    /// Most cases of one number of actions.
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(299), value_name = "N")]
+    pub(crate) cases_max: NonZeroU32,
+    /// Run all cases of a number of actions, even once it is plain on which side of the threshold its rate is.
+    #[arg(long)]
+    pub(crate) no_early_stop: bool,
+    /// Go on to the last number of actions even beyond the limit, as for the paper's figures.
+    #[arg(long)]
+    pub(crate) past_limit: bool,
+    /// Exit with 1 if the limit is below this.
+    #[arg(long, value_name = "N")]
+    pub(crate) at_least: Option<u32>,
+    #[command(flatten)]
+    pub(crate) shape: ShapeArguments,
+    /// Most runs at once; by default 64 for our own agents and 4 for external ones.
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Longest time of a run, in seconds.
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    pub(crate) timeout: f64,
+    /// Most model turns of a run (for external agents: tool calls).
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub(crate) iterations: u32,
+    /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
+    /// it.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) serve_model: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArguments,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
+    /// Write a page for a browser, with the drawings and the failures in full.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Go on with a search that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
+    /// What is finished is kept.
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = SEARCHING,
+        conflicts_with_all = ["iterations", "allow_repeats", "allow_distractors"]
+    )]
+    pub(crate) resume: Option<String>,
+}
+
+fn parse_percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    number
+        .ok()
+        .filter(|percent| *percent > 0.0 && *percent < 100.0)
+        .map(|percent| percent / 100.0)
+        .ok_or("write a number of per cent between 0 and 100, as in 20%")
 }
 
 #[derive(Debug, Args)]
@@ -470,6 +600,9 @@ pub(crate) enum RunsCommand {
         /// Show this case: the query with the violated words marked, and the trace.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
+        /// Which of its runs, where cases are run several times: from 0.
+        #[arg(long, default_value_t = 0, value_name = "N", requires = "case")]
+        repeat: u32,
         /// Most findings shown.
         #[arg(long, default_value_t = 3, value_name = "N")]
         findings: usize,

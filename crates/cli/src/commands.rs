@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod init;
+pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod read;
 pub(crate) mod report;

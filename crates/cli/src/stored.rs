@@ -33,7 +33,7 @@ pub(crate) struct Figures {
     /// The failures to be shown.
     pub(crate) picks: Vec<Pick>,
     /// A run without a score, if there is one.
-    pub(crate) unscored: Option<u32>,
+    pub(crate) unscored: Option<Unit>,
 }
 
 /// The traces of a campaign in the run store, read when they are asked for.
@@ -73,6 +73,7 @@ impl Stored {
             model: self.campaign.model.as_deref(),
             simulated: self.campaign.simulated,
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             solver: self.options.solver(),
             synthesis: self.options.synthesis(),
@@ -96,6 +97,7 @@ impl Stored {
             store_option,
             seed: self.options.seed(),
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             report,
             traces,
@@ -129,7 +131,7 @@ impl Figures {
             let row = row?;
             let wall = Duration::from_millis(row.wall_ms);
             let read = |text: &str| {
-                RunSummary::from_json(row.unit.ordinal, row.passed, row.class.as_deref(), wall, text)
+                RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text)
             };
             let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
@@ -139,6 +141,7 @@ impl Figures {
             model: campaign.model.as_deref(),
             simulated: campaign.simulated,
             cases: &cases,
+            repeats: campaign.repeats,
             runs: &runs,
             solver: options.solver(),
             synthesis: options.synthesis(),
@@ -148,7 +151,10 @@ impl Figures {
         let report = options.completed(report, &campaign.progress);
         let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
-        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| run.ordinal);
+        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| {
+            let RunSummary { ordinal, repeat, .. } = *run;
+            Unit { ordinal, repeat }
+        });
         Ok(Some(Self { report, picks, unscored }))
     }
 }
@@ -178,18 +184,18 @@ pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
-/// One case of a campaign with its run, judged again from the trace; nothing for the run where it is not finished.
+/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not finished.
 pub(crate) fn load_one(
     store: &Store,
     campaign: &Campaign,
     options: &StoredOptions,
-    ordinal: u32,
+    unit: Unit,
 ) -> Result<(Case, Option<(Outcome, Trace)>), Failure> {
-    let Some(row) = store.case(&campaign.id, ordinal)? else {
-        return Err(damaged(campaign, &format!("case {ordinal} is not there")));
+    let Some(row) = store.case(&campaign.id, unit.ordinal)? else {
+        return Err(damaged(campaign, &format!("case {} is not there", unit.ordinal)));
     };
     let case = case(campaign, &row)?;
-    let run = match store.run(&campaign.id, Unit { ordinal, repeat: 0 })? {
+    let run = match store.run(&campaign.id, unit)? {
         Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
         _ => None,
     };
@@ -209,7 +215,7 @@ fn judge(
 ) -> Result<(Outcome, Trace), Failure> {
     let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
     let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-    let outcome = Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall);
+    let outcome = Outcome::of(case, row.unit, &trace.events, options.judge(), wall);
     Ok((outcome, trace))
 }
 
@@ -227,8 +233,7 @@ fn damaged(campaign: &Campaign, what: &str) -> Failure {
 }
 
 impl TraceSource for StoredTraces<'_> {
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
-        let unit = Unit { ordinal, repeat: 0 };
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
         match self.store.run(self.campaign, unit).map_err(|error| error.to_string())? {
             Some(row) if row.state == RunState::Finished => load_trace(self.store, &row).map(Some),
             _ => Ok(None),
