@@ -19,7 +19,8 @@ pub use campaign::{
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use limit::{
-    BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport, LimitStep, Side,
+    BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
+    LimitStep, Side,
 };
 pub use metrics::{Interval, wilson};
 pub use planproof_store::Unit;

@@ -327,7 +327,9 @@ impl LimitReport {
             outcome,
             limit,
             limit_low: above.checked_sub(1).map(|last| plan.from + last),
-            limit_high: plainly(Side::Below).and_then(|place| (place as u32).checked_sub(1)).map(|last| plan.from + last),
+            limit_high: plainly(Side::Below)
+                .and_then(|place| (place as u32).checked_sub(1))
+                .map(|last| plan.from + last),
             by_bits: by_bits(input.cases, &runs),
             levels,
             campaign,

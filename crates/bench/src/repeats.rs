@@ -79,7 +79,8 @@ impl CaseRuns {
     /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance that `k` runs
     /// of the case all pass. `None` where there are fewer runs.
     fn pass_all(self, k: u32) -> Option<f64> {
-        let share = |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
+        let share =
+            |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
         (self.runs >= k).then(|| (0..k).map(share).product())
     }
 }

@@ -71,13 +71,19 @@ mod tests {
             let ratio = |p: f64| {
                 let choose: f64 = (0..successes).map(|k| (trials - k) as f64 / (k + 1) as f64).product();
                 let power = |base: f64, times: u64| (0..times).fold(1.0, |product, _| product * base);
-                1.0 / ((trials + 1) as f64 * choose * power(p, successes) * power(1.0 - p, trials - successes))
+                1.0 / ((trials + 1) as f64
+                    * choose
+                    * power(p, successes)
+                    * power(1.0 - p, trials - successes))
             };
             for end in [low, high].into_iter().filter(|end| (1e-12..1.0 - 1e-12).contains(end)) {
                 assert!((ratio(end) - 20.0).abs() < 1e-6, "{successes} of {trials}: {end}");
             }
             let narrow = wilson(successes, trials);
-            assert!(low <= narrow.low + 1e-9 && high >= narrow.high - 1e-9 || trials == 1, "{successes} of {trials}");
+            assert!(
+                low <= narrow.low + 1e-9 && high >= narrow.high - 1e-9 || trials == 1,
+                "{successes} of {trials}"
+            );
         }
         assert_eq!(confidence_sequence(0, 0), Interval { low: 0.0, high: 1.0 });
         assert_eq!(confidence_sequence(0, 5).low, 0.0);

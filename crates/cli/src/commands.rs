@@ -14,6 +14,7 @@ pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
 pub(crate) mod spec;
 pub(crate) mod synth;
+pub(crate) mod tables;
 pub(crate) mod test;
 pub(crate) mod topics;
 

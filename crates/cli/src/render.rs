@@ -152,7 +152,10 @@ fn repeats_table(repeated: &Repeated) -> Table {
 fn actions_table(report: &Report) -> Table {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
     let mut table = table(&["Actions", runs, "Passed", "% [95 %]", "Chance", "In order"]);
-    let mut row = |name: String, [runs, passed]: [u64; 2], success: Option<Rate>, [chance, in_order]: [Option<f64>; 2]| {
+    let mut row = |name: String,
+                   [runs, passed]: [u64; 2],
+                   success: Option<Rate>,
+                   [chance, in_order]: [Option<f64>; 2]| {
         table.add_row(vec![
             name,
             runs.to_string(),
@@ -199,7 +202,7 @@ pub(crate) fn percent(rate: f64) -> String {
     format!("{:.1}", rate * 100.0)
 }
 
-fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{:.0} µs", seconds * 1e6)
     } else if seconds < 1.0 {

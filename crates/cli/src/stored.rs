@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, CaseSummary, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, pick_smallest,
+    Candidate, CaseSummary, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput,
+    pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
@@ -34,6 +35,12 @@ pub(crate) struct Figures {
     pub(crate) picks: Vec<Pick>,
     /// A run without a score, if there is one.
     pub(crate) unscored: Option<Unit>,
+}
+
+/// What figures need of a campaign's cases and finished runs.
+pub(crate) struct Summaries {
+    cases: Vec<CaseSummary>,
+    runs: Vec<RunSummary>,
 }
 
 /// The traces of a campaign in the run store, read when they are asked for.
@@ -110,15 +117,9 @@ impl Stored {
     }
 }
 
-impl Figures {
-    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
-    /// stores of an older planproof.
-    pub(crate) fn read(
-        store: &Store,
-        campaign: &Campaign,
-        options: &StoredOptions,
-        findings_max: usize,
-    ) -> Result<Option<Self>, Failure> {
+impl Summaries {
+    /// Reads them; `None` where there is not one of every case and every finished run.
+    pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
         let mut cases = Vec::new();
         for row in store.case_summaries(&campaign.id)? {
             let Some(summary) = row?.summary.as_deref().and_then(CaseSummary::from_json) else {
@@ -130,25 +131,76 @@ impl Figures {
         for row in store.run_summaries(&campaign.id)? {
             let row = row?;
             let wall = Duration::from_millis(row.wall_ms);
-            let read = |text: &str| {
-                RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text)
-            };
+            let read =
+                |text: &str| RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text);
             let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
         }
-        let report = Report::of_summaries(SummaryInput {
+        Ok(Some(Self { cases, runs }))
+    }
+
+    /// The same, from cases and traces where the store has no summaries.
+    pub(crate) fn of_stored(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
+        if let Some(summaries) = Self::read(store, campaign)? {
+            return Ok(summaries);
+        }
+        let stored = Stored::load(store, &campaign.id)?;
+        let cases = stored.cases.iter().map(CaseSummary::of).collect();
+        Ok(Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() })
+    }
+
+    /// What the runs of some of the cases come to.
+    pub(crate) fn report(
+        &self,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        counts: impl Fn(&CaseSummary) -> bool,
+    ) -> Report {
+        let is_counted = |run: &&RunSummary| self.cases.get(run.ordinal as usize).is_none_or(&counts);
+        let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
+        let report = Report::of_summaries(self.input(campaign, options, &runs));
+        options.completed(report, &campaign.progress)
+    }
+
+    /// What the search for a limit that the campaign is came to; `None` if it is none.
+    pub(crate) fn limit(&self, campaign: &Campaign, options: &StoredOptions) -> Option<LimitReport> {
+        let plan = options.limit?;
+        Some(LimitReport::new(plan, self.input(campaign, options, &self.runs)))
+    }
+
+    fn input<'a>(
+        &'a self,
+        campaign: &'a Campaign,
+        options: &StoredOptions,
+        runs: &'a [RunSummary],
+    ) -> SummaryInput<'a> {
+        SummaryInput {
             agent: &campaign.agent,
             model: campaign.model.as_deref(),
             simulated: campaign.simulated,
-            cases: &cases,
+            cases: &self.cases,
             repeats: campaign.repeats,
-            runs: &runs,
+            runs,
             solver: options.solver(),
             synthesis: options.synthesis(),
             cost: options.cost(&campaign.progress),
             ended_by: campaign.progress.ended_by.as_deref(),
-        });
-        let report = options.completed(report, &campaign.progress);
+        }
+    }
+}
+
+impl Figures {
+    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
+    /// stores of an older planproof.
+    pub(crate) fn read(
+        store: &Store,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        findings_max: usize,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
+        let report = summaries.report(campaign, options, |_| true);
+        let Summaries { cases, runs } = summaries;
         let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
         let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| {
@@ -200,6 +252,11 @@ pub(crate) fn load_one(
         _ => None,
     };
     Ok((case, run))
+}
+
+/// The first case of a campaign; nothing where it has none.
+pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Case>, Failure> {
+    store.case(&campaign.id, 0)?.map(|row| case(campaign, &row)).transpose()
 }
 
 fn case(campaign: &Campaign, row: &CaseRow) -> Result<Case, Failure> {

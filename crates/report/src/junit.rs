@@ -107,12 +107,7 @@ fn tail(campaign: &ReportedCampaign<'_>) -> String {
     out + "  </testsuite>\n</testsuites>\n"
 }
 
-fn test_case(
-    campaign: &ReportedCampaign<'_>,
-    case: &Case,
-    repeat: u32,
-    outcome: Option<&Outcome>,
-) -> String {
+fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome: Option<&Outcome>) -> String {
     let mut out = String::new();
     let name = attribute(&format!("{} {}{}", case.id, case.topic, campaign.repeat_name(repeat)));
     let agent = attribute(&campaign.report.agent);

@@ -104,7 +104,8 @@ fn repeated(report: &Report) -> String {
     out += "| Runs (k) | Cases | All k pass, % [95 %] |\n|---:|---:|---:|\n";
     for pass in &repeated.pass_all {
         let (low, high) = (pass.low, pass.high);
-        let rate = pass.rate.map_or_else(|| "-".to_owned(), |rate| rate_with_interval(Rate { rate, low, high }));
+        let rate =
+            pass.rate.map_or_else(|| "-".to_owned(), |rate| rate_with_interval(Rate { rate, low, high }));
         let _ = writeln!(out, "| {} | {} | {rate} |", pass.k, pass.cases);
     }
     out + "\n"
@@ -116,7 +117,10 @@ fn by_actions(report: &Report) -> String {
     }
     let mut out = String::from("### Success by number of actions\n\n");
     out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % |\n|---:|---:|---:|---:|---:|---:|\n";
-    let mut row = |name: &str, [runs, passed]: [u64; 2], success: Option<Rate>, [chance, in_order]: [Option<f64>; 2]| {
+    let mut row = |name: &str,
+                   [runs, passed]: [u64; 2],
+                   success: Option<Rate>,
+                   [chance, in_order]: [Option<f64>; 2]| {
         let _ = writeln!(
             out,
             "| {name} | {runs} | {passed} | {} | {} | {} |",

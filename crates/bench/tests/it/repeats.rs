@@ -102,7 +102,10 @@ async fn figures_of_repeats_are_counted_by_case() {
     for finding in findings {
         assert_eq!(finding.alike, failing);
         let earlier = outcomes.iter().filter(|outcome| outcome.ordinal == finding.ordinal);
-        assert_eq!(earlier.clone().position(|outcome| outcome.passed() == Some(false)), Some(finding.repeat as usize));
+        assert_eq!(
+            earlier.clone().position(|outcome| outcome.passed() == Some(false)),
+            Some(finding.repeat as usize)
+        );
     }
 
     // The same from what the run store keeps.

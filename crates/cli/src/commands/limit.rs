@@ -69,7 +69,9 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
         )));
     }
     if arguments.at_least.is_some_and(|least| !(from..=to).contains(&least)) {
-        return Err(Failure::usage(format!("--at-least must be one of the numbers searched, {from} to {to}")));
+        return Err(Failure::usage(format!(
+            "--at-least must be one of the numbers searched, {from} to {to}"
+        )));
     }
     Ok(LimitPlan {
         from,

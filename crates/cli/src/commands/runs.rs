@@ -26,7 +26,9 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
-        RunsCommand::Show { run, case: Some(case), repeat, .. } => show_case(&store, run, case, *repeat, global)?,
+        RunsCommand::Show { run, case: Some(case), repeat, .. } => {
+            show_case(&store, run, case, *repeat, global)?
+        }
         RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
             show(&store, run, *findings, *judge_again, global)?;
         }
@@ -122,7 +124,12 @@ pub(crate) fn show(
     };
     let mut shown = Vec::new();
     for pick in &picks {
-        let (case, run) = stored::load_one(store, &campaign, &options, Unit { ordinal: pick.ordinal, repeat: pick.repeat })?;
+        let (case, run) = stored::load_one(
+            store,
+            &campaign,
+            &options,
+            Unit { ordinal: pick.ordinal, repeat: pick.repeat },
+        )?;
         shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
     let findings: Vec<Finding<'_>> =

@@ -5,12 +5,13 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 24] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
     "planproof-init",
+    "planproof-limit",
     "planproof-man",
     "planproof-read",
     "planproof-report",
@@ -26,6 +27,7 @@ const PAGES: [&str; 22] = [
     "planproof-spec-print",
     "planproof-spec-step",
     "planproof-synth",
+    "planproof-tables",
     "planproof-test",
     "planproof-topics",
 ];

@@ -25,7 +25,8 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     };
     // The differences in units of which every one is a whole number.
     let whole = |(a, b): &(CaseRuns, CaseRuns)| {
-        common / i128::from(b.runs) * i128::from(b.passed) - common / i128::from(a.runs) * i128::from(a.passed)
+        common / i128::from(b.runs) * i128::from(b.passed)
+            - common / i128::from(a.runs) * i128::from(a.passed)
     };
     let observed = scored.clone().map(whole).sum::<i128>().unsigned_abs();
     let sizes: Vec<u128> =

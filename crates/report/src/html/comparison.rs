@@ -250,8 +250,7 @@ fn changed<'a>(
     a: &ReportedCampaign<'a>,
     b: &ReportedCampaign<'a>,
 ) -> Vec<Changed<'a>> {
-    let [outcomes_a, outcomes_b]: [HashMap<u32, &Outcome>; 2] =
-        [a, b].map(|campaign| shown_runs(campaign));
+    let [outcomes_a, outcomes_b]: [HashMap<u32, &Outcome>; 2] = [a, b].map(|campaign| shown_runs(campaign));
     let run = |letter, campaign: &ReportedCampaign<'a>, outcome: Option<&&'a Outcome>| {
         let outcome = *outcome?;
         Some(Run { letter, campaign: *campaign, outcome, verdict: outcome.verdict.as_ref().ok()? })

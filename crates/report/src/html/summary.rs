@@ -175,7 +175,8 @@ pub(super) fn repeated(report: &Report) -> Markup {
 fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     let (one, several) =
         if campaign.repeats > 1 { ("run is", "runs are") } else { ("case has", "cases have") };
-    let rest = if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
+    let rest =
+        if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
     html! {
         (counted(campaign.report.not_run, one, several)) (rest)
         code.command { (command(campaign, "test --resume", "")) }

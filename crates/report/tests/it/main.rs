@@ -6,6 +6,7 @@ mod csv;
 mod html;
 mod inspect;
 mod junit;
+mod limit;
 mod markup;
 mod mixed;
 mod step_summary;

@@ -265,7 +265,8 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
-    let left_out = recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
+    let left_out =
+        recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
     let campaign = campaign(row.id, agent, cases, repeats, &options)?;
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
@@ -355,9 +356,9 @@ fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
 
 /// Runs that did not come to their end when the campaign was recorded.
 fn left_out(recorded: &RecordedCampaign, cases: &[Case], repeats: NonZeroU32) -> HashSet<Unit> {
-    let runs = (0..).zip(cases).flat_map(|(ordinal, case)| {
-        (0..repeats.get()).map(move |repeat| (case, Unit { ordinal, repeat }))
-    });
+    let runs = (0..)
+        .zip(cases)
+        .flat_map(|(ordinal, case)| (0..repeats.get()).map(move |repeat| (case, Unit { ordinal, repeat })));
     runs.filter(|(case, unit)| !recorded.has_verdict(case, unit.repeat)).map(|(_, unit)| unit).collect()
 }
 

@@ -349,12 +349,14 @@ impl RecordedCampaign {
         }
         let is_same = |notes: &Vec<VerdictNote>| {
             let texts = |notes: &mut dyn Iterator<Item = VerdictNote>| {
-                let mut texts: Vec<String> =
-                    notes.map(|note| serde_json::to_string(&VerdictNote { repeat: 0, ..note }).unwrap_or_default()).collect();
+                let mut texts: Vec<String> = notes
+                    .map(|note| serde_json::to_string(&VerdictNote { repeat: 0, ..note }).unwrap_or_default())
+                    .collect();
                 texts.sort_unstable();
                 texts
             };
-            let recorded = notes.iter().filter_map(|note| self.verdicts.get(&(note.case.clone(), note.repeat)));
+            let recorded =
+                notes.iter().filter_map(|note| self.verdicts.get(&(note.case.clone(), note.repeat)));
             texts(&mut notes.iter().cloned()) == texts(&mut recorded.cloned())
         };
         by_case.into_iter().filter(|(_, notes)| is_same(notes)).map(|(ordinal, _)| ordinal).collect()
@@ -380,7 +382,8 @@ impl RecordedCampaign {
                 ),
                 _ => format!("recorded {}; now {}", recorded.words(), now.words()),
             };
-            let repeat = if self.campaign.repeats > 1 { format!(" repeat {}", outcome.repeat) } else { String::new() };
+            let repeat =
+                if self.campaign.repeats > 1 { format!(" repeat {}", outcome.repeat) } else { String::new() };
             differences.push(format!("case {}{repeat}: {difference}", case.id));
         }
         let known: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
