@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
         RunsCommand::Show { run, case: Some(case), repeat, .. } => {
-            show_case(&store, run, case, *repeat, global)?
+            show_case(&store, run, case, *repeat, global)?;
         }
         RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
             show(&store, run, *findings, *judge_again, global)?;
