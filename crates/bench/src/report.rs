@@ -115,6 +115,9 @@ pub struct Report {
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub cost_is_estimate: bool,
+    /// Models that refused a temperature and so were asked without one: their answers vary more from campaign to campaign.
+    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    pub without_temperature: Vec<String>,
 }
 
 /// Success at one number of actions.
@@ -205,6 +208,7 @@ impl Report {
             tokens: Tokens { input: 0, output: 0 },
             cost: input.cost,
             cost_is_estimate: false,
+            without_temperature: Vec::new(),
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {

@@ -4,8 +4,12 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::Args;
+use planproof_synth::ACTIONS_MAX;
 
-use super::{BudgetArguments, JudgeArguments, ModelArguments, ShapeArguments, StoreArguments};
+use super::{
+    BudgetArguments, CONCURRENCY_MAX, JudgeArguments, ModelArguments, ShapeArguments, StoreArguments,
+};
+use crate::values::{SECONDS_MAX, above_zero, whole};
 
 /// Options that a search for a limit keeps from its beginning.
 const SEARCHING: [&str; 20] = [
@@ -42,19 +46,19 @@ pub(crate) struct LimitArguments {
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     /// The first number of actions.
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) from: u32,
     /// The last number of actions.
-    #[arg(long, default_value_t = 12, value_name = "N")]
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) to: u32,
     /// The limit is the last number of actions before the success rate falls under this, in per cent.
     #[arg(long, default_value = "20%", value_name = "P%", value_parser = parse_percent)]
     pub(crate) threshold: f64,
     /// Cases for each pair of actions: n actions have N * n * (n - 1) / 2 cases.
-    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N")]
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_per_pair: NonZeroU32,
     /// Most cases of one number of actions.
-    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(299), value_name = "N")]
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(299), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_max: NonZeroU32,
     /// Run all cases of a number of actions, even once it is plain on which side of the threshold its rate is.
     #[arg(long)]
@@ -63,18 +67,18 @@ pub(crate) struct LimitArguments {
     #[arg(long)]
     pub(crate) past_limit: bool,
     /// Exit with 1 if the limit is below this.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) at_least: Option<u32>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Longest time of a run, in seconds.
-    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: f64,
     /// Most model turns of a run (for external agents: tool calls).
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
     /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
     /// it.

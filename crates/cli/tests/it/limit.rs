@@ -65,9 +65,9 @@ fn a_search_whose_budget_ends_it_goes_on() {
 fn searches_that_make_no_sense_are_refused() {
     let place = Place::new();
     for (line, what) in [
-        ("--from 1", "the numbers of actions must be 2 to 64"),
+        ("--from 1", "--from is 1; it must be a whole number from 2 to 64"),
         ("--from 5 --to 4", "the first not above the last"),
-        ("--to 65", "the numbers of actions must be 2 to 64"),
+        ("--to 65", "--to is 65; it must be a whole number from 2 to 64"),
         ("--threshold 0%", "write a number of per cent between 0 and 100"),
         ("--threshold x", "write a number of per cent between 0 and 100"),
         ("--at-least 13", "--at-least must be one of the numbers searched, 2 to 12"),

@@ -110,7 +110,10 @@ pub(in crate::commands) async fn carry_out(
         }
     };
     bar.finish_and_clear();
-    let mut progress = prepared.progress(&budgets);
+    let mut found = prepared.budgets.clone();
+    let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
+    found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    let mut progress = prepared.progress(&found.to_json()?);
     let is_complete = next(&outcomes).is_empty();
     progress.ended_by = match &end {
         _ if is_complete => {

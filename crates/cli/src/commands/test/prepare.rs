@@ -19,24 +19,22 @@ use planproof_synth::{Case, JudgeOptions};
 use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
-use super::cases::{CASES_MAX, Cases};
+use super::cases::Cases;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
-use crate::arguments::{Global, ShapeArguments, StoreArguments, TestArguments};
+use crate::arguments::{CASES_MAX, Global, ShapeArguments, StoreArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
-use crate::select::{FindModel, ModelForm};
+use crate::select::{FindModel, KeyNeeded, ModelForm, absolute};
 use crate::stored::Stored;
+use crate::values::seconds;
 use crate::{open_files, progress, secrets, select};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
 const CONCURRENCY_IN_PROCESS: usize = 64;
 const CONCURRENCY_EXTERNAL: usize = 4;
-
-/// Most runs of each case.
-const REPEATS_MAX: u32 = 100;
 
 /// A campaign about to be run, with what is done of it and what watches over it.
 pub(in crate::commands) struct Prepared {
@@ -50,6 +48,8 @@ pub(in crate::commands) struct Prepared {
     /// The model that is served to the agent, and its name.
     pub(super) served: Option<(String, Served)>,
     pub(super) budgets: Budgets,
+    /// The models that are asked.
+    pub(super) asked: Vec<Arc<dyn Model>>,
     /// Adds up what is paid for; `None` where no model is asked through us.
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
@@ -143,10 +143,10 @@ fn begin(
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref() };
-    let models = Models::live(&arguments.model);
+    let models = Models::live(&arguments.model, key_needed(arguments.recording.cache.as_deref()));
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let prices = budgets::prices(&arguments.budget)?;
-    let budgets = Budgets::of(&arguments.budget)?;
+    let budgets = Budgets::of(&arguments.budget);
+    let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
     let cases = match asked {
@@ -188,6 +188,7 @@ fn begin(
         left_out: HashSet::new(),
         served,
         budgets,
+        asked: models.found(),
         meter,
         recording,
         replayed: None,
@@ -198,8 +199,7 @@ fn begin(
 /// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
 fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
-    let new_budgets = Budgets::of(&arguments.budget)?;
-    let prices = budgets::prices(&arguments.budget)?;
+    let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     let Stored { campaign: row, cases, options, mut outcomes } = stored;
@@ -229,11 +229,17 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     };
     let models = match &recorded {
         Some(recorded) => Models::recorded(&arguments.model, Arc::clone(&recorded.recording)),
-        None => Models::live(&arguments.model),
+        // Nobody is asked anything any more.
+        None if is_complete => Models::live(&arguments.model, KeyNeeded::ByRequests),
+        None => Models::live(&arguments.model, key_needed(options.answers.cache())),
     };
     let wanted = Wanted { agent: &row.agent, serve_model: options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let budgets = if is_complete { Budgets::default() } else { new_budgets.resumed(&row.progress)? };
+    let budgets = match is_complete {
+        true => Budgets::of_complete(&row.progress)?,
+        false => new_budgets.resumed(&row.progress)?,
+    };
+    let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = secrets::held_apart_from(&cases);
@@ -268,6 +274,7 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     let left_out =
         recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
     let campaign = campaign(row.id, agent, cases, repeats, &options)?;
+    let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
         store,
@@ -277,6 +284,7 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         left_out,
         served,
         budgets,
+        asked,
         meter,
         recording,
         replayed,
@@ -308,12 +316,14 @@ fn replay(
         }
         _ => &note.agent,
     };
-    let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
-    let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
+    let left_out = left_out(&recorded, &cases.cases, repeats);
+    recorded.check_end(cases.cases.len() * repeats.get() as usize, left_out.len())?;
+    let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
+    let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
@@ -330,7 +340,6 @@ fn replay(
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
-    let left_out = left_out(&recorded, &cases.cases, repeats);
     let secrets = secrets::held_apart_from(&cases.cases);
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
@@ -341,11 +350,18 @@ fn replay(
         left_out,
         served,
         budgets: Budgets::default(),
+        asked: Vec::new(),
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
         secrets,
     })
+}
+
+/// A cache with something in it may hold all the answers that are needed.
+fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+    let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
+    if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
 }
 
 /// What was spent, whose cost is not known where nothing was and no price is.
@@ -365,9 +381,6 @@ fn left_out(recorded: &RecordedCampaign, cases: &[Case], repeats: NonZeroU32) ->
 /// How often each case is run.
 fn repeats(arguments: &TestArguments, cases: usize) -> Result<NonZeroU32, Failure> {
     let repeats = arguments.repeat;
-    if repeats.get() > REPEATS_MAX {
-        return Err(Failure::usage(format!("--repeat is {repeats}; it must be 1 to {REPEATS_MAX}")));
-    }
     let runs = cases as u64 * u64::from(repeats.get());
     if runs > CASES_MAX {
         return Err(Failure::usage(format!(
@@ -395,11 +408,6 @@ fn answers(arguments: &TestArguments, models: &Models<'_>) -> Result<Answers, Fa
     Ok(file.map(|file| absolute(file)).transpose()?.map_or(Answers::Live, answers))
 }
 
-/// The path from wherever the campaign may be gone on with.
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
-}
-
 /// The options of a new campaign.
 fn options(
     arguments: &TestArguments,
@@ -408,10 +416,7 @@ fn options(
     cases: &[Case],
     answers: Answers,
 ) -> Result<StoredOptions, Failure> {
-    let timeout = select::seconds("--timeout", arguments.timeout)?;
-    if arguments.iterations == 0 {
-        return Err(Failure::usage("--iterations is 0; it must be at least 1"));
-    }
+    let timeout = seconds(arguments.timeout);
     let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
     if largest >= arguments.iterations as usize {
         progress::say(
