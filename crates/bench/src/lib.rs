@@ -6,8 +6,11 @@
 
 mod campaign;
 mod findings;
+mod limit;
 mod metrics;
+mod repeats;
 mod report;
+mod sequential;
 mod sim;
 mod summary;
 
@@ -15,7 +18,14 @@ pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
+pub use limit::{
+    BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
+    LimitStep, Side,
+};
 pub use metrics::{Interval, wilson};
+pub use planproof_store::Unit;
+pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
+pub use sequential::confidence_sequence;
 pub use sim::{SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};
