@@ -85,19 +85,19 @@ pub struct AgentTableBuilder<'a> {
 struct Column {
     row: AgentRow,
     cases: u64,
-    runs: Vec<Run>,
+    runs: Vec<Entry>,
 }
 
 /// What a campaign has of a case of the first one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Run {
+enum Entry {
     NoSuchCase,
     NotRun,
     Unscored,
     Scored { class: Option<&'static str>, usage: Usage, wall: Duration },
 }
 
-impl Run {
+impl Entry {
     fn of(outcome: Option<&Outcome>) -> Self {
         match outcome {
             None => Self::NotRun,
@@ -117,7 +117,7 @@ impl<'a> AgentTableBuilder<'a> {
     pub fn new(first: &ReportedCampaign<'a>) -> Result<Self, CompareError> {
         places_by_id(first)?;
         let outcomes = outcomes_by_ordinal(first);
-        let runs = (0u32..).zip(first.cases).map(|(place, _)| Run::of(outcomes.get(&place).copied()));
+        let runs = (0u32..).zip(first.cases).map(|(place, _)| Entry::of(outcomes.get(&place).copied()));
         let column = Column::new(first, runs.collect());
         Ok(Self { first: first.cases, columns: vec![column] })
     }
@@ -131,15 +131,15 @@ impl<'a> AgentTableBuilder<'a> {
         let outcomes = outcomes_by_ordinal(campaign);
         let mut differing = 0;
         let mut run = |case: &Case| {
-            let Some(place) = places.get(case.id.as_str()) else { return Run::NoSuchCase };
+            let Some(place) = places.get(case.id.as_str()) else { return Entry::NoSuchCase };
             if !is_same(case, &campaign.cases[*place as usize]) {
                 differing += 1;
-                return Run::NoSuchCase;
+                return Entry::NoSuchCase;
             }
-            Run::of(outcomes.get(place).copied())
+            Entry::of(outcomes.get(place).copied())
         };
-        let runs: Vec<Run> = self.first.iter().map(&mut run).collect();
-        if runs.iter().all(|run| *run == Run::NoSuchCase) {
+        let runs: Vec<Entry> = self.first.iter().map(&mut run).collect();
+        if runs.iter().all(|run| *run == Entry::NoSuchCase) {
             let [a, b] = [&self.columns[0].row.campaign, campaign.id].map(str::to_owned);
             return Err(CompareError::NothingInCommon { a, b, differing });
         }
@@ -152,13 +152,13 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// No case is in all campaigns.
     pub fn build(self) -> Result<AgentTable, CompareError> {
-        let of_all = |holds: fn(Run) -> bool| -> Vec<usize> {
+        let of_all = |holds: fn(Entry) -> bool| -> Vec<usize> {
             (0..self.first.len())
                 .filter(|place| self.columns.iter().all(|column| holds(column.runs[*place])))
                 .collect()
         };
-        let common = of_all(|run| run != Run::NoSuchCase);
-        let scored = of_all(|run| matches!(run, Run::Scored { .. }));
+        let common = of_all(|run| run != Entry::NoSuchCase);
+        let scored = of_all(|run| matches!(run, Entry::Scored { .. }));
         if common.is_empty() {
             return Err(CompareError::NothingInAll);
         }
@@ -178,7 +178,7 @@ impl<'a> AgentTableBuilder<'a> {
 }
 
 impl Column {
-    fn new(campaign: &ReportedCampaign<'_>, runs: Vec<Run>) -> Self {
+    fn new(campaign: &ReportedCampaign<'_>, runs: Vec<Entry>) -> Self {
         let row = AgentRow {
             campaign: campaign.id.to_owned(),
             agent: campaign.report.agent.clone(),
@@ -198,7 +198,7 @@ impl Column {
 
     /// Whether each of these cases, which have a score, passed.
     fn passed(&self, scored: &[usize]) -> Vec<bool> {
-        scored.iter().map(|place| matches!(self.runs[*place], Run::Scored { class: None, .. })).collect()
+        scored.iter().map(|place| matches!(self.runs[*place], Entry::Scored { class: None, .. })).collect()
     }
 
     fn sum_up(self, common: &[usize], scored: &[usize], against_first: Option<Difference>) -> AgentRow {
@@ -208,7 +208,7 @@ impl Column {
         let mut usage = Usage::default();
         let mut wall = Duration::ZERO;
         for place in scored {
-            let Run::Scored { class, usage: of_run, wall: took } = self.runs[*place] else { continue };
+            let Entry::Scored { class, usage: of_run, wall: took } = self.runs[*place] else { continue };
             usage += of_run;
             wall += took;
             if let Some(class) = class {
@@ -218,8 +218,8 @@ impl Column {
         let count = |run| common.iter().filter(|place| self.runs[**place] == run).count() as u64;
         row.tokens = Tokens { input: usage.input_tokens, output: usage.output_tokens };
         row.agent_seconds = wall.as_secs_f64();
-        row.unscored = count(Run::Unscored);
-        row.not_run = count(Run::NotRun);
+        row.unscored = count(Entry::Unscored);
+        row.not_run = count(Entry::NotRun);
         row.left_out = self.cases - common.len() as u64;
         row
     }
