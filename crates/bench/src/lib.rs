@@ -6,6 +6,8 @@
 
 mod campaign;
 mod findings;
+mod guard;
+pub mod learning;
 mod limit;
 mod metrics;
 mod repeats;
@@ -18,6 +20,7 @@ pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
+pub use guard::{RightCall, Standing};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

@@ -1,6 +1,7 @@
 //! Tests of campaigns, simulated models and reports, through the public interface.
 
 mod campaign;
+mod guard;
 mod limit;
 mod repeats;
 mod report;
@@ -32,6 +33,7 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
     Campaign {
         id: "test".into(),
         agent: AgentUnderTest {
+            guarded: false,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),
             agent: Agent::FunctionCalling(FunctionCallingAgent::new(model).expect("the model calls tools")),

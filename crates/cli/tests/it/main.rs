@@ -11,6 +11,7 @@ mod config;
 mod crash;
 mod demo;
 mod external;
+mod guard;
 mod init;
 mod input;
 mod interrupt;
