@@ -390,13 +390,6 @@ pub(crate) struct AgentArguments {
     pub(crate) continuation: Option<Way>,
 }
 
-impl AgentArguments {
-    pub(crate) fn is_given(&self) -> bool {
-        let Self { samples, summary, evaluator, continuation } = self;
-        samples.is_some() || summary.is_some() || evaluator.is_some() || continuation.is_some()
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SummaryChoice {
     /// Whichever the model finds likelier; where it tells no probabilities, the shorter one.

@@ -61,9 +61,8 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
-    let agent = select::agent(&name, &|name, form| {
-        select::model(name, form, &arguments.model, KeyNeeded::AtOnce)
-    })?;
+    let agent =
+        select::agent(&name, &|name, form| select::model(name, form, &arguments.model, KeyNeeded::AtOnce))?;
     let agent = match &arguments.system {
         Some(system) => instruct(agent, system)?,
         None => agent,
