@@ -58,6 +58,7 @@ fn every_agent_runs_in_test() {
 #[test]
 fn the_guide_is_true() {
     let place = Place::new();
+    fs::create_dir_all(place.path("examples/behaviours")).unwrap();
     place.write("examples/behaviours/critique.spec", &critique());
     let guide = fs::read_to_string(repository().join("docs/behaviours.md")).unwrap();
     assert!(guide.contains(&format!("```\n{}```", critique())), "the guide shows the file as it is");
