@@ -5,6 +5,7 @@
 //! real model.
 
 mod campaign;
+mod dissect;
 mod findings;
 mod metrics;
 mod report;
@@ -14,8 +15,13 @@ mod summary;
 pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
 };
+pub use dissect::{
+    Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
+    DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,
+    TopicErrors, Trial, TrialRecord, pick_errors,
+};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use metrics::{Interval, wilson};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
-pub use sim::{SimKind, SimModel};
+pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

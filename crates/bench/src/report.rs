@@ -6,7 +6,7 @@ use std::time::Duration;
 use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
-use crate::{CaseSummary, Interval, Outcome, RunSummary, SolverMeter, wilson};
+use crate::{CaseSummary, DissectionReport, Interval, Outcome, RunSummary, SolverMeter, wilson};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -100,6 +100,8 @@ pub struct Report {
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub cost_is_estimate: bool,
+    /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
+    pub dissection: Option<DissectionReport>,
 }
 
 /// Success at one number of actions.
@@ -181,6 +183,7 @@ impl Report {
             tokens: Tokens { input: 0, output: 0 },
             cost: input.cost,
             cost_is_estimate: false,
+            dissection: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {

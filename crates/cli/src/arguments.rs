@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use planproof_bench::{DissectOptions, TRIALS_MAX};
 use planproof_synth::{Day, Options, TimeOptions};
 use planproof_trace::TimeOfDay;
 
@@ -337,6 +338,58 @@ pub(crate) struct BudgetArguments {
     pub(crate) prices: Option<PathBuf>,
 }
 
+/// Whether the cause of each failure is looked for.
+#[derive(Debug, Args)]
+pub(crate) struct DissectArguments {
+    /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
+    /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
+    #[arg(long)]
+    pub(crate) dissect: bool,
+    /// Variants of each kind for each failure, 1 to 100; by default 5.
+    #[arg(long, value_name = "K", requires = "dissect")]
+    pub(crate) dissect_k: Option<u32>,
+    /// Reruns of each failed case before anything is changed, 0 to 100; by default 3.
+    #[arg(long, value_name = "N", requires = "dissect")]
+    pub(crate) dissect_reruns: Option<u32>,
+    /// Most failures that are dissected, drawn by the seed; by default all.
+    #[arg(long, value_name = "N", requires = "dissect")]
+    pub(crate) dissect_max: Option<NonZeroU32>,
+    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
+    /// that fails.
+    #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
+    pub(crate) compat: Option<DissectCompat>,
+}
+
+/// Whom dissection follows where it departs from the published algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DissectCompat {
+    /// The published algorithm.
+    Original,
+}
+
+impl DissectArguments {
+    /// How failures are dissected; `None` where they are not.
+    pub(crate) fn options(&self) -> Result<Option<DissectOptions>, Failure> {
+        let default = DissectOptions::default();
+        let variants = self.dissect_k.unwrap_or(default.variants);
+        let reruns = self.dissect_reruns.unwrap_or(default.reruns);
+        if !(1..=TRIALS_MAX).contains(&variants) {
+            return Err(Failure::usage(format!("--dissect-k is {variants}; it must be 1 to {TRIALS_MAX}")));
+        }
+        if reruns > TRIALS_MAX {
+            return Err(Failure::usage(format!(
+                "--dissect-reruns is {reruns}; it must be 0 to {TRIALS_MAX}"
+            )));
+        }
+        Ok(self.dissect.then(|| DissectOptions {
+            variants,
+            reruns,
+            errors_max: self.dissect_max.map(NonZeroU32::get),
+            original: self.compat == Some(DissectCompat::Original),
+        }))
+    }
+}
+
 /// What becomes of the model's answers, and where they come from.
 #[derive(Debug, Args)]
 pub(crate) struct RecordingArguments {
@@ -357,7 +410,7 @@ pub(crate) struct RecordingArguments {
         value_name = "FILE",
         conflicts_with_all = DRAWING,
         conflicts_with_all = RUNNING,
-        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
+        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes", "dissect"]
     )]
     pub(crate) replay: Option<PathBuf>,
 }
@@ -395,6 +448,8 @@ pub(crate) struct TestArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) judge: JudgeArguments,
+    #[command(flatten)]
+    pub(crate) dissect: DissectArguments,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub(crate) findings: usize,

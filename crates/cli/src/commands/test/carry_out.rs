@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_agents::Agent;
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Dissection, Outcome, Supervision, TrialRecord};
 use planproof_model::recording::RecordingError;
 use planproof_model::server::{ServerConfig, serve};
 use planproof_store::Progress;
@@ -12,6 +12,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::budgets;
+use super::dissect::dissect;
 use super::prepare::{Prepared, Served};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -26,6 +27,8 @@ pub(super) struct Ended {
     pub(super) progress: Progress,
     /// Why it could not go on.
     pub(super) failure: Option<Failure>,
+    /// What the dissection of its failures showed, as far as it came.
+    pub(super) dissection: Option<Dissection>,
 }
 
 /// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
@@ -66,7 +69,7 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
     let mut unwritten: Option<RecordingError> = None;
     writer.set_progress(&campaign.id, &prepared.progress(&budgets)).await?;
     let end = campaign
-        .run_supervised(Some(writer.clone()), &skipped, &stop, supervision, |outcome| {
+        .run_supervised(Some(writer.clone()), &skipped, &stop, supervision.clone(), |outcome| {
             failed += usize::from(outcome.passed() == Some(false));
             bar.inc(1);
             bar.set_message(format!("{failed} failed"));
@@ -83,8 +86,27 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         })
         .await;
     bar.finish_and_clear();
+    outcomes.sort_by_key(|outcome| outcome.ordinal);
+    let (mut end, mut dissection) = (end, None);
+    if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
+        let watch = (writer.clone(), &stop, supervision);
+        let observe = |trial: &TrialRecord, outcome: &Outcome| {
+            if let Some(recording) = &prepared.recording
+                && let Err(error) = recording.write_verdict(&trial.case, outcome)
+            {
+                unwritten.get_or_insert(error);
+                stop.cancel();
+            }
+            drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+        };
+        match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+            Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
+            Err(error) => end = Err(error),
+        }
+    }
     let mut progress = prepared.progress(&budgets);
-    let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len();
+    let is_dissected = matches!(end, Ok(CampaignEnd::Complete)) || prepared.options.dissect.is_none();
+    let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len() && is_dissected;
     progress.ended_by = match &end {
         _ if is_complete => {
             prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
@@ -99,7 +121,6 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         outcomes.len(),
         campaign.id
     );
-    outcomes.sort_by_key(|outcome| outcome.ordinal);
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
         (None, Err(error), _) => Some(describe(error, &hint)),
@@ -112,7 +133,7 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         let written = recording.write_end(progress.ended_by.as_deref());
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
-    Ok(Ended { outcomes, progress, failure })
+    Ok(Ended { outcomes, progress, failure, dissection })
 }
 
 impl Prepared {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome, TrialRecord, pick_errors};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -20,6 +20,7 @@ use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
 use super::cases::Cases;
+use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
@@ -51,6 +52,8 @@ pub(super) struct Prepared {
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
     pub(super) replayed: Option<Replayed>,
+    /// Trials of the dissection that are there already; those without a score are run again.
+    pub(super) trials: Vec<TrialRecord>,
     /// Kept out of traces and recordings.
     pub(super) secrets: Secrets,
 }
@@ -163,6 +166,7 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
         meter,
         recording,
         replayed: None,
+        trials: Vec::new(),
         secrets,
     })
 }
@@ -174,10 +178,19 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     let prices = budgets::prices(&arguments.budget)?;
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    let Stored { campaign: row, cases, options, mut outcomes } = stored;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
-    let is_complete = outcomes.len() == cases.len();
+    options.dissect = dissect::resumed(arguments.dissect.options()?, options.dissect, dissection.as_ref())?;
+    let is_dissected = options.dissect.is_none_or(|options| match &dissection {
+        Some((_, dissection)) => dissection.is_complete(),
+        None => pick_errors(&outcomes, &options, 0).is_empty(),
+    });
+    let is_complete = outcomes.len() == cases.len() && is_dissected;
+    let mut trials = dissection.map(|(_, dissection)| dissection.trials).unwrap_or_default();
+    for trial in &mut trials {
+        trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
+    }
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
@@ -219,6 +232,9 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         for outcome in &outcomes {
             recording.write_verdict(&cases[outcome.ordinal as usize], outcome)?;
         }
+        for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
+            recording.write_verdict(&trial.case, outcome)?;
+        }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out = recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases));
@@ -235,6 +251,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         meter,
         recording,
         replayed,
+        trials,
         secrets,
     })
 }
@@ -297,6 +314,7 @@ fn replay(
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
+        trials: Vec::new(),
         secrets,
     })
 }
@@ -374,6 +392,7 @@ fn options(
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
+        dissect: arguments.dissect.options()?,
     })
 }
 
