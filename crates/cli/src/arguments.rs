@@ -317,6 +317,9 @@ const DRAWING: [&str; 13] = [
 const RUNNING: [&str; 7] =
     ["from", "concurrency", "timeout", "iterations", "serve_model", "allow_repeats", "allow_distractors"];
 
+/// Options that say whether and how failures are dissected; a recording knows it by itself.
+const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
+
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 
@@ -410,7 +413,8 @@ pub(crate) struct RecordingArguments {
         value_name = "FILE",
         conflicts_with_all = DRAWING,
         conflicts_with_all = RUNNING,
-        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes", "dissect"]
+        conflicts_with_all = DISSECTING,
+        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
     )]
     pub(crate) replay: Option<PathBuf>,
 }

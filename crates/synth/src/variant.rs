@@ -205,11 +205,6 @@ impl<'a> Mutator<'a> {
         let changes = changes(case, &changed, mutation, &old_slots, &slots);
         Ok(Variant { case: changed, mutation, changes })
     }
-
-    /// Whether every piece of the paragraph is known, as the other changes need it.
-    pub fn knows(&self, case: &Case) -> bool {
-        recover(case, self.words).is_some()
-    }
 }
 
 fn texts_of(case: &Case) -> Vec<String> {

@@ -33,6 +33,10 @@ impl DissectionRun<'_> {
     ///
     /// # Errors
     /// As [`Campaign::run`], and what `keep` says.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a campaign takes, and what the trials need beside it"
+    )]
     pub async fn run(
         &self,
         store: Option<Writer>,

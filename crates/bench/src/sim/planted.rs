@@ -57,10 +57,11 @@ impl Fault {
         }
     }
 
-    /// What the model makes of what it has read. `texts` is all that the user says.
+    /// What the model makes of the paragraph that it has read. `texts` is all that the user says.
     pub(super) fn misread<'a>(
         self,
         mut texts: impl Iterator<Item = &'a str>,
+        paragraph: &str,
         mut found: Found,
         draw: &mut Draw,
     ) -> Found {
@@ -70,7 +71,7 @@ impl Fault {
                 let named = format!(" {}. ", Self::JOB);
                 texts.any(|text| text.contains(&named))
             }
-            Self::Structure => texts.any(|text| text.contains(", which ")),
+            Self::Structure => paragraph.contains(", which "),
             Self::Constraint => longest_chain(&found) >= Self::CHAIN,
             Self::Coin => draw.chance(Self::COIN.0, Self::COIN.1),
         };

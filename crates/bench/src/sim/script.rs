@@ -137,14 +137,16 @@ pub(super) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
 
 /// Reads the first block of the user's text that can be read.
 fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64) -> Option<Found> {
-    let SimKind::Planted(fault) = kind else { return read_paragraph(user_texts(request), texts) };
+    let SimKind::Planted(fault) = kind else {
+        return read_paragraph(user_texts(request), texts).map(|(_, found)| found);
+    };
     let seen: Vec<String> = user_texts(request).map(|text| fault.see(text)).collect();
-    let found = read_paragraph(seen.iter().map(String::as_str), texts)?;
+    let (paragraph, found) = read_paragraph(seen.iter().map(String::as_str), texts)?;
     let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim-planted/1");
-    Some(fault.misread(user_texts(request), found, draw))
+    Some(fault.misread(user_texts(request), paragraph, found, draw))
 }
 
-fn read_paragraph<'a>(user: impl Iterator<Item = &'a str>, texts: &[&str]) -> Option<Found> {
+fn read_paragraph<'a>(user: impl Iterator<Item = &'a str>, texts: &[&str]) -> Option<(&'a str, Found)> {
     let blocks = user.flat_map(|text| text.split("\n\n"));
     for block in blocks.filter(|block| !block.trim().is_empty()) {
         if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
@@ -165,7 +167,7 @@ fn read_paragraph<'a>(user: impl Iterator<Item = &'a str>, texts: &[&str]) -> Op
             let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
             let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
             let mentioned = order_of_mention(named, block, texts);
-            return Some(Found { pairs, bounds, mentioned });
+            return Some((block, Found { pairs, bounds, mentioned }));
         }
     }
     None

@@ -117,7 +117,38 @@ pub(super) fn resumed(
     }
 }
 
-/// The trials that the store has got so far belong to this campaign.
+/// Trials alone cannot be gone on with: what comes next follows from the campaign that is dissected.
+pub(super) fn must_be_no_trials(store: &Store, campaign: &str) -> Result<(), Failure> {
+    if store.origins(campaign)?.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{campaign} holds the trials of a dissection: go on with the campaign that is dissected"
+    )))
+}
+
+/// Whether nothing is left to be tried.
+pub(super) fn is_over(
+    options: &DissectOptions,
+    outcomes: &[Outcome],
+    begun: Option<&(String, Dissection)>,
+) -> bool {
+    match begun {
+        Some((_, dissection)) => dissection.is_complete(),
+        None => pick_errors(outcomes, options, 0).is_empty(),
+    }
+}
+
+/// The trials so far. What could not be scored is tried again.
+pub(super) fn scored_trials(begun: Option<(String, Dissection)>) -> Vec<TrialRecord> {
+    let mut trials = begun.map(|(_, dissection)| dissection.trials).unwrap_or_default();
+    for trial in &mut trials {
+        trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
+    }
+    trials
+}
+
+/// Puts the trials into the store, as a campaign that this one leads to.
 struct Keeper<'a> {
     prepared: &'a Prepared,
     store: &'a Store,
@@ -128,7 +159,7 @@ impl Keeper<'_> {
     fn keep(&mut self, first: u32, trials: &[TrialRecord]) -> Result<(), StoreError> {
         let Prepared { campaign, options, .. } = self.prepared;
         let id = trials_id(&campaign.id);
-        if !self.is_created {
+        if !self.is_created && self.store.derived(&campaign.id)?.is_none() {
             let seed = DissectionRun::seed(campaign.seed);
             let options = StoredOptions { seed, ..options.clone() };
             let row = NewCampaign {
@@ -143,8 +174,8 @@ impl Keeper<'_> {
                 repeats: 1,
             };
             self.store.create_derived(&campaign.id, &row)?;
-            self.is_created = true;
         }
+        self.is_created = true;
         let case = |record: &TrialRecord| DerivedCase {
             case: NewCase {
                 id: record.case.id.clone(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome, TrialRecord, pick_errors};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome, TrialRecord};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -178,19 +178,15 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     let prices = budgets::prices(&arguments.budget)?;
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
+    dissect::must_be_no_trials(&store, &stored.campaign.id)?;
     let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     options.dissect = dissect::resumed(arguments.dissect.options()?, options.dissect, dissection.as_ref())?;
-    let is_dissected = options.dissect.is_none_or(|options| match &dissection {
-        Some((_, dissection)) => dissection.is_complete(),
-        None => pick_errors(&outcomes, &options, 0).is_empty(),
-    });
+    let is_dissected =
+        options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
     let is_complete = outcomes.len() == cases.len() && is_dissected;
-    let mut trials = dissection.map(|(_, dissection)| dissection.trials).unwrap_or_default();
-    for trial in &mut trials {
-        trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
-    }
+    let trials = dissect::scored_trials(dissection);
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
