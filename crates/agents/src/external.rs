@@ -7,7 +7,7 @@
 //! [`EndReason`] and leaves nothing running; see [`CommandAgent`] for what that covers.
 
 mod command;
-mod process;
+mod output;
 mod url;
 
 use planproof_trace::{EndReason, EventKind, LimitKind, Recorder};

@@ -100,6 +100,9 @@ pub struct Report {
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub cost_is_estimate: bool,
+    /// Models that refused a temperature and so were asked without one: their answers vary more from campaign to campaign.
+    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    pub without_temperature: Vec<String>,
     /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
     pub dissection: Option<DissectionReport>,
 }
@@ -183,6 +186,7 @@ impl Report {
             tokens: Tokens { input: 0, output: 0 },
             cost: input.cost,
             cost_is_estimate: false,
+            without_temperature: Vec::new(),
             dissection: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();

@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use planproof_bench::{DissectOptions, TRIALS_MAX};
+use planproof_model::prices::DOLLARS_MAX;
 use planproof_synth::{Day, Options, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
@@ -34,7 +36,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Seed of all that is drawn: the same seed gives the same cases.
-    #[arg(long, global = true, default_value_t = 7)]
+    #[arg(long, global = true, default_value_t = 7, value_parser = whole(0, u64::MAX))]
     pub(crate) seed: u64,
     /// No progress on stderr.
     #[arg(long, short, global = true)]
@@ -92,28 +94,28 @@ pub(crate) struct CaseArguments {
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
     pub(crate) actions: (u32, u32),
     /// Place of the first case in the seed's sequence.
-    #[arg(long, default_value_t = 0, value_name = "INDEX")]
+    #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
     /// Number of tools that belong to no task of the case.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) distractors: u32,
     /// Most sentences; by default as many as actions.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) sentences_max: Option<u32>,
     /// Most sub-sentences of a sentence.
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) sub_sentences_max: u8,
     /// Most actions of a list; by default 2, and 3 from six actions on.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) list_max: Option<u8>,
     /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside, up to 3.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) relative_depth: u8,
     /// Most tries for one sentence.
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) tries_max: u32,
     /// The time form: tasks have start times and hidden durations, and the text names clock times.
     #[arg(long)]
@@ -127,7 +129,7 @@ pub(crate) struct CaseArguments {
     #[arg(long, value_name = "N..M", value_parser = parse_minutes, requires = "time")]
     pub(crate) durations: Option<(u16, u16)>,
     /// How often the agent can clear the day to plan again (time form); by default as often as there are actions.
-    #[arg(long, value_name = "N", requires = "time")]
+    #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX), requires = "time")]
     pub(crate) restarts_max: Option<u32>,
 }
 
@@ -193,7 +195,7 @@ pub(crate) struct SynthArguments {
     #[command(flatten)]
     pub(crate) cases: CaseArguments,
     /// Number of cases.
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = whole(0, u64::MAX))]
     pub(crate) count: u64,
     /// Print the queries as text instead of JSON.
     #[arg(long, conflicts_with = "json")]
@@ -255,14 +257,14 @@ pub(crate) struct CheckArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
     /// Most requests begun a second, over all runs.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) requests_per_second: Option<NonZeroU32>,
     /// Longest time of one model request, in seconds.
-    #[arg(long, default_value_t = 600.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: f64,
     /// Attempts at a model request that fails for a passing reason (no connection, 408, 409, 429, 5xx), the first
     /// included. `retry-after` is honoured.
-    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(3), value_name = "N")]
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(3), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) attempts: NonZeroU32,
 }
 
@@ -288,11 +290,12 @@ pub(crate) struct StoreArguments {
         global = true,
         env = "PLANPROOF_STORE",
         default_value = STORE_DEFAULT,
-        value_name = "FILE"
+        value_name = "FILE",
+        value_parser = file()
     )]
     pub(crate) store: PathBuf,
     /// Most pages of 4 KiB that the run store may take.
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) store_pages_max: Option<NonZeroU32>,
 }
 
@@ -323,18 +326,24 @@ const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissec
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 
+/// Most cases of one campaign.
+pub(crate) const CASES_MAX: u64 = 100_000;
+
+/// Most runs at once: more than there can be cases would be of no use.
+const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
+
 /// What a campaign may spend.
 #[derive(Debug, Args)]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
     /// was not run can be run later with `--resume` and a larger budget.
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
     /// Most tokens, read and written together.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub(crate) max_tokens: Option<u64>,
     /// Longest time of the campaign, from the start of this command. Runs that go on then are ended and count as not run.
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
     /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).
     #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
@@ -348,15 +357,15 @@ pub(crate) struct DissectArguments {
     /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
     #[arg(long)]
     pub(crate) dissect: bool,
-    /// Variants of each kind for each failure, 1 to 100; by default 5.
-    #[arg(long, value_name = "K", requires = "dissect")]
+    /// Variants of each kind for each failure; by default 5.
+    #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_k: Option<u32>,
-    /// Reruns of each failed case before anything is changed, 0 to 100; by default 3.
-    #[arg(long, value_name = "N", requires = "dissect")]
+    /// Reruns of each failed case before anything is changed; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_reruns: Option<u32>,
     /// Most failures that are dissected, drawn by the seed; by default all.
-    #[arg(long, value_name = "N", requires = "dissect")]
-    pub(crate) dissect_max: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
+    pub(crate) dissect_max: Option<u32>,
     /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
     /// that fails.
     #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
@@ -372,24 +381,14 @@ pub(crate) enum DissectCompat {
 
 impl DissectArguments {
     /// How failures are dissected; `None` where they are not.
-    pub(crate) fn options(&self) -> Result<Option<DissectOptions>, Failure> {
+    pub(crate) fn options(&self) -> Option<DissectOptions> {
         let default = DissectOptions::default();
-        let variants = self.dissect_k.unwrap_or(default.variants);
-        let reruns = self.dissect_reruns.unwrap_or(default.reruns);
-        if !(1..=TRIALS_MAX).contains(&variants) {
-            return Err(Failure::usage(format!("--dissect-k is {variants}; it must be 1 to {TRIALS_MAX}")));
-        }
-        if reruns > TRIALS_MAX {
-            return Err(Failure::usage(format!(
-                "--dissect-reruns is {reruns}; it must be 0 to {TRIALS_MAX}"
-            )));
-        }
-        Ok(self.dissect.then(|| DissectOptions {
-            variants,
-            reruns,
-            errors_max: self.dissect_max.map(NonZeroU32::get),
+        self.dissect.then(|| DissectOptions {
+            variants: self.dissect_k.unwrap_or(default.variants),
+            reruns: self.dissect_reruns.unwrap_or(default.reruns),
+            errors_max: self.dissect_max,
             original: self.compat == Some(DissectCompat::Original),
-        }))
+        })
     }
 }
 
@@ -397,20 +396,21 @@ impl DissectArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RecordingArguments {
     /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
-    #[arg(long, value_name = "FILE", conflicts_with = "cache")]
+    #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "cache")]
     pub(crate) record: Option<PathBuf>,
     /// Overwrite the file of `--record`.
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
     /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign that
     /// crashed or is repeated does not pay twice.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
     /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Whatever
     /// comes out differently from the recording is told and exits with 3.
     #[arg(
         long,
         value_name = "FILE",
+        value_parser = file(),
         conflicts_with_all = DRAWING,
         conflicts_with_all = RUNNING,
         conflicts_with_all = DISSECTING,
@@ -428,7 +428,7 @@ pub(crate) struct TestArguments {
     #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     /// Number of cases.
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
     pub(crate) cases: u64,
     #[command(flatten)]
     pub(crate) draw: CaseArguments,
@@ -436,13 +436,13 @@ pub(crate) struct TestArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = DRAWING)]
     pub(crate) from: Option<PathBuf>,
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Longest time of a run, in seconds.
-    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: f64,
     /// Most model turns of a run (for external agents: tool calls).
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
     /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
     /// it.
@@ -455,7 +455,7 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) dissect: DissectArguments,
     /// Most findings shown.
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
@@ -484,10 +484,10 @@ pub(crate) struct ServeModelArguments {
     #[command(flatten)]
     pub(crate) asking: ModelArguments,
     /// Port on 127.0.0.1; 0 takes a free one.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
     /// How long the model thinks before each answer, in milliseconds.
-    #[arg(long, default_value_t = 0, value_name = "MS")]
+    #[arg(long, default_value_t = 0, value_name = "MS", value_parser = whole(0, u64::MAX))]
     pub(crate) think: u64,
 }
 
@@ -500,7 +500,7 @@ pub(crate) struct ServeToolsArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Port on 127.0.0.1; 0 takes a free one.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
     /// Speak MCP over stdin and stdout instead of HTTP; the verdict goes to stderr.
     #[arg(long, conflicts_with = "port")]
@@ -530,7 +530,7 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "ID")]
         case: Option<String>,
         /// Most findings shown.
-        #[arg(long, default_value_t = 3, value_name = "N")]
+        #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
         findings: usize,
         /// Judge all runs again from their traces, instead of adding up what is stored of them.
         #[arg(long, conflicts_with = "case")]
@@ -555,7 +555,7 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
     /// Most findings shown, where no file is written.
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
@@ -606,8 +606,10 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `command:PROGRAM ARGS...`, or `url:URL`; the last two find
-    /// the tools at an MCP URL of ours. MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL) or `sim/NAME`.
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
+    /// the model's server), `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours.
+    /// MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
+    /// ANTHROPIC_BASE_URL; only with `tools@`), or `sim/NAME`.
     pub(crate) agent: String,
     /// What it is asked to do; `-` takes it from stdin.
     pub(crate) task: String,
@@ -623,13 +625,13 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
     /// Longest time of the run, in seconds.
-    #[arg(long, default_value_t = 180.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: f64,
     /// Most model turns (for external agents: tool calls).
-    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(49), value_name = "N")]
+    #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(49), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) iterations: NonZeroU32,
     /// Longest time of one tool call, in seconds.
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) tool_timeout: f64,
     /// Do not ask before an agent gets tools that are not ours. Without a terminal nobody is asked anyway.
     #[arg(long, short)]

@@ -20,6 +20,7 @@ use miette::LabeledSpan;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::values;
 
 pub(crate) use keys::{Kind, Section};
 pub(crate) use locate::NAME;
@@ -59,7 +60,7 @@ struct Call<'a> {
 /// # Errors
 /// The file or a `--set` is wrong; the error says where.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
-    let lenient = Arguments::command().ignore_errors(true).try_get_matches_from(&words);
+    let lenient = values::command().ignore_errors(true).try_get_matches_from(&words);
     let lenient = lenient.unwrap_or_else(|error| error.exit());
     let call = Call::of(&lenient);
     let settings = match call.path.first() {
@@ -72,9 +73,8 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         _ => Vec::new(),
     };
     let words = with_settings(words, &settings);
-    let mut matches = Arguments::command()
-        .try_get_matches_from(&words)
-        .map_err(|error| explain(&error, &call, &settings))?;
+    let mut matches =
+        values::command().try_get_matches_from(&words).map_err(|error| explain(&error, &call, &settings))?;
     let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit());
     arguments.global.command_line = command_line(&words);
     Ok(Parsed { arguments, origins: Origins(settings) })
@@ -284,7 +284,8 @@ fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failur
         error.exit();
     }
     let text = error.render().to_string();
-    let what = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let what =
+        text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end().to_owned();
     if let Some(source) = named.iter().find_map(|setting| setting.file())
         && named.iter().all(|setting| setting.file().is_some())
     {

@@ -13,6 +13,7 @@ mod secrets;
 mod select;
 mod signals;
 mod stored;
+mod values;
 
 use std::process;
 

@@ -15,6 +15,11 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     bar
 }
 
+/// A warning on stderr, which is no progress: it is shown even where quiet was asked for.
+pub(crate) fn warn(what: &str) {
+    eprintln!("warning: {what}");
+}
+
 /// A line on stderr, unless quiet was asked for.
 pub(crate) fn say(global: &Global, line: &str) {
     if !global.quiet {

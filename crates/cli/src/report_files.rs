@@ -1,7 +1,7 @@
 //! Reports of a campaign as files.
 //!
 //! A campaign may take hours, so everything that could keep a file from being written is found before it begins: the
-//! folder is made, and a temporary file in it is opened. It takes the name of the report when it is complete, so that
+//! folder must be there, and a temporary file in it is opened. It takes the name of the report when it is complete, so that
 //! whoever looks for a report never finds half of one.
 
 use std::ffi::OsString;
@@ -109,13 +109,17 @@ impl Format {
 }
 
 impl ReportFileArguments {
-    /// Makes sure of every file that is asked for.
+    /// Makes sure of every file that is asked for. `taken` are other files of the same command, with the options that name
+    /// them: a report must not destroy one.
     ///
     /// # Errors
     /// One cannot be written, two are the same, or more than one document is for stdout.
-    /// `taken` are other files of the same command, with the options that name them: a report must not destroy one.
     pub(crate) fn open(&self, global: &Global, taken: &[(&str, &Path)]) -> Result<ReportFiles, Failure> {
-        self.must_differ_from(taken)?;
+        let summary = self.step_summary.iter().flatten();
+        let named = [&self.html, &self.junit, &self.csv, &self.inspect].into_iter().flatten().chain(summary);
+        for path in named.filter(|path| !is_stdout(path)) {
+            must_differ(path, taken)?;
+        }
         let mut files = ReportFiles(Vec::new());
         let plain = [
             (Format::Html, &self.html),
@@ -161,19 +165,14 @@ fn step_summary_of_github() -> Result<PathBuf, Failure> {
     })
 }
 
-impl ReportFileArguments {
-    fn must_differ_from(&self, taken: &[(&str, &Path)]) -> Result<(), Failure> {
-        let summary = self.step_summary.iter().flatten();
-        let named = [&self.html, &self.junit, &self.csv, &self.inspect].into_iter().flatten().chain(summary);
-        for path in named {
-            if let Some((option, _)) = taken.iter().find(|(_, other)| resolved(other) == resolved(path)) {
-                return Err(Failure::usage(format!(
-                    "{} is the file of {option}: name another one for the report",
-                    path.display()
-                )));
-            }
-        }
-        Ok(())
+/// Refuses a report in the place of another file of the same command. `taken` are those, with what names them.
+pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), Failure> {
+    match taken.iter().find(|(_, other)| resolved(other) == resolved(report)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure::usage(format!(
+            "{} is the file of {name}: name another one for the report",
+            report.display()
+        ))),
     }
 }
 
@@ -239,7 +238,7 @@ impl ReportFiles {
 }
 
 impl ReportFile {
-    /// Makes sure that the file can be written: its folder is made, and nothing else stands there. `-` is stdout.
+    /// Makes sure that the file can be written: its folder is there, and nothing else stands in its place. `-` is stdout.
     pub(crate) fn open(option: &str, path: &Path) -> Result<Self, Failure> {
         let place = Self::place(path).map_err(|error| cannot(option, path, &error))?;
         Ok(Self { asked: path.to_owned(), place })
@@ -247,7 +246,7 @@ impl ReportFile {
 
     fn append_to(path: &Path) -> Result<Self, Failure> {
         let open = || {
-            make_folder(path)?;
+            folder_of(path)?;
             OpenOptions::new().create(true).append(true).open(path).map(Place::Appended)
         };
         let place = if is_stdout(path) { Ok(Place::Stdout) } else { open() };
@@ -264,10 +263,7 @@ impl ReportFile {
             // A link keeps pointing where it does.
             Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
             Ok(_) => Ok(Place::Existing(path.to_owned())),
-            Err(_) => {
-                make_folder(path)?;
-                Temporary::beside(&in_real_folder(path)?).map(Place::New)
-            }
+            Err(_) => Temporary::beside(&in_real_folder(path)?).map(Place::New),
         }
     }
 
@@ -370,19 +366,21 @@ fn is_stdout(path: &Path) -> bool {
 /// The path with its folder as the file system knows it, so that two names of one file are the same.
 fn in_real_folder(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Ok(folder.unwrap_or(Path::new(".")).canonicalize()?.join(name))
+    Ok(folder_of(path)?.canonicalize()?.join(name))
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    fs::create_dir_all(folder).map_err(|error| {
-        let shown = folder.display();
-        io::Error::other(match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => format!("{shown} is no folder"),
-            _ => format!("the folder {shown} cannot be made: {error}"),
-        })
-    })
+/// The folder of a file. One that is not there is a mistake in its name more often than a wish for a new one.
+fn folder_of(path: &Path) -> io::Result<&Path> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let shown = folder.display();
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(folder),
+        Ok(_) => Err(io::Error::other(format!("{shown} is no folder"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(io::Error::other(format!("there is no folder {shown}; make it first")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
@@ -18,13 +17,11 @@ use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::secrets;
+use crate::values::seconds;
+use crate::{progress, secrets};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
-
-/// Longest time that the command line can ask for.
-const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads a file, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -41,6 +38,15 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     }
     // Some editors begin a file with a mark of its encoding.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// The path from wherever a campaign may be gone on with.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    // What is read from stdin has no place.
+    if path.as_os_str() == "-" {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
@@ -91,8 +97,22 @@ pub(crate) enum ModelForm {
     KeepsReplies,
 }
 
+/// When a missing key is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyNeeded {
+    /// At once, before anything is begun.
+    AtOnce,
+    /// By the first request that is really sent: there are answers already.
+    ByRequests,
+}
+
 /// The model of that name.
-pub(crate) fn model(name: &str, form: ModelForm, asking: &ModelArguments) -> Result<Arc<dyn Model>, Failure> {
+pub(crate) fn model(
+    name: &str,
+    form: ModelForm,
+    asking: &ModelArguments,
+    key: KeyNeeded,
+) -> Result<Arc<dyn Model>, Failure> {
     Ok(match (ModelName::parse(name)?, form) {
         (ModelName::Sim(kind), ModelForm::Chat) => Arc::new(SimModel::new(kind)),
         (ModelName::Sim(kind), ModelForm::KeepsReplies) => {
@@ -100,14 +120,14 @@ pub(crate) fn model(name: &str, form: ModelForm, asking: &ModelArguments) -> Res
         }
         (ModelName::OpenAi(model), ModelForm::Chat) => {
             let mut config = OpenAiConfig::from_env(model, variable);
-            config.connection = connection(&OPENAI, asking)?;
+            config.connection = connection(&OPENAI, asking, key)?;
             Arc::new(OpenAiModel::new(config)?)
         }
         (ModelName::OpenAi(model), ModelForm::KeepsReplies) => {
-            Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking)?)?)
+            Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking, key)?)?)
         }
         (ModelName::Anthropic(model), ModelForm::Chat) => {
-            Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking)?)?)
+            Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?)
         }
         (ModelName::Anthropic(_), ModelForm::KeepsReplies) => {
             return Err(Failure::usage(format!(
@@ -116,8 +136,13 @@ pub(crate) fn model(name: &str, form: ModelForm, asking: &ModelArguments) -> Res
             )));
         }
         (ModelName::Replay(file), _) => {
-            let recording = Arc::new(Recording::read(Path::new(file))?);
-            Arc::new(ReplayModel::new(recording, secrets::held())?)
+            let recording = Recording::read(Path::new(file))?;
+            if let Some(line) = recording.torn_line() {
+                progress::warn(&format!(
+                    "the recording {file} is cut off in line {line}, which is passed over; what comes before it is used"
+                ));
+            }
+            Arc::new(ReplayModel::new(Arc::new(recording), secrets::held())?)
         }
     })
 }
@@ -152,9 +177,14 @@ impl<'a> ModelName<'a> {
 }
 
 /// Where a provider's models are, by the environment, and how patiently they are asked, by the command line.
-fn connection(provider: &Provider, asking: &ModelArguments) -> Result<ConnectionConfig, Failure> {
+fn connection(
+    provider: &Provider,
+    asking: &ModelArguments,
+    key: KeyNeeded,
+) -> Result<ConnectionConfig, Failure> {
     let mut config = ConnectionConfig::from_env(provider, variable);
-    config.request_timeout = seconds("--request-timeout", asking.request_timeout)?;
+    config.request_timeout = seconds(asking.request_timeout);
+    config.key_asked_late = key == KeyNeeded::ByRequests;
     config.attempts_max = asking.attempts.get();
     config.requests_per_second = asking.requests_per_second;
     Ok(config)
@@ -162,20 +192,6 @@ fn connection(provider: &Provider, asking: &ModelArguments) -> Result<Connection
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-/// A time that the command line gives in seconds.
-pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(value)
-        .ok()
-        .filter(|time| !time.is_zero())
-        .filter(|time| *time <= TIME_MAX)
-        .ok_or_else(|| {
-            Failure::usage(format!(
-                "{option} is {value}; it must be above 0 and at most {} seconds",
-                TIME_MAX.as_secs()
-            ))
-        })
 }
 
 /// Gives the model of a name.

@@ -6,17 +6,18 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod support;
+#[path = "../../report/tests/support/venvs.rs"]
+mod venvs;
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use libtest_mimic::{Arguments, Trial};
 use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_synth::Draw;
 use serde_json::{Value, json};
 
 use support::{Place, Run, json_lines, send};
+use venvs::{keep_compiled, python, root, run_tests};
 
 /// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
 const FRAMEWORK_CASES: u32 = 20;
@@ -64,37 +65,7 @@ fn main() -> ExitCode {
             the_openai_client_talks_to_a_served_model,
         ),
     ];
-    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let trials = tests
-        .into_iter()
-        .map(|(venv, name, test)| {
-            let is_ignored = !python(venv).exists() && !is_ci;
-            let trial = Trial::test(name, move || {
-                if !python(venv).exists() {
-                    return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
-                }
-                test();
-                Ok(())
-            });
-            trial.with_ignored_flag(is_ignored)
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// The interpreter of a virtual environment.
-fn python(venv: &str) -> PathBuf {
-    root().join(".venvs").join(venv).join("bin/python")
-}
-
-/// Keeps what Python compiles between its starts, because that is half of the time that a framework's import takes.
-fn keep_compiled(command: &mut Command) {
-    command.env_remove("PYTHONDONTWRITEBYTECODE");
-    command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
+    run_tests(tests)
 }
 
 /// Runs a program of `ci/` to its end.

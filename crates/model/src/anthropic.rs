@@ -129,6 +129,10 @@ impl Model for AnthropicModel {
         }
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.connection.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;

@@ -297,6 +297,12 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Whether it takes a temperature, as far as it has shown: `false` once it has refused one, after which requests are sent
+    /// without, so that its answers vary as its server has it.
+    fn takes_temperature(&self) -> bool {
+        true
+    }
+
     /// Asks for a whole reply. Retries what is transient, within the implementation's limits.
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
 

@@ -55,6 +55,9 @@ pub struct ConnectionConfig {
     pub base_url: String,
     /// The API key. Only a server on this machine may go without.
     pub key: Option<SecretString>,
+    /// A missing key is told with the first request that needs it, instead of beforehand: for models most of whose
+    /// answers, or all, are there already.
+    pub key_asked_late: bool,
     /// How long one attempt may take, from the first byte sent to the last byte of the reply, streamed or not.
     pub request_timeout: Duration,
     /// Attempts in all, the first included; at least 1.
@@ -74,6 +77,7 @@ impl ConnectionConfig {
         Self {
             base_url: provider.base_url_default.to_owned(),
             key: None,
+            key_asked_late: false,
             request_timeout: Duration::from_secs(600),
             attempts_max: 4,
             first_wait: Duration::from_millis(500),
@@ -109,6 +113,8 @@ pub(crate) struct Connection {
     waits: ExponentialBuilder,
     wait_max: Duration,
     rate: Option<Rate>,
+    /// The variable that should hold the key, where it is missing.
+    missing_key: Option<&'static str>,
     /// Falls for ever once the server says that the model takes no temperature.
     takes_temperature: AtomicBool,
 }
@@ -124,7 +130,7 @@ impl Connection {
     /// A connection for `model`, and the endpoint at `path` of its server. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine;
+    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless it is asked for late;
     /// [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or where `https` has no
     /// root certificates.
     pub(crate) fn new(
@@ -148,8 +154,10 @@ impl Connection {
             base_url_variable: provider.base_url_variable,
         };
         let endpoint = Endpoint::new(&config.base_url, path, identity)?;
-        if config.key.is_none() && !is_loopback_host(endpoint.host()) {
-            return Err(ModelError::MissingKey { variable: provider.key_variable });
+        let lacks_key = config.key.is_none() && !is_loopback_host(endpoint.host());
+        let missing_key = lacks_key.then_some(provider.key_variable);
+        if !config.key_asked_late {
+            refuse_without_key(missing_key)?;
         }
         let waits = ExponentialBuilder::new()
             .with_factor(2.0)
@@ -165,6 +173,7 @@ impl Connection {
             waits,
             wait_max: config.wait_max,
             rate,
+            missing_key,
             takes_temperature: AtomicBool::new(true),
         };
         Ok((connection, endpoint))
@@ -179,6 +188,7 @@ impl Connection {
         render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
         read: impl Fn(&[u8]) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
+        refuse_without_key(self.missing_key)?;
         let (render, read) = (&render, &read);
         let once = |temperature| async move {
             self.wait_for_turn().await;
@@ -206,6 +216,7 @@ impl Connection {
         render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
         decoder: impl Fn() -> D,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
+        refuse_without_key(self.missing_key)?;
         let (render, decoder) = (&render, &decoder);
         let once = |temperature| async move {
             self.wait_for_turn().await;
@@ -221,6 +232,11 @@ impl Connection {
         };
         let reading = self.retrying(|| self.with_temperature(settings, once)).await?;
         Ok(reading.into_stream())
+    }
+
+    /// Whether the server has not refused a temperature yet.
+    pub(crate) fn takes_temperature(&self) -> bool {
+        self.takes_temperature.load(Ordering::Relaxed)
     }
 
     async fn wait_for_turn(&self) {
@@ -246,7 +262,7 @@ impl Connection {
     where
         F: Future<Output = Result<T, ModelError>>,
     {
-        let names_one = settings.temperature.is_some() && self.takes_temperature.load(Ordering::Relaxed);
+        let names_one = settings.temperature.is_some() && self.takes_temperature();
         match once(names_one).await {
             Err(error) if names_one && refuses_temperature(&error) => {
                 self.takes_temperature.store(false, Ordering::Relaxed);
@@ -272,6 +288,10 @@ impl Connection {
             })
             .await
     }
+}
+
+fn refuse_without_key(missing: Option<&'static str>) -> Result<(), ModelError> {
+    missing.map_or(Ok(()), |variable| Err(ModelError::MissingKey { variable }))
 }
 
 /// The settings, with their temperature or without.

@@ -147,6 +147,10 @@ impl Model for KeepsReplies {
         self.model.is_simulated()
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.model.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let whole = self.whole(request)?;

@@ -268,6 +268,10 @@ impl Model for MeteredModel {
         self.inner.is_simulated()
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.inner.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let mut reservation = self.meter.reserve(RequestSize::of_chat(request), self.price).await?;

@@ -172,6 +172,10 @@ impl Model for OpenAiModel {
         self.capabilities
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.connection.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;

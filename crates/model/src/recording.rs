@@ -111,7 +111,7 @@ pub enum RecordingError {
         found: String,
     },
     /// A line makes no sense. A last line that is merely torn is no damage.
-    #[error("the recording {} is damaged in line {line}: {what}", path.display())]
+    #[error("the recording {} is damaged in line {line}: {what}{}", path.display(), what_to_do(*line))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -134,6 +134,18 @@ pub enum RecordingError {
         /// What it holds.
         what: String,
     },
+}
+
+/// What to do about a recording that is damaged in that line. Later lines name earlier ones by their numbers, so that they
+/// are of no use without it.
+fn what_to_do(line: u64) -> String {
+    match line.saturating_sub(1) {
+        // The first line alone is worth nothing.
+        0 | 1 => "; choose another file".to_owned(),
+        good => {
+            format!("; the lines before it are good: `head -n {good}` gives them, or choose another file")
+        }
+    }
 }
 
 impl RecordingError {

@@ -60,3 +60,8 @@ impl<'a> ReportedCampaign<'a> {
         humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
     }
 }
+
+/// The models that refused a temperature, by name; `None` if none did.
+pub(crate) fn without_temperature(report: &Report) -> Option<String> {
+    (!report.without_temperature.is_empty()).then(|| report.without_temperature.join(", "))
+}

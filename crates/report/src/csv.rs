@@ -8,9 +8,11 @@
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
 //! | `calls` | the tasks done, in order, separated by `; ` |
+//! | `start_times` | time form only: the starts of `calls`, as `HH:MM`, separated by `; ` |
 //! | `violated` | the words that state what was violated, separated by `; ` |
 //! | `first_wrong_call` | place in `calls`, from 0, after which no correct plan was possible; empty if there is none |
 //! | `repair` | the nearest correct plan, separated by `; `; empty where `calls` is one |
+//! | `repair_start_times` | time form only: the starts of `repair` |
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
 //! | `unscored` | why the run says nothing of the agent; empty if it is scored |
@@ -24,13 +26,13 @@ use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Class, Flag, Verdict};
+use planproof_synth::{Case, Class, Flag, Verdict, clock_time};
 
 use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 21] = [
+pub const COLUMNS: [&str; 23] = [
     "case",
     "topic",
     "actions",
@@ -41,9 +43,11 @@ pub const COLUMNS: [&str; 21] = [
     "class",
     "flags",
     "calls",
+    "start_times",
     "violated",
     "first_wrong_call",
     "repair",
+    "repair_start_times",
     "wall_ms",
     "input_tokens",
     "output_tokens",
@@ -92,9 +96,11 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         told(&|verdict| verdict.class.map(Class::as_str).unwrap_or_default().to_owned()),
         told(&|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect::<Vec<_>>().join(" ")),
         told(&|verdict| text(&plan(case, &verdict.calls, SEPARATOR))),
+        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.starts))),
         told(&|verdict| text(&violated_words(verdict).join(SEPARATOR))),
         told(&|verdict| number(verdict.first_wrong_call)),
         told(&|verdict| text(&plan(case, &verdict.repair, SEPARATOR))),
+        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
         outcome.wall.as_millis().to_string(),
         outcome.usage.input_tokens.to_string(),
         outcome.usage.output_tokens.to_string(),
@@ -104,6 +110,11 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         report.simulated.to_string(),
         text(campaign.id),
     ]
+}
+
+/// Times of the day, given in minutes from midnight.
+fn times(minutes: &[u16]) -> String {
+    minutes.iter().map(|minute| clock_time(*minute)).collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// Each once: several constraints can be stated by the same words.

@@ -9,6 +9,7 @@ use std::io;
 use planproof_bench::{Finding, Report, pick_findings, wilson};
 
 use crate::ReportedCampaign;
+use crate::campaign::without_temperature;
 use crate::explanation::{command_to_resume, command_to_see, lines, one_line, pieces, short};
 
 /// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
@@ -69,6 +70,9 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         );
     } else if report.not_run > 0 {
         let _ = writeln!(out, "Not run: {}.\n", counted(report.not_run, "case"));
+    }
+    if let Some(models) = without_temperature(report) {
+        let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));
     }
     out
 }

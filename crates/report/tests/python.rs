@@ -8,18 +8,20 @@
 mod campaigns;
 #[path = "it/mixed.rs"]
 mod mixed;
+#[path = "support/venvs.rs"]
+mod venvs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
-use libtest_mimic::{Arguments, Trial};
 use planproof_bench::SimKind;
 use planproof_report::{inspect, junit};
 use planproof_synth::Options;
 
 use campaigns::TestCampaign;
 use mixed::{hostile, mixed};
+use venvs::{keep_compiled, python, root, run_tests};
 
 fn main() -> ExitCode {
     let tests: [(&str, &str, fn()); 6] = [
@@ -30,31 +32,7 @@ fn main() -> ExitCode {
         ("reports", "workflows_and_the_action_are_what_schemas_say", workflows_are_what_schemas_say),
         ("reports", "a_broken_workflow_is_caught", a_broken_workflow_is_caught),
     ];
-    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let trials = tests
-        .into_iter()
-        .map(|(venv, name, test)| {
-            let is_ignored = !python(venv).exists() && !is_ci;
-            let trial = Trial::test(name, move || {
-                if !python(venv).exists() {
-                    return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
-                }
-                test();
-                Ok(())
-            });
-            trial.with_ignored_flag(is_ignored)
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// The interpreter of a virtual environment.
-fn python(venv: &str) -> PathBuf {
-    root().join(".venvs").join(venv).join("bin/python")
+    run_tests(tests)
 }
 
 /// A folder of the test's own, empty.
@@ -71,9 +49,7 @@ fn folder(test: &str) -> PathBuf {
 fn run(venv: &str, words: &[&Path], folder: &Path) -> Output {
     let mut command = Command::new(python(venv));
     command.args(words).current_dir(folder);
-    // Python keeps what it compiles, which is most of the time that an import takes.
-    command.env_remove("PYTHONDONTWRITEBYTECODE");
-    command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
+    keep_compiled(&mut command);
     command.output().expect("the interpreter starts")
 }
 

@@ -143,7 +143,7 @@ impl McpTools {
                 let version = peer.peer_info().map(|info| info.protocol_version.clone()).unwrap_or_default();
                 let is_older = matches!(era, Era::Any) && version < ProtocolVersion::V_2026_07_28;
                 if let Some(program) = &mut program {
-                    program.release(if is_older { Held::Count } else { Held::Show });
+                    program.release(if is_older { Held::Sum } else { Held::Show });
                 }
                 Ok(Self {
                     tools: list.tools,

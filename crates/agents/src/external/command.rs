@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
+use planproof_tools::process::{GRACE, ProcessGroup};
 use planproof_trace::{EndReason, LimitKind};
 use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
@@ -16,7 +17,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::time::{sleep, timeout};
 
 use super::ExternalRun;
-use super::process::{GRACE, Output, ProcessGroup};
+use super::output::Output;
 
 /// Longest query that is also put into the environment: the system takes 128 KiB a variable.
 const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;

@@ -23,7 +23,7 @@ use crate::arguments::{DemoArguments, Global};
 use crate::config;
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::report_files::ReportFile;
+use crate::report_files::{ReportFile, must_differ};
 use crate::select::random_bytes;
 use crate::stored::{Stored, StoredTraces};
 
@@ -149,9 +149,10 @@ fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> 
 
 fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
     let path = asked.map_or_else(|| folder.join(PAGE), Path::to_owned);
-    let file = ReportFile::open("--html", &path)?;
     fs::create_dir_all(folder)
         .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+    must_differ(&path, &[("the demonstration's run store", folder.join(STORE).as_path())])?;
+    let file = ReportFile::open("--html", &path)?;
     let new_store = folder.join(format!(".demo-{:016x}.db", u64::from_le_bytes(random_bytes())));
     Ok(Page { file, path, new_store: NewStore(new_store), store: folder.join(STORE) })
 }

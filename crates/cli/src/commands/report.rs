@@ -12,7 +12,7 @@ use super::runs::{must_exist, say_what_is_missing, show};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
-use crate::report_files::{ReportFile, ReportFileArguments};
+use crate::report_files::{ReportFile, ReportFileArguments, must_differ};
 use crate::stored::{self, Stored, StoredTraces};
 
 /// Most cases listed that became otherwise from one campaign to the other.
@@ -60,7 +60,10 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
         )));
     }
     let page = match page {
-        Some(path) => Some(ReportFile::open("--html", path)?),
+        Some(path) => {
+            must_differ(path, &[("--store", arguments.store.store.as_path())])?;
+            Some(ReportFile::open("--html", path)?)
+        }
         None => None,
     };
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
@@ -219,6 +222,7 @@ fn changed_cases(comparison: &Comparison) -> String {
         ]);
     }
     let more = changed.len().saturating_sub(CHANGES_SHOWN_MAX);
-    let more = if more > 0 { format!("and {more} more: --json lists all\n") } else { String::new() };
+    let more =
+        if more > 0 { format!("and {more} more: --html and --json list all\n") } else { String::new() };
     format!("\n{table}\n{more}")
 }

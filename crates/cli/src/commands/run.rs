@@ -24,6 +24,8 @@ use super::runtime;
 use crate::arguments::{Global, RunArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::short;
+use crate::select::KeyNeeded;
+use crate::values::seconds;
 use crate::{progress, select, signals};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
@@ -58,17 +60,19 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    let agent = select::agent(&arguments.agent, &|name, form| select::model(name, form, &arguments.model))?;
+    let agent = select::agent(&arguments.agent, &|name, form| {
+        select::model(name, form, &arguments.model, KeyNeeded::AtOnce)
+    })?;
     let agent = match &arguments.system {
         Some(system) => instruct(agent, system)?,
         None => agent,
     };
     let limits = RunLimits {
-        wall: select::seconds("--timeout", arguments.timeout)?,
+        wall: seconds(arguments.timeout),
         iterations: arguments.iterations.get(),
         ..RunLimits::default()
     };
-    let call = select::seconds("--tool-timeout", arguments.tool_timeout)?;
+    let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let sources = arguments
@@ -96,7 +100,9 @@ fn trace_file(path: &Path) -> Result<fs::File, Failure> {
 
 /// The agent with standing instructions for its model.
 fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failure> {
-    let Agent::FunctionCalling(inner) = &agent.agent else {
+    let kept = FunctionCallingAgent::KIND_WITH_SERVER_STATE;
+    let is_kept_elsewhere = agent.name.split_once('@').is_some_and(|(kind, _)| kind == kept);
+    let (Agent::FunctionCalling(inner), false) = (&agent.agent, is_kept_elsewhere) else {
         return Err(Failure::usage("--system is for an agent whose model we ask: tools@MODEL"));
     };
     let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));

@@ -16,7 +16,12 @@ use crate::{open_files, progress, select, signals};
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
 
 pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let model = select::model(&arguments.model, select::ModelForm::Chat, &arguments.asking)?;
+    let model = select::model(
+        &arguments.model,
+        select::ModelForm::Chat,
+        &arguments.asking,
+        select::KeyNeeded::AtOnce,
+    )?;
     let given = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {

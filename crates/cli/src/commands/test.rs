@@ -140,15 +140,17 @@ pub(crate) fn print_report(
 ) -> Result<(), Failure> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: planproof test --resume {campaign}");
-        format!("Why, for example: {why}{}", if report.replay { "" } else { &again })
+        let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
+        format!("Why, for example: {why}{again}")
     });
     let ended = ended(report, campaign);
+    let temperature = without_temperature(report);
     if global.json {
         // The document only counts them.
         if let Some(why) = unscored {
             eprintln!("{} runs are unscored. {why}", report.unscored);
         }
-        if let Some(note) = ended {
+        for note in temperature.into_iter().chain(ended) {
             eprintln!("{note}");
         }
         return print_json(report);
@@ -166,10 +168,27 @@ pub(crate) fn print_report(
         let about = if report.cost_is_estimate { "at most " } else { "" };
         writeln!(out, "Cost: {about}{cost}\n")?;
     }
-    for note in unscored.into_iter().chain(ended) {
+    for note in unscored.into_iter().chain(temperature).chain(ended) {
         writeln!(out, "{note}\n")?;
     }
     Ok(())
+}
+
+/// Whether the agent's model answers from a recording alone, so that trying again changes nothing.
+fn is_from_recording(agent: &str) -> bool {
+    agent.split_once('@').is_some_and(|(_, model)| model.starts_with("replay/"))
+}
+
+/// What was changed of the requests to models that take no temperature.
+fn without_temperature(report: &Report) -> Option<String> {
+    let models = &report.without_temperature;
+    let (refuse, are) = if models.len() == 1 { ("refuses", "was") } else { ("refuse", "were") };
+    (!models.is_empty()).then(|| {
+        let names = models.join(", ");
+        format!(
+            "{names} {refuse} a temperature and {are} asked without one: the same campaign may come out otherwise again."
+        )
+    })
 }
 
 /// Which budget ended the campaign, and what to do about it.

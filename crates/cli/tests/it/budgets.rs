@@ -66,14 +66,14 @@ fn a_budget_is_kept_told_and_enlarged() {
         assert_eq!((&listed[0]["cost"], &listed[0]["ended_by"]), (&report["cost"], &report["ended_by"]));
 
         // The same budget again would end it at once.
-        let run = place.run("test --resume last --prices prices.json").code(2);
+        let run = place.run("test --resume last").code(2);
         assert!(
             run.err.starts_with(&format!("error: of the campaign's budget of {ended_by}, 0.")),
             "{run:?}"
         );
         assert!(run.err.ends_with(" USD are spent: give it a larger one with --max-cost\n"), "{run:?}");
-        let resumed =
-            place.run("test --resume last --max-cost 900 --prices prices.json -q --json").code(1).json();
+        // The file of prices is known from the beginning.
+        let resumed = place.run("test --resume last --max-cost 900 -q --json").code(1).json();
         assert_eq!(results(&resumed), results(&whole));
         assert_eq!((&resumed["ended_by"], &resumed["not_run"]), (&json!(null), &json!(0)));
         let total = resumed["cost"].as_f64().unwrap();
@@ -122,16 +122,19 @@ fn budgets_that_make_no_sense_are_refused_before_anything_is_sent() {
         ("test url:http://127.0.0.1:1/ --max-tokens 1", format!("--max-tokens: {not_seen}")),
         (
             "test tools@openai/m --max-cost 0",
-            "--max-cost is 0; it must be above 0 and at most 1000000".to_owned(),
+            "--max-cost is 0; it must be above 0 and at most 1000000 US dollars".to_owned(),
         ),
         (
             "test tools@openai/m --max-cost nan",
-            "--max-cost is NaN; it must be above 0 and at most 1000000".to_owned(),
+            "--max-cost is nan; it must be above 0 and at most 1000000 US dollars".to_owned(),
         ),
-        ("test tools@openai/m --max-tokens 0", "--max-tokens is 0; it must be at least 1".to_owned()),
+        (
+            "test tools@openai/m --max-tokens 0",
+            "--max-tokens is 0; it must be a whole number from 1 to 18446744073709551615".to_owned(),
+        ),
         (
             "test tools@openai/m --minutes 0",
-            "--minutes is 0; it must be above 0 and at most 10080".to_owned(),
+            "--minutes is 0; it must be above 0 and at most 10080 minutes".to_owned(),
         ),
         (
             "test tools@openai/m --prices bad.json",

@@ -220,13 +220,13 @@ fn values_that_make_no_sense_are_said_to_be_of_the_file() {
             "cases = 3\nfrom = \"x\"",
             &["'--cases <N>' cannot be used with '--from <FILE>'", "planproof.toml:"],
         ),
-        ("cases = 0", &["error: --cases is 0;", "note: test.cases is from planproof.toml, line 3"]),
+        ("cases = 0", &["--cases is 0; it must be", "planproof.toml:3:9"]),
         ("actions = \"5..3\"", &["actions is 5..3", "note: test.actions is from planproof.toml, line 3"]),
         (
             "topic = \"astronaut\"",
             &["no topic \"astronaut\"", "note: test.topic is from planproof.toml, line 3"],
         ),
-        ("timeout = -1.5", &["--timeout is -1.5", "note: test.timeout is from planproof.toml, line 3"]),
+        ("timeout = -1.5", &["--timeout is -1.5; it must be", "planproof.toml:3:11"]),
         (
             "from = \"none.jsonl\"",
             &["cannot read none.jsonl", "note: test.from is from planproof.toml, line 3"],
@@ -248,7 +248,7 @@ fn values_that_make_no_sense_are_said_to_be_of_the_file() {
     );
     // What the command line says is not said to be of the file.
     let run = place.run("test tools@sim/perfect --cases 0").code(2);
-    assert_eq!(run.err, "error: --cases is 0; it must be 1 to 100000\n");
+    assert_eq!(run.err, "error: --cases is 0; it must be a whole number from 1 to 100000\n");
 }
 
 #[test]

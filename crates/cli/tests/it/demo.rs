@@ -55,6 +55,7 @@ fn the_page_of_the_demonstration_shows_what_can_be_looked_at() {
     let shown = place.run(&format!("runs show demo --case {case} --store .planproof/demo.db")).code(0).out;
     assert!(shown.contains("order_error") && shown.contains('«'), "{shown}");
 
+    std::fs::create_dir(place.path("pages")).unwrap();
     place.run("demo --html pages/mine.html").code(0);
     assert!(std::fs::read_to_string(place.path("pages/mine.html")).unwrap().starts_with("<!DOCTYPE html>"));
     assert!(place.run("demo --html -").code(0).out.starts_with("<!DOCTYPE html>"));

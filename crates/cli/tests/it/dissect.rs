@@ -122,12 +122,15 @@ fn a_recorded_dissection_is_replayed() {
 fn options_out_of_range_are_refused() {
     let place = Place::new();
     for (options, part) in [
-        ("--dissect --dissect-k 0", "--dissect-k is 0; it must be 1 to 100"),
+        ("--dissect --dissect-k 0", "--dissect-k is 0; it must be a whole number from 1 to 100"),
         ("--dissect --dissect-k 101", "--dissect-k is 101"),
-        ("--dissect --dissect-reruns 101", "--dissect-reruns is 101; it must be 0 to 100"),
+        (
+            "--dissect --dissect-reruns 101",
+            "--dissect-reruns is 101; it must be a whole number from 0 to 100",
+        ),
         ("--dissect-k 3", "--dissect"),
         ("--dissect --compat paper", "original"),
-        ("--dissect --dissect-max 0", "--dissect-max"),
+        ("--dissect --dissect-max 0", "--dissect-max is 0; it must be a whole number from 1"),
     ] {
         let run = place.run(&format!("test tools@sim/perfect --cases 2 {options}")).code(2);
         assert!(run.err.contains(part), "{options}: {run:?}");

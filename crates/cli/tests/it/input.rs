@@ -87,16 +87,23 @@ fn agents_and_models_that_are_none() {
 fn numbers_that_make_no_sense() {
     let place = Place::new();
     for (options, message) in [
-        ("--cases 0", "--cases is 0; it must be 1 to 100000"),
+        ("--cases 0", "--cases is 0; it must be a whole number from 1 to 100000"),
+        ("--cases -3", "--cases is -3; it must be a whole number from 1 to 100000"),
+        ("--cases many", "--cases is many; it must be a whole number from 1 to 100000"),
+        ("--seed -1", "--seed is -1; it must be a whole number from 0 to 18446744073709551615"),
+        ("--concurrency 0", "--concurrency is 0; it must be a whole number from 1 to 100000"),
+        ("--attempts 0", "--attempts is 0; it must be a whole number from 1 to 4294967295"),
         ("--timeout 0", "--timeout is 0; it must be above 0 and at most 604800 seconds"),
+        ("--timeout -5", "--timeout is -5; it must be above 0 and at most 604800 seconds"),
+        ("--timeout 1e300", "--timeout is 1e300; it must be above 0 and at most 604800 seconds"),
         (
-            "--timeout 1e30",
-            "--timeout is 1000000000000000000000000000000; it must be above 0 and at most 604800 seconds",
+            "--cases 99999999999999999999999999999999999999999999999999999999999999999999",
+            "--cases is 99999999999999999999999999999…; it must be a whole number from 1 to 100000",
         ),
         ("--actions 0", "actions is 0; it must be a number or a rising range within 2..64"),
         ("--first 18446744073709551615", "--first 18446744073709551615: there are no 50 cases from there on"),
-        ("--timeout nan", "--timeout is NaN; it must be above 0 and at most 604800 seconds"),
-        ("--iterations 0", "--iterations is 0; it must be at least 1"),
+        ("--timeout nan", "--timeout is nan; it must be above 0 and at most 604800 seconds"),
+        ("--iterations 0", "--iterations is 0; it must be a whole number from 1 to 4294967295"),
         ("--actions 5..3", "actions is 5..3; it must be a number or a rising range within 2..64"),
         ("--actions 1..65", "actions is 1..65; it must be a number or a rising range within 2..64"),
         ("--topic astronaut", "no topic \"astronaut\" in the topic bank; `planproof topics` lists them"),

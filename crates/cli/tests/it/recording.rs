@@ -530,3 +530,149 @@ fn a_cache_serves_a_program_too() {
     let grown = fs::metadata(place.path("c.jsonl")).unwrap().len() - bytes;
     assert!(grown < 1000, "{grown} bytes were added");
 }
+
+#[test]
+fn a_cut_recording_is_replayed_as_far_as_it_goes_and_says_so() {
+    let place = Place::new();
+    let line = "test tools@sim/careless --cases 20 --concurrency 1 --record r.jsonl -q";
+    place.run(line).code(1);
+    let text = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let first = |count: usize| lines[..count].iter().map(|line| format!("{line}\n")).collect::<String>();
+    let replay = |text: &str| {
+        place.write("cut.jsonl", text);
+        place.run("test --replay cut.jsonl -q --json")
+    };
+    let verdicts = |text: &str| text.matches("{\"type\":\"verdict\"").count();
+
+    // Only its last line is missing: nothing is lost.
+    let run = replay(&first(lines.len() - 1)).code(1);
+    let stops = "the recording cut.jsonl stops before the end of its campaign: it was cut off, or the campaign was interrupted";
+    assert_eq!(run.err, format!("warning: {stops}. 20 of 20 cases are in it and are replayed\n"));
+    assert_eq!((&run.json()["cases"], &run.json()["not_run"]), (&json!(20), &json!(0)));
+
+    // Within a line.
+    let whole = first(lines.len() / 2);
+    let cut = format!("{whole}{}", &lines[lines.len() / 2][..20]);
+    let (done, place_of_cut) = (verdicts(&whole), lines.len() / 2 + 1);
+    assert!((1..19).contains(&done), "{done}");
+    let run = replay(&cut);
+    assert_eq!(
+        run.err,
+        format!(
+            "warning: the recording cut.jsonl is cut off in line {place_of_cut}. {done} of 20 cases are in it and are replayed; \
+             the other {} count as not run\n",
+            20 - done
+        )
+    );
+    assert_eq!((&run.json()["cases"], &run.json()["not_run"]), (&json!(done), &json!(20 - done)));
+    let answers = place.run("test tools@replay/cut.jsonl --cases 1 -q");
+    assert!(answers.err.starts_with("warning: the recording cut.jsonl is cut off in line "), "{answers:?}");
+
+    // Before there is anything to replay.
+    let campaign = lines.iter().position(|line| line.contains("\"type\":\"campaign\"")).unwrap();
+    let run = replay(&first(campaign + 1)).code(2);
+    assert_eq!(run.err, format!("error: {stops}. It holds no case to its end: there is nothing to replay\n"));
+    let run = replay(&first(1)).code(2);
+    assert_eq!(
+        run.err,
+        "error: the recording cut.jsonl holds no campaign and no answer: it was cut off, or nothing was recorded yet\n"
+    );
+}
+
+#[test]
+fn recordings_are_files() {
+    let place = Place::new();
+    for (line, option) in [
+        ("test tools@sim/perfect --record -", "--record"),
+        ("test tools@sim/perfect --cache -", "--cache"),
+        ("test --replay -", "--replay"),
+        ("test tools@sim/perfect --store -", "--store"),
+    ] {
+        let run = place.run(line).code(2);
+        let start = format!(
+            "error: invalid value '-' for '{option} <FILE>': this can be neither stdin nor stdout; name a file\n"
+        );
+        assert!(run.err.starts_with(&start), "{run:?}");
+    }
+    assert_eq!(fs::read_dir(place.path(".")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_cache_with_a_broken_last_line_goes_on_and_one_broken_within_says_what_to_do() {
+    let place = Place::new();
+    let line = "test tools@sim/perfect --cases 5 --cache c.jsonl -q";
+    assert_eq!(place.run(line).code(0).err, "");
+    let whole = fs::read_to_string(place.path("c.jsonl")).unwrap();
+    let last = whole.lines().count() + 1;
+    for end in ["{\"type\":\"exchange\",\"num\n", "{\"type\":\"exchange\",\"num"] {
+        place.write("c.jsonl", &format!("{whole}{end}"));
+        assert_eq!(
+            place.run(line).code(0).err,
+            format!(
+                "warning: line {last} of the cache c.jsonl, its last, was only half written: it is removed, and what it answered is \
+                 asked again\n"
+            )
+            .replace("c.jsonl", &place.path("c.jsonl").display().to_string())
+        );
+        assert_eq!(place.run(line).code(0).err, "");
+    }
+    edit(&place.path("c.jsonl"), |_| whole.replacen("\n{", "\nx{", 4).replacen("\nx{", "\n{", 3));
+    let run = place.run(line).code(2);
+    assert!(run.err.contains("is damaged in line 5: "), "{run:?}");
+    assert!(
+        run.err.ends_with("; the lines before it are good: `head -n 4` gives them, or choose another file\n"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_key_is_asked_for_only_by_a_request_that_is_sent() {
+    let place = Place::new();
+    let line = "test tools@openai/sim/perfect --cache c.jsonl -q --json --concurrency 1 --cases";
+    let without = |cases: &str| place.run(&format!("{line} {cases}"));
+    assert_eq!(without("5").code(2).err, "error: no API key: set OPENAI_API_KEY\n");
+    let served = Served::start(&place, "serve-model sim/perfect");
+    asked(&place, &format!("{line} 5"), &served.base_url).code(0);
+    drop(served);
+
+    assert_eq!(without("5").code(0).json()["passed"], 5);
+    let run = without("6").code(3);
+    assert_eq!((&run.json()["passed"], &run.json()["unscored"]), (&json!(5), &json!(1)));
+    assert!(run.err.contains("no API key: set OPENAI_API_KEY"), "{run:?}");
+    // The refusal is not taken for an answer.
+    let text = fs::read_to_string(place.path("c.jsonl")).unwrap();
+    assert!(!text.contains("no API key"), "it is in the cache");
+}
+
+#[test]
+fn what_a_recording_lacks_is_not_to_be_tried_again() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 2 --record r.jsonl -q").code(0);
+    let run = place.run("test tools@replay/r.jsonl --cases 3 -q").code(3);
+    assert!(run.out.contains("Why, for example: ") && !run.out.contains("--resume"), "{run:?}");
+}
+
+#[test]
+fn a_refused_temperature_is_in_the_report() {
+    let place = Place::new();
+    let server = StandIn::start(|_, request| match request.get("temperature") {
+        Some(_) => failure(
+            "400 Bad Request",
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+        ),
+        None => say("Done."),
+    });
+    let run = server.test(&place, "--html page.html --step-summary summary.md -q").code(1);
+    let note = "openai/m refuses a temperature and was asked without one: the same campaign may come out otherwise again.";
+    assert!(run.out.contains(note), "{run:?}");
+    assert!(fs::read_to_string(place.path("page.html")).unwrap().contains("Without a temperature:"));
+    assert!(fs::read_to_string(place.path("summary.md")).unwrap().contains("Asked without a temperature"));
+    let shown = place.run("runs show last --json").code(0);
+    assert_eq!(shown.json()["without_temperature"], json!(["openai/m"]));
+    assert_eq!(shown.err, format!("{note}\n"));
+    // It stays known when there is nothing left to be asked.
+    let mut resumed = place.command(&["test", "--resume", "last", "-q", "--json"]);
+    resumed.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    assert_eq!(Run::of(resumed, "").code(1).json()["without_temperature"], json!(["openai/m"]));
+}

@@ -38,6 +38,7 @@ fn assert_refused(place: &Place, line: &str, message: &str) {
 #[test]
 fn a_campaign_writes_the_reports_that_are_asked_for() {
     let place = Place::new();
+    fs::create_dir_all(place.path("out/deep")).unwrap();
     let run = place
         .run(
             "test tools@sim/careless --cases 40 --html out/deep/page.html --junit out/junit.xml --csv out/table.csv \
@@ -182,6 +183,7 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
 fn the_configuration_file_can_ask_for_reports() {
     let place = Place::new();
     fs::create_dir_all(place.path("below")).unwrap();
+    fs::create_dir_all(place.path("ci")).unwrap();
     place.write(".git", "");
     place.write(
         "planproof.toml",
@@ -375,4 +377,53 @@ fn an_interrupted_campaign_writes_what_there_is() {
     let rows = read(&place, "table.csv");
     assert_eq!(rows.lines().filter(|line| line.contains("action_lost")).count(), kept, "{rows}");
     assert_eq!(read(&place, "x.xml").matches("<skipped").count(), 400 - kept);
+}
+
+#[test]
+fn a_folder_that_is_missing_is_told_before_anything_is_paid_for() {
+    let place = Place::new();
+    for kind in ["html", "junit", "csv", "inspect", "step-summary"] {
+        let line = format!("test tools@sim/perfect --cases 1 --{kind} missing/deep/x");
+        let message = format!(
+            "--{kind} missing/deep/x: cannot write it: there is no folder missing/deep; make it first"
+        );
+        assert_refused(&place, &line, &message);
+    }
+    assert_eq!(names(&place.path(".")), Vec::<String>::new());
+}
+
+#[test]
+fn a_report_takes_no_file_of_its_own_campaign() {
+    let place = Place::new();
+    let kinds = ["html", "junit", "csv", "inspect", "step-summary"];
+    let agent = "test tools@sim/perfect --cases 1";
+    place.write("taken", "it stays");
+    for (option, begin) in [
+        ("--store", agent),
+        ("--record", agent),
+        ("--cache", agent),
+        ("--prices", agent),
+        ("--from", "test tools@sim/perfect"),
+        ("--replay", "test"),
+    ] {
+        for kind in kinds {
+            let line = format!("{begin} {option} taken --{kind} ./taken");
+            assert_refused(
+                &place,
+                &line,
+                &format!("./taken is the file of {option}: name another one for the report"),
+            );
+        }
+    }
+    assert_eq!(read(&place, "taken"), "it stays");
+    assert_eq!(names(&place.path(".")), ["taken"]);
+
+    // Nor of the campaigns that it reports.
+    place.run("test tools@sim/perfect --cases 1 --store s.db -q").code(0);
+    let message = "s.db is the file of --store: name another one for the report";
+    assert_refused(&place, "report last --store s.db --html s.db", message);
+    assert_refused(&place, "report last last --store s.db --html s.db", message);
+    let message =
+        ".planproof/demo.db is the file of the demonstration's run store: name another one for the report";
+    assert_refused(&place, "demo --html .planproof/demo.db", message);
 }

@@ -85,6 +85,10 @@ impl Model for ResponsesModel {
         Capabilities { tool_calls: true, streaming: true, server_state: true, ..Capabilities::default() }
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.connection.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;

@@ -31,6 +31,8 @@ pub struct Recording {
     pub(super) notes: Vec<Note>,
     /// Bytes up to the end of the last whole line.
     pub(super) whole_bytes: u64,
+    /// The last line, from 1, if it was only half written and so is passed over.
+    pub(super) torn_line: Option<u64>,
     /// The last line is whole but has no line break.
     pub(super) lacks_line_break: bool,
 }
@@ -96,8 +98,8 @@ pub(super) enum Question {
 }
 
 impl Recording {
-    /// Reads a recording. A last line that was torn by a crash is passed over. Everything is in memory afterwards, about
-    /// as large as the file.
+    /// Reads a recording. A last line that was torn by a crash is passed over ([`torn_line`](Self::torn_line)). Everything
+    /// is in memory afterwards, about as large as the file.
     ///
     /// # Errors
     /// The file cannot be read, is no recording of this version, or is damaged.
@@ -120,7 +122,8 @@ impl Recording {
         loop {
             line.clear();
             let read = (&mut lines).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line).map_err(cannot)?;
-            if read == 0 || !reader.take(&line)? {
+            let is_last = read == 0 || lines.fill_buf().map_err(cannot)?.is_empty();
+            if read == 0 || !reader.take(&line, is_last)? {
                 return Ok(reader.recording);
             }
         }
@@ -144,6 +147,11 @@ impl Recording {
     /// The lines that say what the requests were made for, in order.
     pub fn notes(&self) -> &[Note] {
         &self.notes
+    }
+
+    /// The last line, from 1, if it was only half written: the file was cut off there, and the line is passed over.
+    pub fn torn_line(&self) -> Option<u64> {
+        self.torn_line
     }
 
     /// Number of requests it holds.
@@ -208,18 +216,19 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Takes the next line, with its line break. `false` at one that is torn, which is the end.
-    fn take(&mut self, bytes: &[u8]) -> Result<bool, RecordingError> {
+    /// Takes the next line, with its line break. `false` at one that is torn, which is the end: only the last line can be,
+    /// with a line break or without, which an editor may have added.
+    fn take(&mut self, bytes: &[u8], is_last: bool) -> Result<bool, RecordingError> {
         self.line += 1;
         if bytes.len() as u64 > LINE_BYTES_MAX {
             return Err(self.damaged(format!("it is longer than {LINE_BYTES_MAX} bytes")));
         }
         let is_ended = bytes.ends_with(b"\n");
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return if is_ended { Err(self.damaged("it is no UTF-8 text")) } else { self.torn(bytes) };
+            return if is_last { self.torn(bytes) } else { Err(self.damaged("it is no UTF-8 text")) };
         };
         let text = text.trim_end_matches(['\n', '\r']);
-        if !is_ended && !is_whole(text) {
+        if is_last && !text.is_empty() && !is_whole(text) {
             return self.torn(bytes);
         }
         if let Some(recording) = &mut self.recording {
@@ -237,11 +246,14 @@ impl Reader<'_> {
     }
 
     /// A last line that stops in the middle. In the place of the first one it must at least look like ours.
-    fn torn(&self, bytes: &[u8]) -> Result<bool, RecordingError> {
+    fn torn(&mut self, bytes: &[u8]) -> Result<bool, RecordingError> {
         let beginning = format!("{{\"schema\":\"{RECORDING_SCHEMA}\"");
         let length = beginning.len().min(bytes.len());
         if self.recording.is_none() && bytes[..length] != beginning.as_bytes()[..length] {
             return Err(self.not_a_recording("its first line is no JSON object"));
+        }
+        if let Some(recording) = &mut self.recording {
+            recording.torn_line = Some(self.line);
         }
         Ok(false)
     }
@@ -273,6 +285,7 @@ impl Reader<'_> {
             exchanges: Vec::new(),
             notes: Vec::new(),
             whole_bytes: 0,
+            torn_line: None,
             lacks_line_break: false,
         })
     }

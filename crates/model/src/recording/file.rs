@@ -41,8 +41,15 @@ struct Shared {
     path: PathBuf,
     secrets: Secrets,
     tool_lists: ToolLists,
-    notes: Vec<Note>,
+    before: Before,
     state: Mutex<State>,
+}
+
+/// What was in the file when it was opened.
+#[derive(Debug, Default)]
+struct Before {
+    notes: Vec<Note>,
+    torn_line: Option<u64>,
 }
 
 struct State {
@@ -92,8 +99,8 @@ impl RecordingFile {
         Self::begin(path, file, origin, secrets)
     }
 
-    /// Opens a recording to go on with it: what it holds is answered from it. A torn last line is cut off. A missing or
-    /// empty file becomes a recording.
+    /// Opens a recording to go on with it: what it holds is answered from it. A torn last line is cut off
+    /// ([`torn_line`](Self::torn_line)). A missing or empty file becomes a recording.
     ///
     /// # Errors
     /// As [`Recording::read`] and [`create`](Self::create). A file that is no recording is left as it is.
@@ -111,10 +118,10 @@ impl RecordingFile {
             command: secrets.redact(&origin.command).into_owned(),
         };
         wire::write(&session, &mut lines);
-        let notes = std::mem::take(&mut recording.notes);
+        let before = Before { notes: std::mem::take(&mut recording.notes), torn_line: recording.torn_line };
         let index = Index::of(&recording);
         let state = State { file, bytes, failure: None, index, known: known(recording) };
-        Self::start(path, secrets, notes, state, &lines)
+        Self::start(path, secrets, before, state, &lines)
     }
 
     fn begin(path: &Path, file: File, origin: &Origin, secrets: Secrets) -> Result<Self, RecordingError> {
@@ -127,19 +134,19 @@ impl RecordingFile {
         let mut lines = Vec::new();
         wire::write(&header, &mut lines);
         let state = State { file, bytes: 0, failure: None, index: Index::default(), known: HashMap::new() };
-        Self::start(path, secrets, Vec::new(), state, &lines)
+        Self::start(path, secrets, Before::default(), state, &lines)
     }
 
     fn start(
         path: &Path,
         secrets: Secrets,
-        notes: Vec<Note>,
+        before: Before,
         mut state: State,
         lines: &[u8],
     ) -> Result<Self, RecordingError> {
         state.write(path, lines)?;
         let (path, tool_lists, state) = (path.to_owned(), ToolLists::default(), Mutex::new(state));
-        Ok(Self(Arc::new(Shared { path, secrets, tool_lists, notes, state })))
+        Ok(Self(Arc::new(Shared { path, secrets, tool_lists, before, state })))
     }
 
     /// The file.
@@ -149,7 +156,12 @@ impl RecordingFile {
 
     /// The notes that were in the file when it was opened.
     pub fn notes(&self) -> &[Note] {
-        &self.0.notes
+        &self.0.before.notes
+    }
+
+    /// The last line of the file when it was opened, from 1, if it was only half written and so was cut off.
+    pub fn torn_line(&self) -> Option<u64> {
+        self.0.before.torn_line
     }
 
     /// Appends a line that says what the requests are made for.

@@ -43,7 +43,10 @@ fn not_written(error: RecordingError) -> ModelError {
 fn is_refusal(error: &ModelError) -> bool {
     matches!(
         error,
-        ModelError::BudgetUsedUp { .. } | ModelError::NotRecorded { .. } | ModelError::NotWritten { .. }
+        ModelError::MissingKey { .. }
+            | ModelError::BudgetUsedUp { .. }
+            | ModelError::NotRecorded { .. }
+            | ModelError::NotWritten { .. }
     )
 }
 
@@ -148,6 +151,10 @@ impl Model for RecordingModel {
 
     fn is_simulated(&self) -> bool {
         self.inner.is_simulated()
+    }
+
+    fn takes_temperature(&self) -> bool {
+        self.inner.takes_temperature()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

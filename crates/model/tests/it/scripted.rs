@@ -105,7 +105,7 @@ fn in_pieces(reply: ChatReply) -> Vec<Result<ChatDelta, ModelError>> {
             break;
         }
     }
-    deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage, id: None });
+    deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage, id: reply.id });
     deltas.into_iter().map(Ok).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_model::{ChatReply, ReplyId};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, says, scripted};
@@ -159,4 +160,15 @@ async fn a_model_that_breaks_off_is_told_within_the_stream() {
     // What failed cannot be gone on from.
     let next = post(address, "/v1/responses", &json!({"input": "x", "previous_response_id": "resp_1"})).await;
     assert_eq!(next.status, 400);
+}
+
+#[tokio::test]
+async fn a_reply_that_the_model_names_ends_its_stream_as_well() {
+    let named = ChatReply { id: Some(ReplyId("kept-1".to_owned())), ..says("Hello", &[]) };
+    let address = start(scripted(vec![named.clone(), named]), |_| {}).await;
+    let body = json!({"stream": true, "input": "hi", "messages": []});
+    let chat = events(&post(address, "/v1/chat/completions", &body).await.body);
+    assert_eq!(chat.last().map(|(_, data)| data.as_str()), Some("[DONE]"));
+    let responses = events(&post(address, "/v1/responses", &body).await.body);
+    assert_eq!(responses.last().map(|(name, _)| name.as_str()), Some("response.completed"));
 }

@@ -11,6 +11,7 @@ use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
 use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
+use crate::campaign::without_temperature;
 
 /// Who was tested with what and when, and a banner if it was a simulation.
 pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
@@ -68,6 +69,12 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 }
             } @else if report.not_run > 0 {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
+            }
+            @if let Some(models) = without_temperature(report) {
+                p.banner role="note" {
+                    strong { "Without a temperature:" } " " (Foreign::short(&models, NAME_CHARACTERS_MAX))
+                    " refused it, so that the same campaign may come out otherwise again."
+                }
             }
             div.figures {
                 div.figure.lead {

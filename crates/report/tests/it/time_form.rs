@@ -72,8 +72,9 @@ fn every_violated_constraint_is_in_every_report() {
         let mut failures = document.descendants().filter(|node| node.has_tag_name("failure"));
         let table = text(|out| csv::write(&reported, out).expect("it is written"));
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
-        let column =
-            csv::COLUMNS.iter().position(|name| *name == "violated").expect("there is such a column");
+        let place =
+            |column| csv::COLUMNS.iter().position(|name| *name == column).expect("there is such a column");
+        let column = place("violated");
         let log = text(|out| inspect::write(&reported, out).expect("it is written"));
         let log: Value = serde_json::from_str(&log).expect("it is JSON");
         let samples = log["samples"].as_array().expect("a list");
@@ -81,6 +82,13 @@ fn every_violated_constraint_is_in_every_report() {
 
         for (((case, verdict), row), sample) in judged(&campaign).zip(reader.records()).zip(samples) {
             let row = row.expect("all rows are as long as the header");
+            let time = verdict.time.as_ref().expect("the case is of the time form");
+            for (column, starts) in
+                [("start_times", &time.starts), ("repair_start_times", &time.repair_starts)]
+            {
+                let starts: Vec<String> = starts.iter().map(|minute| clock_time(*minute)).collect();
+                assert_eq!(row[place(column)], starts.join("; "), "{column} of {}", case.id);
+            }
             let failure = (!verdict.passed).then(|| failures.next().expect("each failure is an element"));
             let body = failure.and_then(|failure| failure.text()).unwrap_or_default();
             let in_log = sample["scores"]["planproof"]["metadata"]["violated"].as_array().expect("a list");

@@ -23,6 +23,9 @@ const HELD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Most lines that are held.
 const HELD_LINES_MAX: usize = 1000;
 
+/// Most lines of a server that speaks an older protocol that are shown from before this was agreed on.
+const GREETING_LINES_MAX: usize = 3;
+
 /// Lines kept of the end.
 const LINES_KEPT: usize = 10;
 
@@ -50,8 +53,9 @@ impl StderrTail {
 pub(super) enum Held {
     /// They are passed on.
     Show,
-    /// Only how many they were is. An older server may complain at length of the newer question that it was asked first.
-    Count,
+    /// They are passed on where they are few, as a greeting is; of more, only how many they were and why. An older server
+    /// may complain at length of the newer question that it was asked first.
+    Sum,
     /// Nothing is.
     Drop,
 }
@@ -103,9 +107,12 @@ pub(super) fn follow(
 fn release(held: &[String], said: Held, log: &ServerLog) {
     match said {
         Held::Show => held.iter().for_each(|line| log(line)),
-        Held::Count if !held.is_empty() => {
-            log(&format!("({} lines from before a protocol was agreed on)", held.len()));
-        }
-        Held::Count | Held::Drop => {}
+        Held::Sum if held.len() <= GREETING_LINES_MAX => held.iter().for_each(|line| log(line)),
+        Held::Sum => log(&format!(
+            "({} lines left out: the server does not know the newest protocol, which it was asked for first, and said so; \
+             an older one was agreed on)",
+            held.len()
+        )),
+        Held::Drop => {}
     }
 }

@@ -346,17 +346,29 @@ async fn stderr_is_passed_on_line_by_line() {
 }
 
 #[tokio::test]
-async fn what_an_older_server_says_to_the_newer_question_is_only_counted() {
+async fn what_an_older_server_says_to_the_newer_question_is_summed_up() {
     let (log, seen) = log();
     let script = Script {
-        discover: "echo what >&2; echo is that >&2; fail 'no such method'",
+        discover: "for i in 1 2 3 4; do echo what is that >&2; done; fail 'no such method'",
         call: "echo calling >&2; reply '{\"content\":[]}'",
         ..GOOD
     };
     let tools = McpTools::start(script.server(), limits(), Some(log)).await.unwrap();
     assert!(!call(&tools).await.is_error);
     until("both are there", || (seen.lock().unwrap().len() == 2).then_some(())).await;
-    assert_eq!(*seen.lock().unwrap(), ["(2 lines from before a protocol was agreed on)", "calling"]);
+    let summed_up = "(4 lines left out: the server does not know the newest protocol, which it was asked for first, and said so; \
+                     an older one was agreed on)";
+    assert_eq!(*seen.lock().unwrap(), [summed_up, "calling"]);
+}
+
+#[tokio::test]
+async fn a_greeting_of_an_older_server_is_shown() {
+    let (log, seen) = log();
+    let script = Script { first: "echo hello >&2; echo serving . >&2".into(), ..GOOD };
+    let tools = McpTools::start(script.server(), limits(), Some(log)).await.unwrap();
+    until("both are there", || (seen.lock().unwrap().len() == 2).then_some(())).await;
+    assert_eq!(*seen.lock().unwrap(), ["hello", "serving ."]);
+    drop(tools);
 }
 
 #[tokio::test]

@@ -32,6 +32,10 @@ impl Model for Instructed {
         self.model.is_simulated()
     }
 
+    fn takes_temperature(&self) -> bool {
+        self.model.takes_temperature()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             // A conversation that the server has kept holds the instructions already.

@@ -1,68 +1,82 @@
 //! What a campaign may spend, and what it has spent.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use planproof_model::metering::{Budget, Spent};
-use planproof_model::prices::{DOLLARS_MAX, Money, Prices};
+use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, Spent as StoredSpent};
 use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::BudgetArguments;
 use crate::failure::Failure;
-use crate::select;
+use crate::select::{self, absolute};
 
-/// Longest time of a campaign, in minutes: a week.
-const MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
-
-/// The budgets of a campaign, as the store keeps them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found of its models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Budgets {
     max_cost_picodollars: Option<u64>,
     max_tokens: Option<u64>,
     minutes: Option<f64>,
+    /// The file of prices; none for those that are compiled in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prices: Option<PathBuf>,
+    /// Models that refused a temperature.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    without_temperature: BTreeSet<String>,
 }
 
 impl Budgets {
     /// The budgets of the command line.
-    pub(super) fn of(arguments: &BudgetArguments) -> Result<Self, Failure> {
-        let max_cost = arguments.max_cost.map(|dollars| {
-            let money = Money::from_dollars(dollars).filter(|money| *money > Money::default());
-            money.ok_or_else(|| {
-                Failure::usage(format!(
-                    "--max-cost is {dollars}; it must be above 0 and at most {DOLLARS_MAX}"
-                ))
-            })
-        });
-        if arguments.max_tokens == Some(0) {
-            return Err(Failure::usage("--max-tokens is 0; it must be at least 1"));
-        }
-        if let Some(minutes) =
-            arguments.minutes.filter(|minutes| !(f64::MIN_POSITIVE..=MINUTES_MAX).contains(minutes))
-        {
-            return Err(Failure::usage(format!(
-                "--minutes is {minutes}; it must be above 0 and at most {MINUTES_MAX}"
-            )));
-        }
-        Ok(Self {
-            max_cost_picodollars: max_cost.transpose()?.map(Money::picodollars),
+    pub(super) fn of(arguments: &BudgetArguments) -> Self {
+        // What is less than the smallest amount that can be counted would be no budget at all.
+        let money = |dollars| Money::from_dollars(dollars).map(Money::picodollars).map(|most| most.max(1));
+        Self {
+            max_cost_picodollars: arguments.max_cost.and_then(money),
             max_tokens: arguments.max_tokens,
             minutes: arguments.minutes,
+            prices: arguments.prices.clone(),
+            without_temperature: BTreeSet::new(),
+        }
+    }
+
+    /// Those of a stored campaign.
+    pub(super) fn stored(progress: &Progress) -> Result<Self, Failure> {
+        serde_json::from_str(&progress.budgets).map_err(|error| {
+            Failure::usage(format!("the budgets of the stored campaign make no sense: {error}"))
         })
+    }
+
+    /// Of a campaign that is complete: nothing limits it any more, and what was found stays.
+    pub(super) fn of_complete(progress: &Progress) -> Result<Self, Failure> {
+        let Self { without_temperature, .. } = Self::stored(progress)?;
+        Ok(Self { without_temperature, ..Self::default() })
+    }
+
+    /// Takes note of models that refused a temperature.
+    pub(super) fn note_without_temperature(&mut self, models: impl IntoIterator<Item = String>) {
+        self.without_temperature.extend(models);
+    }
+
+    /// The models that refused a temperature, by name.
+    pub(super) fn without_temperature(self) -> Vec<String> {
+        self.without_temperature.into_iter().collect()
     }
 
     /// The budgets with which a campaign is gone on with: those that are given now, and its own for the rest.
     ///
     /// Those must leave something: a campaign that would end at once was meant otherwise.
-    pub(super) fn resumed(self, stored: &Progress) -> Result<Self, Failure> {
-        let before: Self = serde_json::from_str(&stored.budgets).map_err(|error| {
-            Failure::usage(format!("the budgets of the stored campaign make no sense: {error}"))
-        })?;
+    pub(super) fn resumed(&self, stored: &Progress) -> Result<Self, Failure> {
+        let before = Self::stored(stored)?;
         let budgets = Self {
             max_cost_picodollars: self.max_cost_picodollars.or(before.max_cost_picodollars),
             max_tokens: self.max_tokens.or(before.max_tokens),
             minutes: self.minutes.or(before.minutes),
+            prices: self.prices.clone().or(before.prices),
+            without_temperature: before.without_temperature,
         };
         let spent = spent(stored);
         if let Some(most) = budgets.cost_max() {
@@ -113,6 +127,15 @@ impl Budgets {
         Ok(())
     }
 
+    /// The prices that hold: those of the file if one is given.
+    pub(super) fn prices(&self) -> Result<Prices, Failure> {
+        match &self.prices {
+            None => Ok(Prices::shipped().clone()),
+            Some(file) => Prices::read(&select::read_text(file)?)
+                .map_err(|error| Failure::usage(format!("--prices {}: {error}", file.display()))),
+        }
+    }
+
     /// What the meter holds the models to.
     pub(super) fn budget(&self) -> Budget {
         Budget { cost_max: self.cost_max(), tokens_max: self.max_tokens }
@@ -134,17 +157,11 @@ impl Budgets {
     }
 
     /// As the store keeps them.
-    pub(super) fn to_json(self) -> Result<String, Failure> {
-        serde_json::to_string(&self).map_err(|error| Failure::outside(error.to_string()))
-    }
-}
-
-/// The prices that hold: those of the file if one is given.
-pub(super) fn prices(arguments: &BudgetArguments) -> Result<Prices, Failure> {
-    match &arguments.prices {
-        None => Ok(Prices::shipped().clone()),
-        Some(file) => Prices::read(&select::read_text(file)?)
-            .map_err(|error| Failure::usage(format!("--prices {}: {error}", file.display()))),
+    pub(super) fn to_json(&self) -> Result<String, Failure> {
+        // The campaign may be gone on with from elsewhere.
+        let prices = self.prices.as_deref().map(absolute).transpose()?;
+        serde_json::to_string(&Self { prices, ..self.clone() })
+            .map_err(|error| Failure::outside(error.to_string()))
     }
 }
 

@@ -104,7 +104,10 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
             Err(error) => end = Err(error),
         }
     }
-    let mut progress = prepared.progress(&budgets);
+    let mut found = prepared.budgets.clone();
+    let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
+    found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    let mut progress = prepared.progress(&found.to_json()?);
     let is_dissected = matches!(end, Ok(CampaignEnd::Complete)) || prepared.options.dissect.is_none();
     let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len() && is_dissected;
     progress.ended_by = match &end {

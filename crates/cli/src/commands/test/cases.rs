@@ -6,12 +6,9 @@ use planproof_bench::SolverMeter;
 use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{CaseArguments, Global, TestArguments};
+use crate::arguments::{CASES_MAX, CaseArguments, Global, TestArguments};
 use crate::failure::Failure;
 use crate::select;
-
-/// Most cases of one campaign.
-const CASES_MAX: u64 = 100_000;
 
 /// Cases, and what it took to draw them.
 pub(super) struct Cases {
@@ -100,9 +97,6 @@ impl Cases {
 
 impl Drawn {
     fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
-        if count == 0 || count > CASES_MAX {
-            return Err(Failure::usage(format!("--cases is {count}; it must be 1 to {CASES_MAX}")));
-        }
         draw.places(count)?;
         let Options {
             actions_min,

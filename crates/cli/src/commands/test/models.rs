@@ -11,12 +11,13 @@ use planproof_model::recording::{Recording, RecordingFile, RecordingModel, Repla
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::select::ModelForm;
+use crate::select::{KeyNeeded, ModelForm};
 use crate::{secrets, select};
 
 /// Finds models by their names, the same one for the same name.
 pub(super) struct Models<'a> {
     asking: &'a ModelArguments,
+    key: KeyNeeded,
     recording: Option<Arc<Recording>>,
     found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
     replays: RefCell<Vec<Arc<ReplayModel>>>,
@@ -31,13 +32,13 @@ pub(super) struct Around<'a> {
 
 impl<'a> Models<'a> {
     /// Models that are asked.
-    pub(super) fn live(asking: &'a ModelArguments) -> Self {
-        Self { asking, recording: None, found: RefCell::default(), replays: RefCell::default() }
+    pub(super) fn live(asking: &'a ModelArguments, key: KeyNeeded) -> Self {
+        Self { asking, key, recording: None, found: RefCell::default(), replays: RefCell::default() }
     }
 
     /// Models that answer from a recording.
     pub(super) fn recorded(asking: &'a ModelArguments, recording: Arc<Recording>) -> Self {
-        Self { recording: Some(recording), ..Self::live(asking) }
+        Self { recording: Some(recording), ..Self::live(asking, KeyNeeded::ByRequests) }
     }
 
     /// The model itself. Nothing is asked of it yet.
@@ -47,7 +48,7 @@ impl<'a> Models<'a> {
             return Ok(Arc::clone(model));
         }
         let model: Arc<dyn Model> = match &self.recording {
-            None => select::model(name, form, self.asking)?,
+            None => select::model(name, form, self.asking, self.key)?,
             Some(recording) => {
                 // A recording that was made of another one has the model by its own name.
                 let model = ReplayModel::of_model(Arc::clone(recording), name, secrets::held())
@@ -83,6 +84,11 @@ impl<'a> Models<'a> {
     /// The names of the models that were found so far.
     pub(super) fn names(&self) -> Vec<String> {
         self.found.borrow().keys().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The models that were found so far.
+    pub(super) fn found(&self) -> Vec<Arc<dyn Model>> {
+        self.found.borrow().values().cloned().collect()
     }
 
     /// The models that answer from a recording.

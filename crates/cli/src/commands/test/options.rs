@@ -1,6 +1,6 @@
 //! What of a campaign is kept in the store, and in a recording, beside its cases.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planproof_bench::{Campaign, DissectOptions, Report, SolverMeter};
@@ -8,6 +8,8 @@ use planproof_model::prices::Money;
 use planproof_store::Progress;
 use planproof_synth::JudgeOptions;
 use serde::{Deserialize, Serialize};
+
+use super::budgets::Budgets;
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,6 +47,16 @@ pub(crate) enum Answers {
     Cache(PathBuf),
     /// From this file alone.
     Replay(PathBuf),
+}
+
+impl Answers {
+    /// The file that answers first, before a model is asked.
+    pub(super) fn cache(&self) -> Option<&Path> {
+        match self {
+            Self::Cache(file) => Some(file),
+            Self::Live | Self::Record(_) | Self::Replay(_) => None,
+        }
+    }
 }
 
 impl StoredOptions {
@@ -100,6 +112,9 @@ impl StoredOptions {
     /// The report with what neither cases nor runs tell.
     pub(crate) fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
+        // A campaign whose budgets cannot be read is told when it is gone on with.
+        report.without_temperature =
+            Budgets::stored(progress).map(Budgets::without_temperature).unwrap_or_default();
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; what the model told it that was served to it is counted there.
         if self.serve_model.is_some() {

@@ -28,8 +28,9 @@ use crate::arguments::{Global, StoreArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
-use crate::select::{FindModel, ModelForm};
+use crate::select::{FindModel, KeyNeeded, ModelForm, absolute};
 use crate::stored::Stored;
+use crate::values::seconds;
 use crate::{open_files, progress, secrets, select};
 
 /// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
@@ -48,6 +49,8 @@ pub(super) struct Prepared {
     /// The model that is served to the agent, and its name.
     pub(super) served: Option<(String, Served)>,
     pub(super) budgets: Budgets,
+    /// The models that are asked.
+    pub(super) asked: Vec<Arc<dyn Model>>,
     /// Adds up what is paid for; `None` where no model is asked through us.
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
@@ -125,10 +128,10 @@ impl Wanted<'_> {
 /// A new campaign.
 fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepared, Failure> {
     let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref() };
-    let models = Models::live(&arguments.model);
+    let models = Models::live(&arguments.model, key_needed(arguments.recording.cache.as_deref()));
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let prices = budgets::prices(&arguments.budget)?;
-    let budgets = Budgets::of(&arguments.budget)?;
+    let budgets = Budgets::of(&arguments.budget);
+    let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
     let cases = Cases::of(arguments, global)?;
@@ -163,6 +166,7 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
         left_out: HashSet::new(),
         served,
         budgets,
+        asked: models.found(),
         meter,
         recording,
         replayed: None,
@@ -174,15 +178,14 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
 /// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
 fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
-    let new_budgets = Budgets::of(&arguments.budget)?;
-    let prices = budgets::prices(&arguments.budget)?;
+    let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     dissect::must_be_no_trials(&store, &stored.campaign.id)?;
     let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
-    options.dissect = dissect::resumed(arguments.dissect.options()?, options.dissect, dissection.as_ref())?;
+    options.dissect = dissect::resumed(arguments.dissect.options(), options.dissect, dissection.as_ref())?;
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
     let is_complete = outcomes.len() == cases.len() && is_dissected;
@@ -194,11 +197,17 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     };
     let models = match &recorded {
         Some(recorded) => Models::recorded(&arguments.model, Arc::clone(&recorded.recording)),
-        None => Models::live(&arguments.model),
+        // Nobody is asked anything any more.
+        None if is_complete => Models::live(&arguments.model, KeyNeeded::ByRequests),
+        None => Models::live(&arguments.model, key_needed(options.answers.cache())),
     };
     let wanted = Wanted { agent: &row.agent, serve_model: options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let budgets = if is_complete { Budgets::default() } else { new_budgets.resumed(&row.progress)? };
+    let budgets = match is_complete {
+        true => Budgets::of_complete(&row.progress)?,
+        false => new_budgets.resumed(&row.progress)?,
+    };
+    let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     allow_open_files(&agent, options.concurrency.min(cases.len()))?;
     let secrets = secrets::held_apart_from(&cases);
@@ -235,6 +244,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out = recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases));
     let campaign = campaign(row.id, agent, cases, &options)?;
+    let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
         store,
@@ -244,6 +254,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         left_out,
         served,
         budgets,
+        asked,
         meter,
         recording,
         replayed,
@@ -276,10 +287,12 @@ fn replay(
         }
         _ => &note.agent,
     };
+    let cases = recorded.cases()?;
+    let left_out = left_out(&recorded, &cases.cases);
+    recorded.check_end(cases.cases.len(), left_out.len())?;
     let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
     let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let cases = recorded.cases()?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
@@ -296,7 +309,6 @@ fn replay(
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let id = create(&store, &agent, &cases.cases, &options, global)?;
-    let left_out = left_out(&recorded, &cases.cases);
     let secrets = secrets::held_apart_from(&cases.cases);
     let campaign = campaign(id, agent, cases.cases, &options)?;
     Ok(Prepared {
@@ -307,12 +319,19 @@ fn replay(
         left_out,
         served,
         budgets: Budgets::default(),
+        asked: Vec::new(),
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
         trials: Vec::new(),
         secrets,
     })
+}
+
+/// A cache with something in it may hold all the answers that are needed.
+fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+    let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
+    if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
 }
 
 /// What was spent, whose cost is not known where nothing was and no price is.
@@ -344,11 +363,6 @@ fn answers(arguments: &TestArguments, models: &Models<'_>) -> Result<Answers, Fa
     Ok(file.map(|file| absolute(file)).transpose()?.map_or(Answers::Live, answers))
 }
 
-/// The path from wherever the campaign may be gone on with.
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
-}
-
 /// The options of a new campaign.
 fn options(
     arguments: &TestArguments,
@@ -357,10 +371,7 @@ fn options(
     cases: &[Case],
     answers: Answers,
 ) -> Result<StoredOptions, Failure> {
-    let timeout = select::seconds("--timeout", arguments.timeout)?;
-    if arguments.iterations == 0 {
-        return Err(Failure::usage("--iterations is 0; it must be at least 1"));
-    }
+    let timeout = seconds(arguments.timeout);
     let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
     if largest >= arguments.iterations as usize {
         progress::say(
@@ -388,7 +399,7 @@ fn options(
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
-        dissect: arguments.dissect.options()?,
+        dissect: arguments.dissect.options(),
     })
 }
 

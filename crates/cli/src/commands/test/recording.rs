@@ -16,6 +16,7 @@ use super::cases::{Cases, CasesOrigin};
 use super::options::StoredOptions;
 use crate::arguments::RecordingArguments;
 use crate::failure::Failure;
+use crate::progress;
 
 /// What was run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -153,6 +154,7 @@ pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignR
         )));
     }
     let file = RecordingFile::open(path, &origin(), secrets)?;
+    warn_of_torn_line("recording", &file);
     let notes = file.notes();
     let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
     if campaign.is_none_or(|campaign| campaign.id != id) {
@@ -165,7 +167,19 @@ pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignR
 
 /// Opens a cache, making it if it is not there.
 pub(super) fn cache(path: &Path, secrets: Secrets) -> Result<RecordingFile, Failure> {
-    RecordingFile::open(path, &origin(), secrets).map_err(|error| usage("--cache", &error))
+    let file = RecordingFile::open(path, &origin(), secrets).map_err(|error| usage("--cache", &error))?;
+    warn_of_torn_line("cache", &file);
+    Ok(file)
+}
+
+fn warn_of_torn_line(what: &str, file: &RecordingFile) {
+    if let Some(line) = file.torn_line() {
+        let path = file.path().display();
+        progress::warn(&format!(
+            "line {line} of the {what} {path}, its last, was only half written: it is removed, and what it answered is \
+             asked again"
+        ));
+    }
 }
 
 fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
@@ -234,6 +248,8 @@ pub(super) struct RecordedCampaign {
     /// The last verdict of each case.
     verdicts: HashMap<String, VerdictNote>,
     pub(super) ended_by: Option<String>,
+    /// The campaign's end is the last thing in the file.
+    has_end: bool,
 }
 
 impl RecordedCampaign {
@@ -270,11 +286,18 @@ impl RecordedCampaign {
             }
         }
         let campaign = campaign.ok_or_else(|| {
+            if recording.exchange_count() == 0 {
+                return Failure::usage(format!(
+                    "the recording {shown} holds no campaign and no answer: it was cut off, or nothing was recorded yet"
+                ));
+            }
             Failure::usage(format!(
                 "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
             ))
         })?;
-        Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by })
+        let has_end = recording.torn_line().is_none()
+            && recording.notes().last().is_some_and(|note| note.kind == "end");
+        Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by, has_end })
     }
 
     /// The cases, drawn again where they were drawn.
@@ -283,6 +306,9 @@ impl RecordedCampaign {
             CasesOrigin::Drawn(drawn) => drawn.clone().draw(),
             CasesOrigin::Given(count) => {
                 let cases: Vec<Case> = self.given_cases()?;
+                if cases.len() < *count && !self.has_end {
+                    return Err(self.nothing_to_replay());
+                }
                 if cases.len() != *count {
                     return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())));
                 }
@@ -304,6 +330,42 @@ impl RecordedCampaign {
     fn wrong(&self, what: &str) -> Failure {
         let path = self.recording.path().display();
         Failure::usage(format!("the cases of the recording {path} are damaged: {what}"))
+    }
+
+    /// Says so where the file stops before the campaign's end. Of so many cases this many have no verdict.
+    ///
+    /// # Errors
+    /// None has: a replay would have nothing to run.
+    pub(super) fn check_end(&self, cases: usize, left_out: usize) -> Result<(), Failure> {
+        if self.has_end {
+            return Ok(());
+        }
+        if left_out == cases {
+            return Err(self.nothing_to_replay());
+        }
+        let rest = match left_out {
+            0 => String::new(),
+            1 => "; the other one counts as not run".to_owned(),
+            rest => format!("; the other {rest} count as not run"),
+        };
+        let done = cases - left_out;
+        progress::warn(&format!("{}. {done} of {cases} cases are in it and are replayed{rest}", self.stop()));
+        Ok(())
+    }
+
+    /// Where and why the file stops.
+    fn stop(&self) -> String {
+        let path = self.recording.path().display();
+        match self.recording.torn_line() {
+            Some(line) => format!("the recording {path} is cut off in line {line}"),
+            None => format!(
+                "the recording {path} stops before the end of its campaign: it was cut off, or the campaign was interrupted"
+            ),
+        }
+    }
+
+    fn nothing_to_replay(&self) -> Failure {
+        Failure::usage(format!("{}. It holds no case to its end: there is nothing to replay", self.stop()))
     }
 
     /// Whether the case was run to its end when the campaign was recorded.

@@ -236,7 +236,10 @@ async fn lines_are_not_longer_than_they_may_be() {
         .and_then(|mut file| file.write_all(&vec![b'x'; 17 << 20]))
         .expect("writes");
     let error = Recording::read(&path).expect_err("a line is too long").to_string();
-    assert!(error.ends_with("is damaged in line 2: it is longer than 16777216 bytes"), "{error}");
+    assert!(
+        error.ends_with("is damaged in line 2: it is longer than 16777216 bytes; choose another file"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,71 @@
+//! What a child process writes.
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdout};
+
+/// Bytes kept of the end of stderr.
+const STDERR_TAIL_BYTES: usize = 4 * 1024;
+
+/// Bytes asked for in one read.
+const READ_BYTES: usize = 8 * 1024;
+
+/// What a process writes: all of its stdout and the end of its stderr, within a limit on both together.
+pub(super) struct Output {
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    answer: Vec<u8>,
+    stderr_tail: Vec<u8>,
+    bytes: u64,
+    bytes_max: u64,
+}
+
+impl Output {
+    pub(super) fn new(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>, bytes_max: u64) -> Self {
+        Self { stdout, stderr, answer: Vec::new(), stderr_tail: Vec::new(), bytes: 0, bytes_max }
+    }
+
+    /// Reads until both streams have ended or the limit is passed. May be dropped and called again at any point
+    /// without losing a byte.
+    pub(super) async fn read(&mut self) {
+        while !self.is_too_much() && (self.stdout.is_some() || self.stderr.is_some()) {
+            let count = tokio::select! {
+                count = read_some(&mut self.stdout, &mut self.answer) => count,
+                count = read_some(&mut self.stderr, &mut self.stderr_tail) => count,
+            };
+            self.bytes = self.bytes.saturating_add(count);
+            if self.stderr_tail.len() > 4 * STDERR_TAIL_BYTES {
+                self.stderr_tail.drain(..self.stderr_tail.len() - STDERR_TAIL_BYTES);
+            }
+        }
+    }
+
+    /// Whether more was written than allowed.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.bytes > self.bytes_max
+    }
+
+    /// All of stdout, without the blanks around it.
+    pub(super) fn answer(&self) -> String {
+        String::from_utf8_lossy(&self.answer).trim().to_owned()
+    }
+
+    /// The last 4 KiB of stderr, without the blanks around them.
+    pub(super) fn stderr_tail(&self) -> String {
+        let tail = &self.stderr_tail[self.stderr_tail.len().saturating_sub(STDERR_TAIL_BYTES)..];
+        String::from_utf8_lossy(tail).trim().to_owned()
+    }
+}
+
+/// Appends what one read gives, and drops the stream at its end. Never ready without a stream.
+async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, into: &mut Vec<u8>) -> u64 {
+    let Some(open) = stream else { return std::future::pending().await };
+    into.reserve(READ_BYTES);
+    match open.read_buf(into).await {
+        Ok(count) if count > 0 => count as u64,
+        // A pipe that cannot be read any more has nothing more to say.
+        _ => {
+            *stream = None;
+            0
+        }
+    }
+}

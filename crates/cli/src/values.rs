@@ -1,0 +1,142 @@
+//! What options take: numbers within bounds, and files that are files. One place for all of them, so that a mistake is told
+//! in the same words everywhere, with what is allowed.
+
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory as _};
+
+use crate::arguments::Arguments;
+use crate::render::short;
+
+/// Longest time that the command line can ask for, in seconds: a week.
+pub(crate) const SECONDS_MAX: f64 = 7.0 * 24.0 * 3600.0;
+
+/// Longest time of a campaign, in minutes: a week.
+pub(crate) const MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
+
+/// Characters shown of a value that is not taken.
+const VALUE_CHARACTERS_MAX: usize = 30;
+
+/// The command line, as it is parsed: a `-3` behind an option is its value, so that its own rules refuse it, and not an
+/// unknown option.
+pub(crate) fn command() -> Command {
+    with_negative_numbers(Arguments::command())
+}
+
+fn with_negative_numbers(command: Command) -> Command {
+    let is_option = |argument: &Arg| argument.get_action().takes_values() && !argument.is_positional();
+    command
+        .mut_args(
+            |argument| if is_option(&argument) { argument.allow_negative_numbers(true) } else { argument },
+        )
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// A whole number from `least` to `most`, both included.
+pub(crate) fn whole<T>(least: T, most: T) -> ValueParser
+where
+    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
+{
+    let find = move |text: &str| text.parse::<T>().ok().filter(|number| (least..=most).contains(number));
+    ValueParser::new(Checked { find, allowed: format!("a whole number from {least} to {most}") })
+}
+
+/// A number above 0 up to `most`, which is one of these units.
+pub(crate) fn above_zero(most: f64, unit: &str) -> ValueParser {
+    let find = move |text: &str| text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number <= most);
+    ValueParser::new(Checked { find, allowed: format!("above 0 and at most {most} {unit}") })
+}
+
+/// A time that an option of [`above_zero`] gives. One that is too short to be told from nothing is a nanosecond.
+pub(crate) fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.clamp(0.0, SECONDS_MAX)).max(Duration::from_nanos(1))
+}
+
+/// A file that is opened by its name, where `-` cannot be stdin or stdout.
+pub(crate) fn file() -> ValueParser {
+    ValueParser::new(PathBufValueParser::new().try_map(|path: PathBuf| {
+        if path.as_os_str() == "-" {
+            return Err("this can be neither stdin nor stdout; name a file");
+        }
+        Ok(path)
+    }))
+}
+
+/// Takes what `find` finds in the text.
+#[derive(Clone)]
+struct Checked<F> {
+    find: F,
+    /// What is taken, to go on from "it must be".
+    allowed: String,
+}
+
+impl<T, F> TypedValueParser for Checked<F>
+where
+    F: Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
+    T: Clone + Send + Sync + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(&self, _: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let text = value.to_string_lossy();
+        (self.find)(&text).ok_or_else(|| {
+            let option =
+                argument.and_then(Arg::get_long).map_or_else(String::new, |name| format!("--{name}"));
+            let value = short(&text, VALUE_CHARACTERS_MAX);
+            let what = format!("{option} is {value}; it must be {}", self.allowed);
+            let mut error = clap::Error::raw(ErrorKind::ValueValidation, what + "\n");
+            if let Some(argument) = argument {
+                // By this the configuration file finds the key that said so.
+                error.insert(ContextKind::InvalidArg, ContextValue::String(argument.to_string()));
+            }
+            error
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_options_with_numbers_say_what_they_take() {
+        let units = ["N", "M", "USD", "MS", "SECONDS", "INDEX"];
+        let (mut root, mut seen) = (command(), 0);
+        root.build();
+        let mut open: Vec<(Vec<&str>, &Command)> = vec![(vec!["planproof"], &root)];
+        while let Some((path, command)) = open.pop() {
+            for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
+                let Some(name) = argument.get_long() else { continue };
+                let names = argument.get_value_names().unwrap_or_default();
+                if !names.iter().any(|name| units.contains(&name.as_str()))
+                    && !["seed", "port"].contains(&name)
+                {
+                    continue;
+                }
+                seen += 1;
+                for wrong in ["-1", "x", "1e999", &"9".repeat(300)] {
+                    let mut words: Vec<String> = path.iter().map(ToString::to_string).collect();
+                    words.extend([format!("--{name}"), wrong.to_owned()]);
+                    let error = super::command().try_get_matches_from(words).err();
+                    let told = error.map(|error| error.to_string()).unwrap_or_default();
+                    assert!(
+                        told.starts_with(&format!("error: --{name} is ")) && told.chars().count() < 150,
+                        "--{name} {wrong}: {told}"
+                    );
+                }
+            }
+            open.extend(
+                command
+                    .get_subcommands()
+                    .map(|below| (path.iter().copied().chain([below.get_name()]).collect(), below)),
+            );
+        }
+        assert!(seen > 30, "{seen} options");
+    }
+}
