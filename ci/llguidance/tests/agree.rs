@@ -115,7 +115,9 @@ fn can_go_on(monitor: &Monitor) -> bool {
                 let cuts = (0..=prompt.len()).filter(|cut| prompt.is_char_boundary(*cut));
                 cuts.into_iter().any(|cut| {
                     let is_begun = filler.is_empty() || cut == 0;
-                    is_begun && monitor.text().ends_with(&prompt[..cut]) && goes_on(&format!("{filler}{}", &prompt[cut..]))
+                    is_begun
+                        && monitor.text().ends_with(&prompt[..cut])
+                        && goes_on(&format!("{filler}{}", &prompt[cut..]))
                 })
             })
     })
@@ -130,7 +132,12 @@ fn matcher(factory: &ParserFactory, monitor: &Monitor) -> Matcher {
 }
 
 /// Walks at random, comparing all tokens at each step. Gives how many were compared, and how many turns were completed.
-fn walk(automaton: &Arc<Automaton>, words: &[String], factory: &ParserFactory, chance: &mut Chance) -> (u64, u64) {
+fn walk(
+    automaton: &Arc<Automaton>,
+    words: &[String],
+    factory: &ParserFactory,
+    chance: &mut Chance,
+) -> (u64, u64) {
     let options = Options { primes: false, ..Options::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     monitor.question("q");
@@ -141,7 +148,13 @@ fn walk(automaton: &Arc<Automaton>, words: &[String], factory: &ParserFactory, c
         let mut allowed = Vec::new();
         for (token, word) in words.iter().enumerate() {
             let is_allowed = mask.is_allowed(token as u32);
-            assert_eq!(is_allowed, takes(&monitor, word), "{word:?} after {:?} of {}", monitor.text(), automaton.spec().name.value);
+            assert_eq!(
+                is_allowed,
+                takes(&monitor, word),
+                "{word:?} after {:?} of {}",
+                monitor.text(),
+                automaton.spec().name.value
+            );
             if is_allowed {
                 allowed.push(token);
             }
@@ -192,12 +205,14 @@ fn the_monitor_and_llguidance_agree() {
 /// With the tools' names known the grammar allows less than the monitor, which takes them in other capitals, too.
 #[test]
 fn tools_are_written_as_they_are() {
-    let loaded = load(planproof_spec::shipped("react").expect("react"), Compat::Ours).expect("a specification");
+    let loaded =
+        load(planproof_spec::shipped("react").expect("react"), Compat::Ours).expect("a specification");
     let automaton = &loaded.automaton;
     let state = |name: &str| automaton.state_named(name).expect("a state");
     let after = |position, name: &str| automaton.after(position, state(name)).expect("a position");
     let position = after(after(automaton.start(), "Ques"), "Tht");
-    let scope = Scope { tools: Some(&["Search", "Lookup"]), start: Start::Prompt(position), ..Scope::run(automaton) };
+    let scope =
+        Scope { tools: Some(&["Search", "Lookup"]), start: Start::Prompt(position), ..Scope::run(automaton) };
     let words = vocabulary(automaton);
     let mut factory = ParserFactory::new_simple(&token_environment(&words)).expect("a factory");
     factory.quiet();
@@ -222,12 +237,14 @@ fn tools_are_written_as_they_are() {
 #[test]
 fn a_wrong_grammar_is_found_out() {
     let loaded = load(planproof_spec::shipped("cot").expect("cot"), Compat::Ours).expect("a specification");
-    let mut monitor = Monitor::new(Arc::clone(&loaded.automaton), Options { primes: false, ..Options::default() });
+    let mut monitor =
+        Monitor::new(Arc::clone(&loaded.automaton), Options { primes: false, ..Options::default() });
     monitor.question("q");
     let words = vocabulary(&loaded.automaton);
     let mut factory = ParserFactory::new_simple(&token_environment(&words)).expect("a factory");
     factory.quiet();
-    let grammar = lark(&loaded.automaton, Scope::next(&monitor)).expect("a grammar").replace("\\[Question\\]|", "");
+    let grammar =
+        lark(&loaded.automaton, Scope::next(&monitor)).expect("a grammar").replace("\\[Question\\]|", "");
     let mut matcher = Matcher::new(factory.create_parser(TopLevelGrammar::from_lark(grammar)));
     let before = "[Thought]";
     monitor.push(before.as_bytes());

@@ -52,7 +52,8 @@ impl ExternalRun<'_> {
         let value = match limit {
             LimitKind::WallMilliseconds => self.limits.wall_ms(),
             LimitKind::Iterations => u64::from(self.limits.iterations),
-            LimitKind::OutputBytes => self.limits.output_bytes,
+            // Its text is its output.
+            LimitKind::OutputBytes | LimitKind::TextBytes => self.limits.output_bytes,
         };
         EndReason::LimitReached { limit, value }
     }

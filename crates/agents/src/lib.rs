@@ -1,11 +1,13 @@
 //! Agents under test: in-process loops and external programs.
 
 mod agent;
+mod behaviour;
 mod external;
 mod function_calling;
 mod limits;
 
 pub use agent::Agent;
+pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{CommandAgent, CommandError, ExternalRun, UrlAgent, UrlError};
 pub use function_calling::{FunctionCallingAgent, InProcessRun};
 pub use limits::RunLimits;

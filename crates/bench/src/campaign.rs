@@ -195,10 +195,7 @@ impl Campaign {
         supervision: Supervision,
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
-        let server = match self.agent.agent {
-            Agent::FunctionCalling(_) => None,
-            Agent::Command(_) | Agent::Url(_) => Some(McpServer::bind(0).await?),
-        };
+        let server = if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
         let campaign = self.clone();
         let shared =
             Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });
@@ -299,8 +296,7 @@ impl Shared {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let case = &cases[ordinal as usize];
         // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
-        let is_repeatable =
-            agent.simulated && matches!(agent.agent, Agent::FunctionCalling(_)) && !self.over_http();
+        let is_repeatable = agent.simulated && agent.agent.is_in_process() && !self.over_http();
         let clock: Arc<dyn Clock> =
             if is_repeatable { Arc::new(LogicalClock::default()) } else { Arc::new(WallClock::start()) };
         let seed = Draw::new(self.campaign.seed, u64::from(ordinal), "run/1").number();
@@ -359,15 +355,12 @@ impl Shared {
         limits: &RunLimits,
         seed: u64,
     ) -> Result<Vec<Event>, CampaignError> {
-        let agent = match &self.campaign.agent.agent {
-            Agent::FunctionCalling(agent) => {
-                let run =
-                    InProcessRun { query: &case.query, toolbox: &tools, limits, seed, recorder: &recorder };
-                agent.run(run).await;
-                return Ok(recorder.take_events());
-            }
-            external => external,
-        };
+        let agent = &self.campaign.agent.agent;
+        let run = InProcessRun { query: &case.query, toolbox: &tools, limits, seed, recorder: &recorder };
+        if let Some(running) = agent.run_in_process(run) {
+            running.await;
+            return Ok(recorder.take_events());
+        }
         let server = self.server.as_ref().expect("a campaign of an external agent has a tool server");
         let recorder = Arc::new(recorder);
         let tools = RunTools {
@@ -386,7 +379,7 @@ impl Shared {
         match agent {
             Agent::Command(agent) => agent.run(&run).await,
             Agent::Url(agent) => agent.run(&run).await,
-            Agent::FunctionCalling(_) => unreachable!("handled above"),
+            Agent::FunctionCalling(_) | Agent::Behaviour(_) => unreachable!("handled above"),
         };
         Ok(recorder.take_events())
     }

@@ -5,21 +5,30 @@
 //! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call a
 //! turn. It has no memory: what it will do follows from the text, the tools and the seed in the request, and where it is
 //! follows from the calls already in the conversation, with their answers. So it behaves the same in process and over HTTP.
+//!
+//! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
+//! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
+//! agents ask for summaries, judgements, and answers from evidence.
 
 mod day;
 mod planted;
 mod script;
+mod text;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
+    ModelError, Settings,
+};
 use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::Map;
 
 pub use planted::Fault;
 use script::{Script, Slip, Step};
+use text::{TOKEN_BYTES, TextReply};
 
 /// Most scripts kept between the turns of runs; beyond that they are worked out again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
@@ -27,7 +36,12 @@ const SCRIPTS_KEPT_MAX: usize = 8192;
 /// What stands in front of a tool's name where a model writes a wrong one.
 const WRONG_NAME_PREFIX: &str = "do_";
 
-/// What a simulated model does wrong.
+/// The argument that is not wanted, where a model writes one.
+const EXTRA_ARGUMENT: &str = "task";
+
+/// What a simulated model does wrong, the same in both forms unless something else is said.
+///
+/// In text, the calls are those of the tool-calling form where query, tools and seed are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
     /// Nothing.
@@ -42,8 +56,14 @@ pub enum SimKind {
     /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted, in the time form a start that is
     /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
     /// then corrects itself, otherwise it goes on.
+    ///
+    /// In text a wrong name is written for the tool; asked again, it corrects itself half of the time, and otherwise writes
+    /// the same again, so that whoever holds it to its tools must give up. An argument that is not wanted is harmless
+    /// where tools without parameters pass over it. Besides, before a call it breaks the form with the same chance: half of
+    /// the time it writes a section that may not come there, otherwise words in front of a mark. Corrected, it goes on.
     Clumsy,
-    /// Plans rightly and then repeats its last call for ever; in the time form it clears the day, for ever.
+    /// Plans rightly and then repeats its last call for ever; in the time form it clears the day, for ever. Where the text
+    /// form lets it write on, its replies end at a limit.
     Endless,
     /// One planted fault, and nothing else: for the dissection of errors.
     Planted(Fault),
@@ -90,32 +110,47 @@ impl SimKind {
 pub struct SimModel {
     kind: SimKind,
     name: String,
+    capabilities: Capabilities,
     scripts: Mutex<HashMap<u64, Arc<Script>>>,
 }
 
 impl SimModel {
-    /// A model of that kind.
+    /// A model of that kind, which answers in every form.
     pub fn new(kind: SimKind) -> Self {
-        Self { kind, name: format!("sim/{}", kind.as_str()), scripts: Mutex::default() }
+        let capabilities = Capabilities {
+            tool_calls: true,
+            streaming: true,
+            partial_turn: true,
+            completion: true,
+            log_probabilities: true,
+            server_state: false,
+        };
+        Self::with_capabilities(kind, capabilities)
+    }
+
+    /// As [`new`](Self::new), for tests of agents with models that can do less: it says that it has these capabilities, and
+    /// without `completion` it completes nothing.
+    pub fn with_capabilities(kind: SimKind, capabilities: Capabilities) -> Self {
+        Self { kind, name: format!("sim/{}", kind.as_str()), capabilities, scripts: Mutex::default() }
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
-        let script = self.script(request);
+        if request.tools.is_empty()
+            && let Some(TextReply { text, finish }) = text::chat(self, request)
+        {
+            let read = request.messages.iter().map(text_bytes).sum();
+            let usage = usage(read, text.len());
+            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+        }
+        let (_, script) = self.script(request);
         let (mut made, mut characters) = (0usize, 0usize);
         for message in &request.messages {
-            match message {
-                Message::Assistant { text, calls } => {
-                    made += calls.len();
-                    characters += text.len();
-                }
-                Message::System { text } | Message::User { text } | Message::Tool { text, .. } => {
-                    characters += text.len();
-                }
+            if let Message::Assistant { calls, .. } = message {
+                made += calls.len();
             }
+            characters += text_bytes(message);
         }
         let step = script.step(made, request);
-        // Four characters a token is the usual rule of thumb; a simulation has no tokenizer.
-        let tokens = |characters: usize| characters.div_ceil(4) as u64;
         let (text, calls, finish, written) = match step {
             Step::Call { tool, start, slip } => {
                 let call = write_call(&request.tools, tool, start, slip, made + 1);
@@ -124,16 +159,41 @@ impl SimModel {
             }
             Step::Say(text) => (text.to_owned(), Vec::new(), FinishReason::Stop, text.len()),
         };
-        let usage = Usage { input_tokens: tokens(characters), output_tokens: tokens(written) };
-        ChatReply { text, calls, finish, usage, id: None }
+        ChatReply { text, calls, finish, usage: usage(characters, written), id: None }
     }
 
-    fn script(&self, request: &ChatRequest) -> Arc<Script> {
+    fn completion(&self, request: &CompletionRequest) -> CompletionReply {
+        let CompletionRequest { prompt, settings, score_prompt } = request;
+        let reply = match settings.output_tokens_max {
+            Some(0) => text::ended(String::new(), settings),
+            _ => text::complete(self, prompt, settings).unwrap_or_else(|| self.words(prompt, settings)),
+        };
+        CompletionReply {
+            usage: usage(prompt.len(), reply.text.len()),
+            text: reply.text,
+            finish: reply.finish,
+            prompt_tokens: if *score_prompt { text::score(prompt) } else { Vec::new() },
+        }
+    }
+
+    /// What it says to a text that is none of those it knows.
+    fn words(&self, prompt: &str, settings: &Settings) -> TextReply {
+        let request = ChatRequest {
+            messages: vec![Message::User { text: prompt.to_owned() }],
+            previous: None,
+            tools: Arc::from([]),
+            settings: Settings { seed: settings.seed, ..Settings::default() },
+        };
+        text::ended(self.reply(&request).text, settings)
+    }
+
+    /// The script of a request, with the request's key.
+    fn script(&self, request: &ChatRequest) -> (u64, Arc<Script>) {
         let key = script::key(request);
         // A panic while the lock is held leaves whole entries only, so the map stays usable.
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(script) = scripts.get(&key) {
-            return Arc::clone(script);
+            return (key, Arc::clone(script));
         }
         drop(scripts);
         let script = Arc::new(Script::write(self.kind, request, key));
@@ -142,7 +202,32 @@ impl SimModel {
             scripts.clear();
         }
         scripts.insert(key, Arc::clone(&script));
-        script
+        (key, script)
+    }
+}
+
+fn text_bytes(message: &Message) -> usize {
+    match message {
+        Message::System { text }
+        | Message::User { text }
+        | Message::Assistant { text, .. }
+        | Message::Tool { text, .. } => text.len(),
+    }
+}
+
+/// Tokens for so many bytes.
+fn usage(read: usize, written: usize) -> Usage {
+    let tokens = |bytes: usize| bytes.div_ceil(TOKEN_BYTES) as u64;
+    Usage { input_tokens: tokens(read), output_tokens: tokens(written) }
+}
+
+/// When a task starts, as a model writes it.
+fn start_text(minute: u16, slip: Slip) -> String {
+    match TimeOfDay::from_minute(minute) {
+        Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
+        Some(time) => time.to_string(),
+        // The day after; no clock shows that.
+        None => format!("{} minutes past midnight", minute - 24 * 60),
     }
 }
 
@@ -152,16 +237,10 @@ fn write_call(tools: &[Tool], place: u16, start: Option<u16>, slip: Slip, number
     let name = tool.map_or("", |tool| &tool.name);
     let mut arguments = Map::new();
     if let Some(minute) = start {
-        let time = match TimeOfDay::from_minute(minute) {
-            Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
-            Some(time) => time.to_string(),
-            // The day after; no clock shows that.
-            None => format!("{} minutes past midnight", minute - 24 * 60),
-        };
-        arguments.insert(START_TIME_ARGUMENT.to_owned(), time.into());
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, slip).into());
     }
     if slip == Slip::ExtraArgument {
-        arguments.insert("task".to_owned(), tool.map_or("", script::task_of).into());
+        arguments.insert(EXTRA_ARGUMENT.to_owned(), tool.map_or("", script::task_of).into());
     }
     ToolCall {
         id: CallId::new(format!("call_{number}")),
@@ -176,7 +255,7 @@ impl Model for SimModel {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { tool_calls: true, streaming: true, ..Capabilities::default() }
+        self.capabilities
     }
 
     fn is_simulated(&self) -> bool {
@@ -186,5 +265,17 @@ impl Model for SimModel {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let reply = self.reply(request);
         Box::pin(std::future::ready(Ok(reply)))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        let reply = if self.capabilities.completion {
+            Ok(self.completion(request))
+        } else {
+            Err(ModelError::Unsupported { model: self.name.clone(), what: "go on from a plain text" })
+        };
+        Box::pin(std::future::ready(reply))
     }
 }

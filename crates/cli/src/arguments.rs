@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use planproof_bench::{DissectOptions, TRIALS_MAX};
@@ -550,8 +551,10 @@ pub(crate) enum RunsCommand {
 pub(crate) struct ReportArguments {
     /// Id of the campaign, the beginning of it, or `last`.
     pub(crate) run: String,
-    /// A second campaign: the two are compared case by case, the first as what was before.
-    pub(crate) other: Option<String>,
+    /// With a second campaign the two are compared case by case, the first as what was before; with more of them there is
+    /// one table, a row for each.
+    #[arg(value_name = "OTHER")]
+    pub(crate) others: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
     /// Most findings shown, where no file is written.
@@ -614,8 +617,9 @@ pub(crate) struct RunArguments {
     /// What it is asked to do; `-` takes it from stdin.
     pub(crate) task: String,
     /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
-    /// `mcp+https://...` ask one, `calculator` is built in. `NAME=` before it puts `NAME_` before the names of its tools
-    /// and sends the token in PLANPROOF_TOKEN_NAME. The tools really do what they do.
+    /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server, `calculator` is
+    /// built in. `NAME=` before it puts `NAME_` before the names of its tools and sends the token in
+    /// PLANPROOF_TOKEN_NAME. The tools really do what they do.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.
@@ -680,6 +684,53 @@ pub(crate) enum SpecCommand {
         #[command(flatten)]
         dialect: DialectArguments,
     },
+    /// Print the states of a specification and which may follow which, as a graph.
+    Graph {
+        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: String,
+        /// What to print the graph as.
+        #[arg(long, value_enum, default_value_t = GraphFormat::Dot, value_name = "FORMAT")]
+        format: GraphFormat,
+        #[command(flatten)]
+        dialect: DialectArguments,
+    },
+    /// Print a grammar of the texts that a specification allows, for servers that hold a model to a grammar.
+    Compile {
+        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: String,
+        /// The language of the grammar.
+        #[arg(long, value_enum, value_name = "LANGUAGE")]
+        to: GrammarLanguage,
+        /// The names of the tools: the grammar takes no other where a tool's name is demanded.
+        #[arg(long, value_name = "TOOL,TOOL,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+        tools: Vec<String>,
+        #[command(flatten)]
+        dialect: DialectArguments,
+    },
+}
+
+/// What `spec graph` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// For Graphviz.
+    Dot,
+    /// For Mermaid, which Markdown on GitHub and GitLab shows.
+    Mermaid,
+    /// A picture, of up to 40 states.
+    Svg,
+}
+
+/// What `spec compile` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GrammarLanguage {
+    /// A regular expression without look-around.
+    Regex,
+    /// The grammars of llama.cpp.
+    Gbnf,
+    /// The variant of Lark that llguidance reads.
+    Lark,
 }
 
 /// Which reading of specifications.

@@ -12,6 +12,7 @@ mod report_files;
 mod secrets;
 mod select;
 mod signals;
+mod spec_source;
 mod stored;
 mod values;
 

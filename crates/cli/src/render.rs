@@ -181,7 +181,8 @@ fn percent(rate: f64) -> String {
     format!("{:.1}", rate * 100.0)
 }
 
-fn seconds(seconds: f64) -> String {
+/// A time as people read it.
+pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 1e-3 {
         format!("{:.0} µs", seconds * 1e6)
     } else if seconds < 1.0 {

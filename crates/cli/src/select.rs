@@ -5,18 +5,22 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
+use planproof_agents::{
+    Agent, BehaviourAgent, BehaviourOptions, CommandAgent, FunctionCallingAgent, UrlAgent,
+};
 use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
+use planproof_spec::{Compat, Loaded};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
+use crate::spec_source::Source;
 use crate::values::seconds;
 use crate::{progress, secrets};
 
@@ -208,23 +212,25 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
         let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
         return Ok(external(Agent::Url(agent), name));
     }
-    let Some((kind, model_name)) = name.split_once('@') else {
+    // The name of a file may hold an `@`.
+    let parts = if name.starts_with(SPEC_PREFIX) { name.rsplit_once('@') } else { name.split_once('@') };
+    let Some((kind, model_name)) = parts else {
         return Err(Failure::usage(format!(
-            "unknown agent \"{name}\": write tools@MODEL, responses@MODEL, command:PROGRAM, or url:URL, as in \
-             tools@sim/careless"
+            "unknown agent \"{name}\": write KIND@MODEL with {}, or command:PROGRAM, or url:URL, as in \
+             tools@sim/careless",
+            kinds()
         )));
     };
+    if let Some(source) = specification(kind)? {
+        return behaviour(name, &source, model_name, find_model);
+    }
     let (form, make): (_, fn(_) -> _) = match kind {
         FunctionCallingAgent::KIND => (ModelForm::Chat, FunctionCallingAgent::new),
         FunctionCallingAgent::KIND_WITH_SERVER_STATE => {
             (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
-            return Err(Failure::usage(format!(
-                "unknown kind of agent \"{kind}\"; write {}@{model_name} or {}@{model_name}",
-                FunctionCallingAgent::KIND,
-                FunctionCallingAgent::KIND_WITH_SERVER_STATE
-            )));
+            return Err(Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", kinds())));
         }
     };
     let model = find_model(model_name, form)?;
@@ -234,6 +240,48 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
     Ok(AgentUnderTest {
         agent: Agent::FunctionCalling(agent),
+        name: name.to_owned(),
+        model: Some(shown_name),
+        simulated,
+    })
+}
+
+/// What a kind of agent begins with that is made from a user's specification.
+const SPEC_PREFIX: &str = "spec:";
+
+/// Shipped specifications that agents are made from.
+const SPEC_KINDS: [&str; 3] = ["direct", "cot", "react"];
+
+/// The kinds of agents that ask a model, for messages.
+fn kinds() -> String {
+    let ours = [FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE];
+    format!("{}, {SPEC_PREFIX}FILE", ours.into_iter().chain(SPEC_KINDS).collect::<Vec<_>>().join(", "))
+}
+
+/// The specification that a kind of agent is made from, if it is.
+fn specification(kind: &str) -> Result<Option<Source>, Failure> {
+    match kind.strip_prefix(SPEC_PREFIX) {
+        Some(file) => Source::find(file).map(Some),
+        None if SPEC_KINDS.contains(&kind) => Ok(Source::shipped(kind)),
+        None => Ok(None),
+    }
+}
+
+/// An agent made from a specification.
+fn behaviour(
+    name: &str,
+    source: &Source,
+    model_name: &str,
+    find_model: &FindModel<'_>,
+) -> Result<AgentUnderTest, Failure> {
+    let Loaded { automaton, .. } = source.load_or_explain(Compat::Ours, false)?;
+    let model = find_model(model_name, ModelForm::Chat)?;
+    let shown_name = model.name().to_owned();
+    let simulated = model.is_simulated() || is_simulation(model.name());
+    let agent = BehaviourAgent::new(model, automaton, BehaviourOptions::default())
+        .map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
+    Ok(AgentUnderTest {
+        agent: Agent::Behaviour(agent),
         name: name.to_owned(),
         model: Some(shown_name),
         simulated,

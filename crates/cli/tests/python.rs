@@ -485,7 +485,7 @@ fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str
     assert_eq!(report["failed"], report["classes"]["order_error"]);
 }
 
-/// What a user of the `openai` package would write, against a simulated model: both interfaces, streamed and not.
+/// What a user of the `openai` package would write, against a simulated model: each interface, streamed and not.
 const OPENAI_CLIENT: &str = r#"
 import json, os, sys
 from openai import AuthenticationError, OpenAI
@@ -543,6 +543,18 @@ def by_responses(stream):
         previous = response.id
 
 
+def by_completions():
+    prompt = "Judge whether it is right."
+    whole = client.completions.create(model=model, prompt=prompt, echo=True, logprobs=1, max_tokens=2)
+    choice = whole.choices[0]
+    assert choice.text == prompt + "Correct." and choice.finish_reason == "length", choice
+    assert "".join(choice.logprobs.tokens) == prompt and choice.logprobs.token_logprobs[0] is None, choice
+    assert len(choice.logprobs.tokens) == whole.usage.prompt_tokens and choice.logprobs.text_offset[1] == 4, choice
+    pieces = client.completions.create(model=model, prompt=prompt, max_tokens=2, stream=True)
+    assert "".join(piece.choices[0].text for piece in pieces) == "Correct."
+
+
+by_completions()
 try:
     OpenAI(api_key="wrong", max_retries=0).models.list()
     sys.exit("a wrong key was taken")

@@ -1,11 +1,12 @@
 //! Any [`Model`] as an OpenAI-compatible endpoint for agents that are written elsewhere.
 //!
-//! Answered are `POST …/chat/completions`, `POST …/responses` and `GET …/models` behind any path prefix, so that a
-//! caller can put the name of a run into the base URL. The server listens on this machine only and refuses requests
+//! Answered are `POST …/chat/completions`, `POST …/responses`, `GET …/models`, and for a model that goes on from plain text
+//! `POST …/completions`, behind any path prefix, so that a caller can put the name of a run into the base URL. The server listens on this machine only and refuses requests
 //! that name another host or come from a foreign web page.
 
 mod access;
 mod chat_completions;
+mod completions;
 mod error;
 mod request;
 mod responses;
@@ -149,6 +150,8 @@ async fn route(shared: &Arc<Shared>, request: Request) -> Result<Response, ApiEr
     let path = head.uri.path().trim_end_matches('/');
     let (method, endpoint) = if path.ends_with("/chat/completions") {
         (Method::POST, Endpoint::ChatCompletions)
+    } else if path.ends_with("/completions") {
+        (Method::POST, Endpoint::Completions)
     } else if path.ends_with("/responses") {
         (Method::POST, Endpoint::Responses)
     } else if path.ends_with("/models") {
@@ -163,12 +166,14 @@ async fn route(shared: &Arc<Shared>, request: Request) -> Result<Response, ApiEr
     match endpoint {
         Endpoint::Models => models(shared),
         Endpoint::ChatCompletions => chat_completions::answer(shared, &read(shared, body).await?).await,
+        Endpoint::Completions => completions::answer(shared, &read(shared, body).await?).await,
         Endpoint::Responses => responses::answer(shared, &read(shared, body).await?).await,
     }
 }
 
 enum Endpoint {
     ChatCompletions,
+    Completions,
     Responses,
     Models,
 }

@@ -1,4 +1,7 @@
-//! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck.
+//! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck. Several are
+//! put into one table by [`agents`].
+
+pub mod agents;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +15,7 @@ use crate::ReportedCampaign;
 /// Schema name of a comparison file.
 pub const COMPARISON_SCHEMA: &str = "planproof/comparison/v1";
 
-/// Why two campaigns cannot be compared.
+/// Why campaigns cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
     /// A campaign has several cases of the same id.
@@ -36,6 +39,11 @@ pub enum CompareError {
         /// Cases that have the same id in both but are not the same.
         differing: u64,
     },
+    /// Of several campaigns each has cases in common with the first, but none is in all.
+    #[error(
+        "no case is in all of these campaigns; compare fewer of them, or campaigns on the same file of cases"
+    )]
+    NothingInAll,
 }
 
 fn same_ids(differing: u64) -> String {

@@ -5,6 +5,7 @@
 //! Everything that came from outside (tasks, names of tools, arguments, answers, command lines) is escaped, has its
 //! invisible characters named, and is cut short at a limit with a name.
 
+mod agents;
 mod cases;
 mod chart;
 mod comparison;
@@ -14,7 +15,7 @@ mod failures;
 mod page;
 mod run;
 mod summary;
-mod text;
+pub(crate) mod text;
 
 use std::io;
 
@@ -23,6 +24,7 @@ use planproof_synth::Case;
 
 use crate::ReportedCampaign;
 use crate::compare::Comparison;
+use crate::compare::agents::AgentTable;
 use text::{Foreign, shell_argument};
 
 /// Most characters shown of a name: of an agent, a model, a campaign, a case, a tool, an action.
@@ -106,6 +108,20 @@ pub fn write_comparison(
     comparison::write_changes(comparison, a, b, limits, &mut page)?;
     page.write(&html! {
         (PreEscaped("</main>"))
+        (page::end())
+    })
+}
+
+/// Writes the page of a table of agents.
+///
+/// # Errors
+/// What `out` says; nothing else fails.
+pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut page = Page { out };
+    page.write(&page::begin(&format!("{} campaigns on the same cases", table.agents.len())))?;
+    page.write(&html! {
+        (agents::head(table))
+        main { (agents::rows(table)) }
         (page::end())
     })
 }

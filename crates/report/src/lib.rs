@@ -4,6 +4,7 @@
 mod campaign;
 pub mod compare;
 pub mod csv;
+pub mod drawing;
 mod explanation;
 pub mod html;
 pub mod inspect;

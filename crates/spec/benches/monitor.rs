@@ -12,6 +12,8 @@ use planproof_spec::{Automaton, Compat, Piece, Prompts, SHIPPED, load, shipped};
 const TOKEN_BYTES: usize = 4;
 /// Rounds of thought, call and observation that have passed when the tokens are timed.
 const ROUNDS: [usize; 4] = [0, 10, 100, 1000];
+/// States of behaviours in which any may follow any.
+const STATES: [usize; 4] = [7, 25, 100, 250];
 /// Rounds that are timed.
 const TIMED_ROUNDS: usize = 20;
 
@@ -54,6 +56,38 @@ fn tokens(criterion: &mut Criterion) {
                 for _ in 0..TIMED_ROUNDS {
                     write_round(&mut monitor);
                 }
+                monitor
+            };
+            bencher.iter_batched(|| begun.clone(), timed, BatchSize::LargeInput);
+        });
+    }
+    group.finish();
+}
+
+/// Tokens where so many states may come next at each step.
+fn tokens_by_states(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("monitor, tokens of states that may all come next");
+    for states in STATES {
+        let declared: String =
+            (0..states).map(|index| format!("(s{index} (:text \"[state {index}]\"))")).collect();
+        let all: String = (0..states).map(|index| format!("s{index} ")).collect();
+        let source = format!("(define wide (:states {declared}) (:behavior (next s0 (always (or {all})))))");
+        let wide = load(&source, Compat::Ours).expect("it has no fault").automaton;
+        let text: String = (0..200)
+            .map(|index| {
+                format!("[state {}] some words of content, as [long] as a line.\n", index * 7 % states)
+            })
+            .collect();
+        group.throughput(Throughput::Elements(text.len().div_ceil(TOKEN_BYTES) as u64));
+        let options = Options { primes: false, text_bytes_max: 1 << 30, ..Options::default() };
+        let mut begun = Monitor::new(wide, options);
+        begun.question("What is to be done?");
+        group.bench_with_input(BenchmarkId::from_parameter(states), &begun, |bencher, begun| {
+            let timed = |mut monitor: Monitor| {
+                for token in text.as_bytes().chunks(TOKEN_BYTES) {
+                    black_box(monitor.push(token));
+                }
+                assert_eq!(monitor.counts().corrections, 0);
                 monitor
             };
             bencher.iter_batched(|| begun.clone(), timed, BatchSize::LargeInput);
@@ -120,5 +154,5 @@ fn splitting(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, tokens, corrections, compiling, splitting);
+criterion_group!(benches, tokens, tokens_by_states, corrections, compiling, splitting);
 criterion_main!(benches);

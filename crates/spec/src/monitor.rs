@@ -202,6 +202,28 @@ impl Monitor {
         self.step()
     }
 
+    /// As [`end_of_output`](Self::end_of_output), for a server that was given [`stop_sequences`](Self::stop_sequences) and does
+    /// not say whether it stopped at one, which it leaves out: where a call waits for its result, or nothing is needed to
+    /// judge, and one state of the environment may come next, that one is entered although the model could go on.
+    pub fn end_at_stop(&mut self) -> Step {
+        self.end_piece();
+        if self.is_writing() {
+            self.scan(true);
+        }
+        if self.mode == Mode::Open && !self.close(self.text.len()) {
+            return self.step();
+        }
+        if let Mode::Closed(at) = self.mode
+            && !self.automaton().is_accepting(self.position)
+            && let Some(state) = self.expected_environment()
+        {
+            self.cut(at);
+            self.write_prompt(state);
+            return self.step();
+        }
+        self.end_of_output()
+    }
+
     /// Mends what [`Step::Violation`] told: appends to the text what is to come next, from where the model goes on.
     pub fn correct(&mut self) -> Correction {
         let Some(violation) = self.violation.take().filter(|_| self.mode == Mode::Violated) else {
@@ -318,6 +340,7 @@ impl Monitor {
                 author: part.author,
                 content: self.text[part.content.start..end].trim(),
                 call: part.call.map(|call| &self.calls[call]),
+                is_complete: part.content.end != usize::MAX,
             }
         })
     }

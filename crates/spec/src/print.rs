@@ -14,7 +14,11 @@ const WIDTH: usize = 100;
 
 impl Display for Spec {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "(define {}\n  (:states", self.name.value)?;
+        write!(f, "(define {}", self.name.value)?;
+        if let Some(instructions) = &self.instructions {
+            write!(f, "\n  (:instructions {})", quoted(&instructions.value))?;
+        }
+        f.write_str("\n  (:states")?;
         for state in &self.states {
             write!(f, "\n    {state}")?;
         }
@@ -46,6 +50,9 @@ impl Display for Spec {
 impl Display for State {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "({} (:text {})", self.name.value, quoted(&self.prompt.value))?;
+        if let Some(about) = &self.about {
+            write!(f, " (:about {})", quoted(&about.value))?;
+        }
         if self.is_environment {
             f.write_str(" (:flags :env-input)")?;
         }

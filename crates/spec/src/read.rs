@@ -12,7 +12,7 @@ use crate::limits::{REQUIREMENTS_MAX, SOURCE_BYTES_MAX};
 use crate::{Example, Formula, Requirement, Span, Spanned, Spec, State};
 
 /// Clauses of a specification.
-const CLAUSES: [&str; 5] = [":states", ":behavior", ":require", ":accepts", ":rejects"];
+const CLAUSES: [&str; 6] = [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects"];
 
 /// Reads one specification. What could be understood of a faulty one comes with the faults.
 ///
@@ -45,6 +45,7 @@ const DEFINE_HELP: &str = "write (define NAME (:states ...) (:behavior ...))";
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) name: Spanned<String>,
+    pub(crate) instructions: Option<Spanned<String>>,
     pub(crate) states: Option<Vec<State>>,
     pub(crate) behavior: Option<Formula>,
     pub(crate) requirements: Vec<Requirement>,
@@ -54,8 +55,9 @@ pub(crate) struct Draft {
 
 impl From<Spec> for Draft {
     fn from(spec: Spec) -> Self {
-        let Spec { name, states, behavior, requirements, accepts, rejects } = spec;
-        Self { name, states: Some(states), behavior: Some(behavior), requirements, accepts, rejects }
+        let Spec { name, instructions, states, behavior, requirements, accepts, rejects } = spec;
+        let (states, behavior) = (Some(states), Some(behavior));
+        Self { name, instructions, states, behavior, requirements, accepts, rejects }
     }
 }
 
@@ -64,6 +66,7 @@ impl Draft {
     pub(crate) fn into_spec(self) -> Option<Spec> {
         Some(Spec {
             name: self.name,
+            instructions: self.instructions,
             states: self.states?,
             behavior: self.behavior?,
             requirements: self.requirements,
@@ -104,6 +107,7 @@ impl Reader<'_> {
         };
         let mut draft = Draft {
             name,
+            instructions: None,
             states: None,
             behavior: None,
             requirements: Vec::new(),
@@ -118,6 +122,7 @@ impl Reader<'_> {
                 continue;
             }
             match keyword.as_str() {
+                ":instructions" => draft.instructions = self.words(":instructions", body, clause.span),
                 ":states" => draft.states = Some(self.states(body)),
                 ":behavior" => {
                     draft.behavior = self.behavior(body, clause.span);
@@ -180,6 +185,24 @@ impl Reader<'_> {
         let message = format!("`{}` is no keyword of {of}", show(head));
         self.fault(Code::UnknownClause, head.span, message, help);
         None
+    }
+
+    /// The text of a clause that says something to a model.
+    fn words(&mut self, keyword: &str, body: &[Node], span: Span) -> Option<Spanned<String>> {
+        let help = || format!("write ({keyword} \"TEXT\")");
+        match body {
+            [Node { value: Form::Text(text), span }] if !text.trim().is_empty() => {
+                Some(Spanned::new(text.clone(), *span))
+            }
+            [Node { value: Form::Text(_), span }] => {
+                self.fault(Code::UnexpectedForm, *span, format!("`{keyword}` says nothing"), help());
+                None
+            }
+            _ => {
+                self.fault(Code::UnexpectedForm, span, format!("`{keyword}` takes one string"), help());
+                None
+            }
+        }
     }
 
     /// Whether a keyword has been seen before, which is a fault.

@@ -14,6 +14,8 @@ use crate::{Handler, Pattern, Span, Spanned};
 pub struct Spec {
     /// Its name.
     pub name: Spanned<String>,
+    /// What a model is told before everything else.
+    pub instructions: Option<Spanned<String>>,
     /// The states an agent can be in, in the order in which they are declared.
     pub states: Vec<State>,
     /// Which sequences of states are allowed.
@@ -33,6 +35,8 @@ pub struct State {
     pub name: Spanned<String>,
     /// The text that begins it: written for the model, and the sign that the model has moved to it.
     pub prompt: Spanned<String>,
+    /// What a model is told about it.
+    pub about: Option<Spanned<String>>,
     /// Its content is written by the environment, not by the model.
     pub is_environment: bool,
     /// What the environment does to write the content.

@@ -348,7 +348,13 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
                     call.answered = Some((place as u64, error));
                 }
             }
-            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+            EventKind::Query { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Spec { .. }
+            | EventKind::Section { .. }
+            | EventKind::Correction { .. }
+            | EventKind::Tally(_)
+            | EventKind::End(_) => {}
         }
     }
     calls

@@ -40,7 +40,7 @@ pub enum CombinedToolsError {
 pub struct CombinedTools {
     tools: Arc<[Tool]>,
     /// For each tool its place among the sources, and the name it has there.
-    origins: HashMap<String, (usize, String)>,
+    origins: Arc<HashMap<String, (usize, String)>>,
     sources: Vec<OpenSource>,
 }
 
@@ -75,7 +75,7 @@ impl CombinedTools {
                 tools.push(Tool { name, ..tool.clone() });
             }
         }
-        Ok(Self { tools: tools.into(), origins, sources })
+        Ok(Self { tools: tools.into(), origins: Arc::new(origins), sources })
     }
 
     /// The sources.
@@ -107,6 +107,20 @@ impl Toolbox for CombinedTools {
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.answer(call))
+    }
+
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        let anew: Vec<Option<OpenSource>> = self.sources.iter().map(OpenSource::for_run).collect();
+        if anew.iter().all(Option::is_none) {
+            return None;
+        }
+        let sources =
+            anew.into_iter().zip(&self.sources).map(|(anew, old)| anew.unwrap_or_else(|| old.clone()));
+        Some(Arc::new(Self {
+            tools: Arc::clone(&self.tools),
+            origins: Arc::clone(&self.origins),
+            sources: sources.collect(),
+        }))
     }
 }
 

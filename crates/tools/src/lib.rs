@@ -6,6 +6,7 @@
 //!   times under the [`TimeRules`] of a day.
 //! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
 //!   [`CombinedTools`] joins several.
+//! - [`pages`] has `search` and `lookup`, over a folder of documents or a wiki.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
 //! - [`WallClock`] dates the events of runs that take real time.
 //!
@@ -17,6 +18,7 @@ mod builtin;
 mod client;
 mod clock;
 mod combined;
+mod connections;
 mod mock;
 mod refusal;
 mod schema;
@@ -24,6 +26,7 @@ mod tool_source;
 mod toolbox;
 
 pub mod mcp;
+pub mod pages;
 pub mod process;
 
 pub use builtin::{BUILTIN_NAMES, builtin, calculator};
@@ -35,4 +38,4 @@ pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
-pub use toolbox::{BoxFuture, Toolbox, execute_recorded};
+pub use toolbox::{BoxFuture, Toolbox, execute_recorded, toolbox_for_run};

@@ -1,6 +1,5 @@
 //! Mock tools: they check their arguments, give a canned answer, and do nothing else.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,10 +9,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::refusal::{no_such_tool, not_an_object, shortened};
+use crate::schema::mistakes;
 use crate::{BoxFuture, SchemaCache, Toolbox};
-
-/// Most mistakes listed in the answer to a call whose arguments do not fit.
-const MISTAKES_LISTED_MAX: usize = 3;
 
 /// One mock tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +122,7 @@ impl MockTools {
                 return not_an_object(call, text);
             }
         };
-        if let Some(mistakes) = mistakes(&mock.validator, arguments) {
+        if let Some(mistakes) = mistakes(&mock.validator, &Value::Object(arguments.clone())) {
             let text = format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name);
             return ToolResult::error(call.id.clone(), text);
         }
@@ -172,24 +169,9 @@ impl Toolbox for MockTools {
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::ready(self.answer(call)))
     }
-}
 
-/// What is wrong with the arguments, `None` where they fit.
-fn mistakes(validator: &Validator, arguments: &Map<String, Value>) -> Option<String> {
-    let arguments = Value::Object(arguments.clone());
-    if validator.is_valid(&arguments) {
-        return None;
+    /// They stand for actions, whose order is what a case is about; and they take no time.
+    fn runs_side_by_side(&self) -> bool {
+        false
     }
-    let mut text = String::new();
-    for mistake in validator.iter_errors(&arguments).take(MISTAKES_LISTED_MAX) {
-        if !text.is_empty() {
-            text.push_str("; ");
-        }
-        let place = mistake.instance_path().to_string();
-        if !place.is_empty() {
-            let _ = write!(text, "at {}: ", shortened(&place));
-        }
-        text.push_str(&shortened(&mistake.to_string()));
-    }
-    Some(text)
 }

@@ -1,10 +1,13 @@
 //! Compiled argument schemas, shared by all tools that have the same one.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
+
+use crate::refusal::shortened;
 
 /// Most compiled schemas kept. A campaign whose cases need more starts over with an empty cache.
 const SCHEMAS_MAX: usize = 1024;
@@ -16,7 +19,38 @@ pub struct SchemaCache {
     validators: RwLock<HashMap<Map<String, Value>, Arc<Validator>>>,
 }
 
+/// Most mistakes listed of one instance.
+const MISTAKES_LISTED_MAX: usize = 3;
+
+/// What is wrong with an instance, `None` where it fits.
+pub(crate) fn mistakes(validator: &Validator, instance: &Value) -> Option<String> {
+    if validator.is_valid(instance) {
+        return None;
+    }
+    let mut text = String::new();
+    for mistake in validator.iter_errors(instance).take(MISTAKES_LISTED_MAX) {
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        let place = mistake.instance_path().to_string();
+        if !place.is_empty() {
+            let _ = write!(text, "at {}: ", shortened(&place));
+        }
+        text.push_str(&shortened(&mistake.to_string()));
+    }
+    Some(text)
+}
+
 impl SchemaCache {
+    /// Judges an instance by a schema, which is compiled now or was before.
+    ///
+    /// # Errors
+    /// What is wrong with the instance or with the schema, the first few things of it, for the model.
+    pub fn check(&self, schema: &Map<String, Value>, instance: &Value) -> Result<(), String> {
+        let validator = self.validator(schema).map_err(|reason| format!("no usable schema: {reason}"))?;
+        mistakes(&validator, instance).map_or(Ok(()), Err)
+    }
+
     /// The validator of a schema, compiled now or before. The error says what is wrong with the schema.
     pub(crate) fn validator(&self, schema: &Map<String, Value>) -> Result<Arc<Validator>, String> {
         // A panic while the lock is held leaves whole entries only, so the map stays usable.

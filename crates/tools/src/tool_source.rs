@@ -1,12 +1,18 @@
 //! Where tools come from, as the command line names it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use secrecy::SecretString;
 use thiserror::Error;
+use tokio::time::timeout;
 
 use crate::client::{ClientLimits, CommandServer, HttpServer, McpTools, Server, ServerError, ServerLog};
+use crate::pages::{
+    Collection, CollectionError, Dialect, SENTENCES_MAX, SearchTools, Style, Wiki, WikiError,
+};
 use crate::{BUILTIN_NAMES, Toolbox, builtin};
 
 /// Beginning of the names of the environment variables with the tokens of named sources: the token of `mail` is in
@@ -16,8 +22,9 @@ pub const TOKEN_VARIABLES: &str = "PLANPROOF_TOKEN_";
 /// Longest name of a source: it leaves room for the tool's own name.
 const NAME_BYTES_MAX: usize = 24;
 
-/// A source of tools: `mcp:COMMAND`, `mcp+http://...`, `mcp+https://...`, or the name of built-in tools
-/// (`calculator`); with `NAME=` before it, if its tools are to be told apart from others'.
+/// A source of tools: `mcp:COMMAND`, `mcp+http://...`, `mcp+https://...`, `search:FOLDER`, `wiki:URL`, or the name of
+/// built-in tools ([`BUILTIN_NAMES`]); with `NAME=` before it, if its tools are to be told apart from others'. Behind
+/// `search` and `wiki` a dialect and a number of sentences may stand, as in `search+react+3:FOLDER`.
 #[derive(Debug, Clone)]
 pub struct ToolSource {
     label: String,
@@ -29,6 +36,8 @@ pub struct ToolSource {
 enum Origin {
     Builtin(&'static str),
     Server(Server),
+    Search(PathBuf, Style),
+    Wiki(Wiki, Style),
 }
 
 /// Why a text names no tools, or its tools cannot be had.
@@ -36,8 +45,8 @@ enum Origin {
 pub enum ToolSourceError {
     /// It is none of the known kinds.
     #[error(
-        "unknown source of tools `{text}`: write mcp:COMMAND, mcp+http://HOST/PATH, mcp+https://HOST/PATH, or one of the \
-         built-in tools: {}", BUILTIN_NAMES.join(", ")
+        "unknown source of tools `{text}`: write mcp:COMMAND, mcp+http://HOST/PATH, mcp+https://HOST/PATH, \
+         search:FOLDER, wiki:URL, or one of the built-in tools: {}", BUILTIN_NAMES.join(", ")
     )]
     Unknown {
         /// The text.
@@ -48,6 +57,36 @@ pub enum ToolSourceError {
     Name {
         /// The text.
         name: String,
+    },
+    /// What stands behind `search+` or `wiki+` is no option.
+    #[error(
+        "`{option}` is no option of `{kind}`: write react, ibm, or a number of sentences from 1 to {SENTENCES_MAX}, as in \
+         {kind}+react+3:..."
+    )]
+    Option {
+        /// `search` or `wiki`.
+        kind: String,
+        /// What stands there.
+        option: String,
+    },
+    /// There is no folder behind `search:`.
+    #[error("`search:` names no folder: write search:FOLDER")]
+    NoFolder,
+    /// The folder is no collection.
+    #[error("{label}: {error}")]
+    Collection {
+        /// The source.
+        label: String,
+        /// Why.
+        error: CollectionError,
+    },
+    /// The wiki cannot be had.
+    #[error("{label}: {error}")]
+    Wiki {
+        /// The source, without what may be secret in it.
+        label: String,
+        /// Why.
+        error: WikiError,
     },
     /// The server cannot be had.
     #[error("{label}: {error}")]
@@ -63,7 +102,9 @@ impl ToolSourceError {
     /// Whether the user has to mend the command line, rather than the server or the network.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Unknown { .. } | Self::Name { .. } => true,
+            Self::Unknown { .. } | Self::Name { .. } | Self::Option { .. } | Self::NoFolder => true,
+            Self::Collection { error, .. } => error.is_usage(),
+            Self::Wiki { error, .. } => error.is_usage(),
             Self::Server { error, .. } => error.is_usage(),
         }
     }
@@ -102,6 +143,14 @@ impl ToolSource {
             Origin::Server(Server::Http(server))
         } else if let Some(builtin) = BUILTIN_NAMES.into_iter().find(|builtin| *builtin == rest) {
             Origin::Builtin(builtin)
+        } else if let Some((style, folder)) = styled(rest, "search")? {
+            if folder.is_empty() {
+                return Err(ToolSourceError::NoFolder);
+            }
+            Origin::Search(PathBuf::from(folder), style)
+        } else if let Some((style, url)) = styled(rest, "wiki")? {
+            let failed = |error| ToolSourceError::Wiki { label: label.clone(), error };
+            Origin::Wiki(Wiki::new(url).map_err(failed)?, style)
         } else {
             return Err(ToolSourceError::Unknown { text: rest.to_owned() });
         };
@@ -123,8 +172,9 @@ impl ToolSource {
         matches!(self.origin, Origin::Server(_))
     }
 
-    /// Starts or connects what is behind the source, and lists its tools. `log` is given what a program writes to
-    /// stderr, line by line; without it the end of that is in the error. Needs a Tokio runtime.
+    /// Starts or connects what is behind the source, and lists its tools; reads the documents of a folder, which is given
+    /// up when nobody waits for it any more. `log` is given what a program writes to stderr, line by line; without it
+    /// the end of that is in the error. Needs a Tokio runtime.
     ///
     /// # Errors
     /// The server cannot be had, or reaches a limit.
@@ -144,9 +194,59 @@ impl ToolSource {
                 let tools = Arc::new(tools);
                 (Arc::clone(&tools) as Arc<dyn Toolbox>, Some(tools))
             }
+            Origin::Search(folder, style) => {
+                let collection = open_collection(folder.clone())
+                    .await
+                    .map_err(|error| ToolSourceError::Collection { label: self.label.clone(), error })?;
+                (Arc::new(SearchTools::new(Arc::new(collection), *style, limits.call)), None)
+            }
+            Origin::Wiki(wiki, style) => {
+                let checked = timeout(limits.start, wiki.check()).await.unwrap_or_else(|_| {
+                    let reason = format!("it did not answer within {:?}", limits.start);
+                    Err(WikiError::Unusable { reason })
+                });
+                checked.map_err(|error| ToolSourceError::Wiki { label: self.label.clone(), error })?;
+                (Arc::new(SearchTools::new(Arc::new(wiki.clone()), *style, limits.call)), None)
+            }
         };
         Ok(OpenSource { label: self.label.clone(), name: self.name.clone(), toolbox, server })
     }
+}
+
+/// The style and what stands behind the colon, if the text is of the form `KIND:...` or `KIND+OPTION+OPTION:...`.
+fn styled<'a>(text: &'a str, kind: &str) -> Result<Option<(Style, &'a str)>, ToolSourceError> {
+    let Some((options, place)) = text.strip_prefix(kind).and_then(|rest| rest.split_once(':')) else {
+        return Ok(None);
+    };
+    if !options.is_empty() && !options.starts_with('+') {
+        return Ok(None);
+    }
+    let (mut dialect, mut sentences) = (None, None);
+    for option in options.split('+').skip(1) {
+        let wrong = || ToolSourceError::Option { kind: kind.to_owned(), option: option.to_owned() };
+        if let Some(named) = Dialect::of_name(option).filter(|_| dialect.is_none()) {
+            dialect = Some(named);
+        } else {
+            let number = option.parse().ok().filter(|number| (1..=SENTENCES_MAX).contains(number));
+            sentences = Some(number.filter(|_| sentences.is_none()).ok_or_else(wrong)?);
+        }
+    }
+    let style = Style::new(dialect.unwrap_or_default());
+    Ok(Some((Style { sentences: sentences.unwrap_or(style.sentences), ..style }, place)))
+}
+
+/// Reads a collection on a thread for such work, and stops it if the future is dropped.
+async fn open_collection(folder: PathBuf) -> Result<Collection, CollectionError> {
+    struct StopAtDrop(Arc<AtomicBool>);
+    impl Drop for StopAtDrop {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let stop = StopAtDrop(Arc::default());
+    let seen = Arc::clone(&stop.0);
+    let opened = tokio::task::spawn_blocking(move || Collection::open(&folder, &seen)).await;
+    opened.unwrap_or(Err(CollectionError::GivenUp))
 }
 
 /// The environment variable with the token of a source: `PLANPROOF_TOKEN_MY_MAIL` for `my-mail`.
@@ -156,7 +256,7 @@ fn token_variable(name: &str) -> String {
 
 /// A URL without its query, which may hold a key, and anything else as it is.
 fn label(text: &str) -> String {
-    let is_url = text.starts_with("mcp+http://") || text.starts_with("mcp+https://");
+    let is_url = ["mcp+http://", "mcp+https://", "wiki"].iter().any(|start| text.starts_with(start));
     let shown = if is_url { text.split(['?', '#']).next().unwrap_or(text) } else { text };
     match shown.split_once("://") {
         // A password does not belong there, but may stand there all the same.
@@ -202,6 +302,11 @@ impl OpenSource {
         self.server.as_deref()
     }
 
+    /// The same source for another run, where runs must be kept apart.
+    pub(crate) fn for_run(&self) -> Option<Self> {
+        self.toolbox.for_run().map(|toolbox| Self { toolbox, ..self.clone() })
+    }
+
     /// Ends the server behind it.
     pub async fn close(&self) {
         if let Some(server) = &self.server {
@@ -237,6 +342,10 @@ mod tests {
             ("my-fs_2=mcp:env A=b server", "mcp:env A=b server", Some("my-fs_2"), true),
             ("mcp+http://127.0.0.1:1/mcp?key=s", "mcp+http://127.0.0.1:1/mcp", None, true),
             ("mail=mcp+https://h/x#y", "mcp+https://h/x", Some("mail"), true),
+            ("search:a=b", "search:a=b", None, false),
+            ("search+react+3:my docs", "search+react+3:my docs", None, false),
+            ("en=wiki:https://h/w/api.php", "wiki:https://h/w/api.php", Some("en"), false),
+            ("wiki+ibm:http://h/api.php", "wiki+ibm:http://h/api.php", None, false),
         ] {
             let source = parse(text).unwrap();
             assert_eq!((source.label(), source.name.as_deref()), (label, name));
@@ -255,6 +364,20 @@ mod tests {
             ("a b=calculator", "`a b` cannot name a source"),
             ("=calculator", "`` cannot name a source"),
             ("mcp+http://", "not the URL of a tool server"),
+            ("search:", "`search:` names no folder"),
+            ("searches:docs", "unknown source"),
+            (
+                "search+bing:docs",
+                "`bing` is no option of `search`: write react, ibm, or a number of sentences",
+            ),
+            ("search+:docs", "`` is no option"),
+            ("search+react+ibm:docs", "`ibm` is no option"),
+            ("wiki+0:https://h/", "`0` is no option of `wiki`"),
+            ("wiki+3+4:https://h/", "`4` is no option"),
+            ("wiki:", "wiki:: not the URL of a wiki's API"),
+            ("wiki:ftp://h/api.php", "it begins with neither http:// nor https://"),
+            ("wiki:https://h/api.php?key=hunter2", "wiki:https://h/api.php: not the URL"),
+            ("wiki:https://u:hunter2@h/", "wiki:https://...@h/: not the URL"),
             ("mcp+http://u:hunter2@h/", "mcp+http://...@h/: not the URL of a tool server"),
         ] {
             let error = ToolSource::parse(text, |_| None).unwrap_err();

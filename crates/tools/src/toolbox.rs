@@ -8,7 +8,7 @@ use planproof_trace::{EventKind, Recorder, Tool, ToolCall, ToolResult};
 /// A future that borrows what it needs, as async trait objects want it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A set of tools. One toolbox belongs to one run.
+/// A set of tools. One toolbox belongs to one run; [`toolbox_for_run`] makes those of other runs.
 pub trait Toolbox: Send + Sync {
     /// The tools, in an order that never changes.
     fn tools(&self) -> &Arc<[Tool]>;
@@ -16,6 +16,23 @@ pub trait Toolbox: Send + Sync {
     /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
     /// are answered by a result with `is_error` whose text says what is wrong.
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
+
+    /// Whether several calls are better made at the same time, where their order is nobody's concern. Otherwise one is
+    /// made after the other.
+    fn runs_side_by_side(&self) -> bool {
+        true
+    }
+
+    /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
+    /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        None
+    }
+}
+
+/// The toolbox for one run of several that use the same tools: a new one where runs must be kept apart, else the same.
+pub fn toolbox_for_run(toolbox: &Arc<dyn Toolbox>) -> Arc<dyn Toolbox> {
+    toolbox.for_run().unwrap_or_else(|| Arc::clone(toolbox))
 }
 
 /// Executes `call` and records its beginning and its end.

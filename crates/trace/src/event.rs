@@ -32,6 +32,86 @@ pub enum FinishReason {
     Length,
     /// The provider cut it off for its content.
     ContentFilter,
+    /// Whoever asked broke the reply off, because nothing that could have come was of use. No model says so of itself.
+    /// The tokens of such a turn are estimates: a provider counts at the end of a reply.
+    Cut,
+}
+
+/// How a model is asked to go on with a text of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Continuation {
+    /// It continues plain text.
+    Text,
+    /// It continues an assistant's turn that is not finished.
+    PartialTurn,
+    /// It is told to go on, and what it repeats is removed.
+    Chat,
+}
+
+impl Continuation {
+    /// All of them, the best first.
+    pub const ALL: [Self; 3] = [Self::Text, Self::PartialTurn, Self::Chat];
+
+    /// The word used in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::PartialTurn => "partial_turn",
+            Self::Chat => "chat",
+        }
+    }
+}
+
+impl fmt::Display for Continuation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Who wrote the content of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Author {
+    /// Whoever asks: the question.
+    User,
+    /// The model.
+    Model,
+    /// The environment.
+    Environment,
+}
+
+impl Author {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::User, Self::Model, Self::Environment];
+
+    /// The word used in files and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Model => "model",
+            Self::Environment => "environment",
+        }
+    }
+}
+
+impl fmt::Display for Author {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What it took to hold a model to its specification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Corrections.
+    pub corrections: u64,
+    /// Corrections that wrote a whole prompt because its beginning was not enough.
+    pub escalations: u64,
+    /// Bytes that the model wrote and that were discarded.
+    pub discarded_bytes: u64,
+    /// How many of the tokens that it wrote these are, by their share of the bytes.
+    pub discarded_tokens: u64,
+    /// Tokens read by requests that a correction made necessary: all that stood there already was sent again.
+    pub repeated_tokens: u64,
 }
 
 /// A named limit of a run.
@@ -43,15 +123,21 @@ pub enum LimitKind {
     Iterations,
     /// Bytes an external agent wrote to stdout or stderr.
     OutputBytes,
+    /// Bytes of the text of an agent made from a specification.
+    TextBytes,
 }
 
 impl LimitKind {
+    /// All limits.
+    pub const ALL: [Self; 4] = [Self::WallMilliseconds, Self::Iterations, Self::OutputBytes, Self::TextBytes];
+
     /// The word used in files and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::WallMilliseconds => "wall_ms",
             Self::Iterations => "iterations",
             Self::OutputBytes => "output_bytes",
+            Self::TextBytes => "text_bytes",
         }
     }
 }
@@ -113,6 +199,34 @@ pub enum EventKind {
     Call(ToolCall),
     /// The execution of a tool call ended.
     Result(ToolResult),
+    /// An agent made from a specification begins. The sections up to the end of the run, or up to the next event of this
+    /// kind, are its word.
+    Spec {
+        /// The specification's name.
+        name: String,
+        /// How its model is asked.
+        continuation: Continuation,
+    },
+    /// A section of such an agent's text is complete.
+    Section {
+        /// The name of its state.
+        state: String,
+        /// Who wrote it.
+        author: Author,
+        /// Its content, without the white space around it.
+        text: String,
+    },
+    /// Such an agent's model wrote what may not come, and was corrected.
+    Correction {
+        /// What it wrote, in words.
+        violation: String,
+        /// What was appended to the text in its place.
+        appended: String,
+        /// Bytes that were discarded since the correction before.
+        discarded_bytes: u64,
+    },
+    /// What it took to hold such an agent's model to the specification, once its text is at its end.
+    Tally(Tally),
     /// The run ended. Always the last event; a trace without it was cut off (by a crash of ours or a kill).
     End(EndReason),
 }

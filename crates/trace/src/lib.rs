@@ -19,7 +19,8 @@ pub mod notation;
 pub mod wire;
 
 pub use event::{
-    Clock, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock, Trace, Usage,
+    Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,
+    Tally, Trace, Usage,
 };
 pub use recorder::{EventSink, Recorder};
 pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};

@@ -20,8 +20,12 @@
 //! | `call NAME {JSON} #ID` | a tool call began |
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
+//! | `spec NAME WORD` | an agent made from a specification began; its model goes on in the way `text`, `partial_turn` or `chat` |
+//! | `section NAME WORD "TEXT"` | a section of it is complete; `user`, `model` or `environment` wrote it |
+//! | `correct "VIOLATION" "APPENDED" discarded=BYTES` | its model was corrected |
+//! | `tally corrections=N/ESCALATIONS discarded=BYTES tokens=DISCARDED/REPEATED` | what that took |
 //! | `answer "TEXT"` | the agent gave its final answer |
-//! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations` or `output_bytes` |
+//! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations`, `output_bytes` or `text_bytes` |
 //! | `failed "TEXT"`, `unscored "TEXT"` | the agent broke; something outside of it did |
 //!
 //! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. What follows is
@@ -31,7 +35,8 @@
 //! - A call without an id is `c1` if it is the first call of the list, `c2` if it is the second, and so on.
 //! - A result without an id answers the latest call that has no result yet.
 //! - Arguments default to `{}`; the text of a turn or of a result to nothing; tokens to 0/0; `finish` to `tool_calls`
-//!   for a turn with calls and to `stop` for one without, the other words being `length` and `content_filter`.
+//!   for a turn with calls and to `stop` for one without, the other words being `length`, `content_filter` and `cut`; what
+//!   was discarded, and all numbers of a tally, to 0.
 //!
 //! **Exact**: `parse(&print(events))` is `events` for every list of events whose arguments nest at most 127 levels deep
 //! (deeper ones cannot be read by [`crate::Arguments::from_text`] either).
@@ -76,7 +81,13 @@ impl Defaults {
                     self.unanswered.remove(index);
                 }
             }
-            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+            EventKind::Query { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Spec { .. }
+            | EventKind::Section { .. }
+            | EventKind::Correction { .. }
+            | EventKind::Tally(_)
+            | EventKind::End(_) => {}
         }
     }
 }
@@ -87,11 +98,12 @@ fn default_finish(calls: u32) -> FinishReason {
 }
 
 /// The words for why a model stopped.
-const FINISH_WORDS: [(&str, FinishReason); 4] = [
+const FINISH_WORDS: [(&str, FinishReason); 5] = [
     ("stop", FinishReason::Stop),
     ("tool_calls", FinishReason::ToolCalls),
     ("length", FinishReason::Length),
     ("content_filter", FinishReason::ContentFilter),
+    ("cut", FinishReason::Cut),
 ];
 
 /// Whether a name or an id may stand without quotes around this byte.

@@ -93,7 +93,9 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arguments, CallId, FinishReason, LogicalClock, ToolCall, ToolResult, Usage};
+    use crate::{
+        Arguments, Author, CallId, Continuation, FinishReason, LogicalClock, ToolCall, ToolResult, Usage,
+    };
 
     #[test]
     fn nothing_is_recorded_after_the_end() {
@@ -127,6 +129,9 @@ mod tests {
                 EventKind::Turn { text: text(), calls: 1, finish, usage: Usage::default() },
                 EventKind::Call(ToolCall { id: id(), name: text(), arguments }),
                 EventKind::Result(ToolResult::error(id(), text())),
+                EventKind::Spec { name: text(), continuation: Continuation::Chat },
+                EventKind::Section { state: text(), author: Author::Model, text: text() },
+                EventKind::Correction { violation: text(), appended: text(), discarded_bytes: 1 },
                 EventKind::End(EndReason::AgentFailed { reason: text() }),
             ]
         };

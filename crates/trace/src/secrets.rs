@@ -90,6 +90,16 @@ impl Secrets {
     pub(crate) fn redact_event(&self, kind: &mut EventKind) {
         match kind {
             EventKind::Query { text } | EventKind::Turn { text, .. } => self.redact_text(text),
+            EventKind::Spec { name, continuation: _ } => self.redact_text(name),
+            EventKind::Section { state, author: _, text } => {
+                self.redact_text(state);
+                self.redact_text(text);
+            }
+            EventKind::Correction { violation, appended, discarded_bytes: _ } => {
+                self.redact_text(violation);
+                self.redact_text(appended);
+            }
+            EventKind::Tally(_) => {}
             EventKind::Call(ToolCall { id, name, arguments }) => {
                 self.redact_id(id);
                 self.redact_text(name);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use planproof_constraint::{Start, Status, TimedProblem, TimedRelation, Timetable, Variable};
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::{ACTIONS_MAX, Bound, Day, Draw, RESTART_TOOL, START_TIME_ARGUMENT};
-use planproof_trace::{CallId, TimeOfDay, Tool};
+use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use super::SimKind;
 use super::script::{Found, Slip, Step, user_texts};
@@ -35,7 +35,8 @@ pub(super) struct DayScript {
 }
 
 /// What the conversation says.
-struct Known {
+#[derive(Debug, Clone)]
+pub(super) struct Known {
     /// Of each task, once seen.
     durations: Vec<Option<u16>>,
     /// Tasks done since the day was last cleared.
@@ -45,7 +46,7 @@ struct Known {
     /// The day cannot be cleared any more.
     no_restarts: bool,
     /// Calls made, whatever came of them.
-    calls: usize,
+    pub(super) calls: usize,
 }
 
 /// Whether the tools are those of the time form; then the place of the one that clears the day.
@@ -104,21 +105,25 @@ impl DayScript {
 
     /// The next turn of this conversation.
     pub(super) fn step(&self, request: &ChatRequest) -> Step {
-        let known = self.known(request);
+        self.step_after(&self.known(request))
+    }
+
+    /// The next turn after what is known.
+    pub(super) fn step_after(&self, known: &Known) -> Step {
         if self.kind == SimKind::InOrder {
-            return self.in_order(&known);
+            return self.in_order(known);
         }
         let done =
             known.starts.iter().fold(known.given_up | self.forgotten, |set, it| set | it.variable.bit());
-        let Some(shortest) = self.problem(&known, SHORTEST) else { return DONE };
-        if !known.no_restarts && self.is_refuted(&shortest, &known, done) {
+        let Some(shortest) = self.problem(known, SHORTEST) else { return DONE };
+        if !known.no_restarts && self.is_refuted(&shortest, known, done) {
             return self.restart();
         }
         if done.count_ones() as usize == self.tools.len() {
             return if self.kind == SimKind::Endless { self.restart() } else { DONE };
         }
-        let minute = self.minute(&known);
-        let guess = self.problem(&known, self.guess(&known));
+        let minute = self.minute(known);
+        let guess = self.problem(known, self.guess(known));
         let tables = guess.iter().chain([&shortest]).map(TimedProblem::timetable);
         let next = tables.into_iter().find_map(|table| self.next_of(table, done, minute, known.calls));
         // With no way left and no restart either, what is left is done as it comes.
@@ -127,6 +132,27 @@ impl DayScript {
             Some(Start { variable: Variable::new(task), minute })
         });
         next.map_or(DONE, |next| self.call(next, known.calls))
+    }
+
+    /// How many tasks there are.
+    pub(super) fn tasks(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// How long it guesses that a task will take.
+    pub(super) fn expected_minutes(&self, known: &Known) -> u16 {
+        self.guess(known)
+    }
+
+    /// What is known before the first call.
+    pub(super) fn nothing_known(&self) -> Known {
+        Known {
+            durations: vec![None; self.tools.len()],
+            starts: Vec::new(),
+            given_up: 0,
+            no_restarts: false,
+            calls: 0,
+        }
     }
 
     /// Each task in the order of mention, when the one before has ended.
@@ -201,28 +227,20 @@ impl DayScript {
     }
 
     fn known(&self, request: &ChatRequest) -> Known {
-        let mut known = Known {
-            durations: vec![None; self.tools.len()],
-            starts: Vec::new(),
-            given_up: 0,
-            no_restarts: false,
-            calls: 0,
-        };
+        let mut known = self.nothing_known();
         let mut open: Vec<(&CallId, &str, Option<u16>)> = Vec::new();
         for message in &request.messages {
             match message {
                 Message::Assistant { calls, .. } => {
-                    open.extend(calls.iter().map(|call| {
-                        let start = call.arguments.as_object().and_then(|it| it.get(START_TIME_ARGUMENT));
-                        let start = start.and_then(|it| it.as_str()).and_then(TimeOfDay::parse);
-                        (&call.id, call.name.as_str(), start.map(TimeOfDay::minute))
-                    }));
+                    open.extend(
+                        calls.iter().map(|call| (&call.id, call.name.as_str(), start_in(&call.arguments))),
+                    );
                     known.calls += calls.len();
                 }
                 Message::Tool { id, text } => {
                     let place = open.iter().position(|(open, ..)| *open == id);
                     if let Some((_, tool, start)) = place.map(|place| open.swap_remove(place)) {
-                        self.learn(&mut known, request, tool, start, text);
+                        self.learn(&mut known, &request.tools, tool, start, text);
                     }
                 }
                 Message::System { .. } | Message::User { .. } => {}
@@ -232,7 +250,14 @@ impl DayScript {
     }
 
     /// Takes in what a tool answered.
-    fn learn(&self, known: &mut Known, request: &ChatRequest, tool: &str, start: Option<u16>, answer: &str) {
+    pub(super) fn learn(
+        &self,
+        known: &mut Known,
+        tools: &[Tool],
+        tool: &str,
+        start: Option<u16>,
+        answer: &str,
+    ) {
         if tool == RESTART_TOOL {
             match answer.starts_with("The day is cleared") {
                 true => known.starts.clear(),
@@ -241,8 +266,7 @@ impl DayScript {
             return;
         }
         let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
-        let is_it =
-            |place: &u16| request.tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
+        let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
         let Some(task) = self.tools.iter().position(is_it) else { return };
         match (minutes_in(answer), start) {
             (Some(minutes), Some(minute)) => {
@@ -256,6 +280,12 @@ impl DayScript {
             _ => {}
         }
     }
+}
+
+/// When a call starts its task, if it says so.
+pub(super) fn start_in(arguments: &Arguments) -> Option<u16> {
+    let start = arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
+    TimeOfDay::parse(start).map(TimeOfDay::minute)
 }
 
 /// The minutes in "It took 45 minutes."

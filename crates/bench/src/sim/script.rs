@@ -42,8 +42,9 @@ pub(super) enum Slip {
 /// What a model will do in a run.
 #[derive(Debug)]
 pub(super) enum Script {
-    /// All turns, known from the start.
-    Turns { calls: Box<[Step]>, end: Step },
+    /// All turns, known from the start. `free` says of each how many of the turns right before it could as well come
+    /// after it, as far as the model knows.
+    Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]> },
     /// Turns that depend on what the tools answer.
     Day(DayScript),
 }
@@ -81,7 +82,7 @@ impl Script {
     /// The turn after `made` calls, which are those of the request.
     pub(super) fn step(&self, made: usize, request: &ChatRequest) -> Step {
         match self {
-            Self::Turns { calls, end } => calls.get(made).copied().unwrap_or(*end),
+            Self::Turns { calls, end, .. } => calls.get(made).copied().unwrap_or(*end),
             Self::Day(script) => script.step(request),
         }
     }
@@ -90,23 +91,24 @@ impl Script {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
         let Some(found) = find_paragraph(kind, request, &texts, key) else {
             let text = "I find no tasks with an order in this request that my tools could do.";
-            return Self::Turns { calls: Box::default(), end: Step::Say(text) };
+            return Self::Turns { calls: Box::default(), end: Step::Say(text), free: Box::default() };
         };
         if let Some(restart_tool) = day::restart_tool(&request.tools) {
             return Self::Day(DayScript::write(kind, request, &found, restart_tool, key));
         }
         let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
-        let plan = plan(kind, &mentioned, &pairs, draw);
+        let (plan, order) = plan(kind, &mentioned, &pairs, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
             add_call(kind, task, mentioned.len(), draw, &mut calls);
         }
+        let free = free_turns(&calls, &mentioned, order.as_ref());
         let end = match (kind, calls.last()) {
             (SimKind::Endless, Some(last)) => *last,
             _ => Step::Say("All tasks are done."),
         };
-        Self::Turns { calls: calls.into(), end }
+        Self::Turns { calls: calls.into(), end, free }
     }
 }
 
@@ -182,18 +184,24 @@ fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize
     mentioned
 }
 
-/// The tasks in the order in which the model will do them.
-fn plan(kind: SimKind, mentioned: &[usize], pairs: &[Stated], draw: &mut Draw) -> Vec<usize> {
+/// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no order where
+/// it takes the whole sequence for one.
+fn plan(
+    kind: SimKind,
+    mentioned: &[usize],
+    pairs: &[Stated],
+    draw: &mut Draw,
+) -> (Vec<usize>, Option<Order>) {
     let chance = kind.mistake_chance(mentioned.len());
     match kind {
-        SimKind::InOrder => mentioned.to_vec(),
+        SimKind::InOrder => (mentioned.to_vec(), None),
         SimKind::Perfect | SimKind::Clumsy | SimKind::Endless | SimKind::Planted(_) => {
             keep_order(mentioned, pairs, |_| true, None)
         }
         SimKind::Forgetful => {
-            let mut plan = keep_order(mentioned, pairs, |_| true, None);
+            let (mut plan, order) = keep_order(mentioned, pairs, |_| true, None);
             plan.retain(|_| draw.unit() >= chance);
-            plan
+            (plan, order)
         }
         SimKind::Careless => {
             let mut heeded = BTreeMap::new();
@@ -205,15 +213,16 @@ fn plan(kind: SimKind, mentioned: &[usize], pairs: &[Stated], draw: &mut Draw) -
     }
 }
 
-/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one.
+/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one. And their order, whose
+/// variables are places among the tasks mentioned.
 fn keep_order(
     mentioned: &[usize],
     pairs: &[Stated],
     heeds: impl Fn(&Stated) -> bool,
     mut draw: Option<&mut Draw>,
-) -> Vec<usize> {
+) -> (Vec<usize>, Option<Order>) {
     let count = mentioned.len().min(ACTIONS_MAX);
-    let Some(mut order) = Order::new(count) else { return Vec::new() };
+    let Some(mut order) = Order::new(count) else { return (Vec::new(), None) };
     let place =
         |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
     for pair in pairs.iter().filter(|pair| heeds(pair)) {
@@ -233,7 +242,29 @@ fn keep_order(
         done |= 1 << chosen;
         plan.push(mentioned[chosen]);
     }
-    plan
+    (plan, Some(order))
+}
+
+/// Of each turn, how many of those right before it call tasks that need not come before its own.
+fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u8]> {
+    let Some(order) = order else { return Box::default() };
+    let variable = |step: &Step| match step {
+        Step::Call { tool, .. } => {
+            mentioned.iter().position(|&task| task == usize::from(*tool)).map(Variable::new)
+        }
+        Step::Say(_) => None,
+    };
+    let variables: Vec<Option<Variable>> = calls.iter().map(variable).collect();
+    let is_free = |earlier: &Option<Variable>, later: Variable| {
+        earlier.is_some_and(|earlier| earlier != later && !order.is_before(earlier, later))
+    };
+    let free = variables.iter().enumerate().map(|(turn, later)| {
+        let Some(later) = *later else { return 0 };
+        let count = variables[..turn].iter().rev().take_while(|earlier| is_free(earlier, later)).count();
+        // There are far fewer tasks than that.
+        u8::try_from(count).unwrap_or(u8::MAX)
+    });
+    free.collect()
 }
 
 fn add_call(kind: SimKind, task: usize, count: usize, draw: &mut Draw, calls: &mut Vec<Step>) {

@@ -5,6 +5,7 @@ mod dissect;
 mod report;
 mod sim;
 mod supervision;
+mod text;
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;

@@ -1,4 +1,6 @@
-//! `planproof report`: reports of a former campaign as files, and two campaigns compared.
+//! `planproof report`: reports of a former campaign as files, two campaigns compared, and several in one table.
+
+mod agents;
 
 use std::io::Write as _;
 
@@ -23,9 +25,10 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
     must_exist(path)?;
     super::test::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
-    match &arguments.other {
-        None => report(&store, arguments, global)?,
-        Some(other) => compare(&store, other, arguments, global)?,
+    match arguments.others.as_slice() {
+        [] => report(&store, arguments, global)?,
+        [other] => compare(&store, other, arguments, global)?,
+        _ => agents::run(&store, arguments, global)?,
     }
     Ok(ExitCode::Passed)
 }
@@ -45,8 +48,8 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     if global.json { print_json(&report) } else { Ok(()) }
 }
 
-/// Campaign A, what was before, and campaign B, what came after.
-fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+/// The page that is asked for of several campaigns, of which there are no other files.
+fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Option<ReportFile>, Failure> {
     let ReportFileArguments { html: page, junit, csv, inspect, step_summary } = &arguments.files;
     let of_one = [
         ("--junit", junit.is_some()),
@@ -56,7 +59,7 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!(
-            "{option} is of one campaign; a comparison of two can be had as text, with --html or with --json"
+            "{option} is of one campaign; a comparison can be had as text, with --html or with --json"
         )));
     }
     let page = match page {
@@ -66,11 +69,16 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
         }
         None => None,
     };
-    let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
-    if is_stdout_taken && global.json {
+    if page.as_ref().is_some_and(ReportFile::is_stdout) && global.json {
         return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
     }
+    Ok(page)
+}
 
+/// Campaign A, what was before, and campaign B, what came after.
+fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    let page = page_of_several(arguments, global)?;
+    let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     let a = Stored::load(store, &arguments.run)?;
     let b = Stored::load(store, other)?;
     for stored in [&a, &b] {

@@ -103,7 +103,9 @@ fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failu
     let kept = FunctionCallingAgent::KIND_WITH_SERVER_STATE;
     let is_kept_elsewhere = agent.name.split_once('@').is_some_and(|(kind, _)| kind == kept);
     let (Agent::FunctionCalling(inner), false) = (&agent.agent, is_kept_elsewhere) else {
-        return Err(Failure::usage("--system is for an agent whose model we ask: tools@MODEL"));
+        return Err(Failure::usage(
+            "--system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")",
+        ));
     };
     let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));
     let inner = FunctionCallingAgent::new(model)
@@ -249,9 +251,9 @@ async fn run_agent(
 ) -> Result<(), Failure> {
     let limits = &prepared.limits;
     let query = &prepared.task;
-    if let Agent::FunctionCalling(agent) = &prepared.agent.agent {
-        let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
-        agent.run(run).await;
+    let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
+    if let Some(running) = prepared.agent.agent.run_in_process(run) {
+        running.await;
         return Ok(());
     }
     let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
@@ -267,7 +269,7 @@ async fn run_agent(
     match &prepared.agent.agent {
         Agent::Command(agent) => agent.run(&run).await,
         Agent::Url(agent) => agent.run(&run).await,
-        Agent::FunctionCalling(_) => unreachable!("handled above"),
+        Agent::FunctionCalling(_) | Agent::Behaviour(_) => unreachable!("handled above"),
     };
     Ok(())
 }

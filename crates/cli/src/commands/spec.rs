@@ -1,93 +1,35 @@
-//! `planproof spec`: behaviour specifications, checked, walked through and printed.
+//! `planproof spec`: behaviour specifications, checked, walked through, printed, drawn and made into grammars.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
-use planproof_spec::{
-    Automaton, Compat, Diagnostic, Entered, FaultySpec, Loaded, SHIPPED, Severity, StateId, Walk, load,
-    shipped,
-};
+use planproof_report::drawing;
+use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
+use planproof_spec::{Automaton, Compat, Diagnostic, Entered, Loaded, Severity, StateId, Walk};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Value, json};
 
 use super::print_json;
-use crate::arguments::{self, DialectArguments, Global, SpecArguments, SpecCommand};
+use crate::arguments::{
+    self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
+};
 use crate::failure::{ExitCode, Failure};
-use crate::{progress, select};
+use crate::progress;
+use crate::spec_source::Source;
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
         SpecCommand::Check { files, deny_warnings, dialect } => check(files, *deny_warnings, dialect, global),
         SpecCommand::Step { file, states, dialect } => step(file, states, dialect),
         SpecCommand::Print { file, dialect } => print(file, dialect, global),
+        SpecCommand::Graph { file, format, dialect } => graph(file, *format, dialect, global),
+        SpecCommand::Compile { file, to, tools, dialect } => compile(file, *to, tools, dialect, global),
     }
 }
 
-/// A specification's text, with the name that messages give it.
-struct Source {
-    name: String,
-    text: String,
-}
-
-impl Source {
-    /// Reads a file, or takes a shipped specification. A file of that name comes first.
-    fn find(name: &str) -> Result<Self, Failure> {
-        let path = Path::new(name);
-        match shipped(name).filter(|_| !path.exists()) {
-            Some(text) => Ok(Self { name: format!("{name} (shipped)"), text: text.to_owned() }),
-            None if name != "-" && !path.exists() => {
-                let names = SHIPPED.map(|(name, _)| name).join(", ");
-                Err(Failure::usage(format!(
-                    "there is no file {name}, and no specification of that name is shipped; there are {names}"
-                )))
-            }
-            None => Ok(Self { name: name.to_owned(), text: select::read_text(path)? }),
-        }
-    }
-
-    fn load(&self, dialect: &DialectArguments) -> Result<Loaded, FaultySpec> {
-        let compat = match dialect.compat {
-            arguments::Compat::Ours => Compat::Ours,
-            arguments::Compat::Original => Compat::Original,
-        };
-        load(&self.text, compat)
-    }
-
-    /// As [`load`](Self::load), with what is to be said of it on stderr.
-    fn load_or_explain(&self, dialect: &DialectArguments, global: &Global) -> Result<Loaded, Failure> {
-        let loaded = self.load(dialect).map_err(|faulty| {
-            self.show(&faulty.diagnostics);
-            Failure::usage(format!("{} cannot be used", self.name))
-        })?;
-        if !global.quiet {
-            self.show(&loaded.warnings);
-        }
-        Ok(loaded)
-    }
-
-    /// Prints diagnostics to stderr, with the lines they speak of.
-    fn show(&self, diagnostics: &[Diagnostic]) {
-        for diagnostic in diagnostics {
-            let labels = diagnostic.labels.iter().map(|label| {
-                let text = (!label.text.is_empty()).then(|| label.text.clone());
-                LabeledSpan::new(text, label.span.start, label.span.end - label.span.start)
-            });
-            let severity = match diagnostic.severity {
-                Severity::Error => miette::Severity::Error,
-                Severity::Warning => miette::Severity::Warning,
-            };
-            let shown = MietteDiagnostic::new(&diagnostic.message)
-                .with_code(format!("planproof::spec::{}", diagnostic.code))
-                .with_severity(severity)
-                .with_labels(labels);
-            let shown = match &diagnostic.help {
-                Some(help) => shown.with_help(help),
-                None => shown,
-            };
-            let source = NamedSource::new(&self.name, self.text.clone());
-            eprintln!("{:?}", miette::Report::new(shown).with_source_code(source));
-        }
+fn compat(dialect: &DialectArguments) -> Compat {
+    match dialect.compat {
+        arguments::Compat::Ours => Compat::Ours,
+        arguments::Compat::Original => Compat::Original,
     }
 }
 
@@ -101,7 +43,7 @@ fn check(
     let mut bad = 0;
     for file in files {
         let source = Source::find(file)?;
-        let (automaton, diagnostics) = match source.load(dialect) {
+        let (automaton, diagnostics) = match source.load(compat(dialect)) {
             Ok(Loaded { automaton, warnings }) => (Some(automaton), warnings),
             Err(faulty) => (None, faulty.diagnostics),
         };
@@ -174,14 +116,8 @@ fn checked(name: &str, automaton: Option<&Automaton>, diagnostics: &[Diagnostic]
 
 fn step(file: &str, states: &[String], dialect: &DialectArguments) -> Result<ExitCode, Failure> {
     let source = Source::find(file)?;
-    let Loaded { automaton, .. } = source.load(dialect).map_err(|faulty| {
-        source.show(&faulty.diagnostics);
-        Failure::usage(format!("{} cannot be used", source.name))
-    })?;
-    let compat = match dialect.compat {
-        arguments::Compat::Ours => Compat::Ours,
-        arguments::Compat::Original => Compat::Original,
-    };
+    let compat = compat(dialect);
+    let Loaded { automaton, .. } = source.load_or_explain(compat, false)?;
     let proposed = states.iter().map(|text| proposal(&automaton, text)).collect::<Result<Vec<_>, _>>()?;
     let mut walk = Walk::new(&automaton, compat);
     for (text, (state, call)) in states.iter().zip(&proposed) {
@@ -223,10 +159,49 @@ fn proposal(automaton: &Automaton, text: &str) -> Result<(StateId, Option<ToolCa
 
 fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<ExitCode, Failure> {
     let source = Source::find(file)?;
-    let loaded = source.load_or_explain(dialect, global)?;
+    let loaded = source.load_or_explain(compat(dialect), !global.quiet)?;
     let text = loaded.automaton.spec().to_string();
     write!(std::io::stdout(), "{}", text.trim_end())?;
     writeln!(std::io::stdout())?;
     progress::say(global, &summary(&loaded.automaton, loaded.warnings.len()));
+    Ok(ExitCode::Passed)
+}
+
+fn graph(
+    file: &str,
+    format: GraphFormat,
+    dialect: &DialectArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
+    let graph = match format {
+        GraphFormat::Dot => dot(&automaton),
+        GraphFormat::Mermaid => mermaid(&automaton),
+        GraphFormat::Svg => drawing::svg(&automaton)
+            .map_err(|error| Failure::usage(format!("{} cannot be drawn: {error}", source.name)))?,
+    };
+    write!(std::io::stdout(), "{graph}")?;
+    Ok(ExitCode::Passed)
+}
+
+fn compile(
+    file: &str,
+    language: GrammarLanguage,
+    tools: &[String],
+    dialect: &DialectArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let source = Source::find(file)?;
+    let Loaded { automaton, .. } = source.load_or_explain(compat(dialect), !global.quiet)?;
+    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let scope = Scope { tools: (!tools.is_empty()).then_some(tools.as_slice()), ..Scope::run(&automaton) };
+    let grammar = match language {
+        GrammarLanguage::Regex => regex(&automaton, scope),
+        GrammarLanguage::Gbnf => gbnf(&automaton, scope),
+        GrammarLanguage::Lark => lark(&automaton, scope),
+    };
+    let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
+    writeln!(std::io::stdout(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
 }

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 28] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 31] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -24,6 +24,9 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 28] = [
     ("run", "trace", "is what one call writes"),
     ("run", "yes", "answers one question"),
     ("spec step", "states", "is what one call is about"),
+    ("spec graph", "format", "says what one call prints"),
+    ("spec compile", "to", "says what one call prints"),
+    ("spec compile", "tools", "is what one call is about"),
     ("read", "text", "is what one call is about"),
     ("read", "task", "is what one call is about"),
     ("check", "case", "is what one call is about"),

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 24] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
@@ -23,6 +23,8 @@ const PAGES: [&str; 22] = [
     "planproof-serve-tools",
     "planproof-spec",
     "planproof-spec-check",
+    "planproof-spec-compile",
+    "planproof-spec-graph",
     "planproof-spec-print",
     "planproof-spec-step",
     "planproof-synth",

@@ -19,11 +19,11 @@ fn agents_and_models_that_are_none() {
     for (agent, message) in [
         (
             "foo",
-            "unknown agent \"foo\": write tools@MODEL, responses@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
+            "unknown agent \"foo\": write KIND@MODEL with tools, responses, spec:FILE, direct, cot, react, or command:PROGRAM, or url:URL, as in tools@sim/careless",
         ),
         (
             "rect@sim/perfect",
-            "unknown kind of agent \"rect\"; write tools@sim/perfect or responses@sim/perfect",
+            "unknown kind of agent \"rect\"; there are tools, responses, spec:FILE, direct, cot, react",
         ),
         (
             "tools@gpt",

@@ -232,7 +232,7 @@ fn two_campaigns_are_compared_case_by_case() {
     assert_refused(
         &place,
         &format!("report {careless} {perfect} --junit x.xml"),
-        "--junit is of one campaign; a comparison of two can be had as text, with --html or with --json",
+        "--junit is of one campaign; a comparison can be had as text, with --html or with --json",
     );
     assert_refused(
         &place,
@@ -242,6 +242,52 @@ fn two_campaigns_are_compared_case_by_case() {
     place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
     let run = place.run(&format!("report {perfect} last")).code(2);
     assert!(run.err.contains("have no case in common"), "{run:?}");
+}
+
+#[test]
+fn several_campaigns_are_put_into_one_table() {
+    let place = Place::new();
+    let id = |model: &str, cases: u32| {
+        place.run(&format!("test tools@sim/{model} --cases {cases} -q"));
+        json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned()
+    };
+    let runs = [id("careless", 60), id("perfect", 50), id("forgetful", 50)];
+    let line = format!("report {}", runs.join(" "));
+    let json = place.run(&format!("{line} --json --html table.html -q")).code(0).json();
+    assert_eq!(
+        (&json["schema"], &json["common"], &json["scored"]),
+        (&"planproof/agents/v1".into(), &50.into(), &50.into())
+    );
+    let agents = json["agents"].as_array().unwrap();
+    assert_eq!((&agents[0]["left_out"], &agents[0]["against_first"]), (&10.into(), &Value::Null));
+    assert_eq!((&agents[1]["passed"], &agents[1]["rate"]), (&50.into(), &1.0.into()));
+    assert!(agents[2]["classes"]["action_lost"].as_u64().unwrap() > 0, "{json}");
+    // What the table says of a pair is what the comparison of the two says, where the cases are the same.
+    let pair = place.run(&format!("report {} {} --json", runs[0], runs[2])).code(0).json();
+    let against_first = &agents[2]["against_first"];
+    assert_eq!(against_first["p_value"], pair["p_value"]);
+    assert_eq!(
+        (&against_first["fixed"], &against_first["broken"]),
+        (&pair["changes"]["fixed"], &pair["changes"]["broken"])
+    );
+
+    let text = place.run(&line).code(0).out;
+    for agent in agents {
+        let row = text.lines().find(|line| line.contains(agent["campaign"].as_str().unwrap())).unwrap();
+        assert!(row.contains(agent["agent"].as_str().unwrap()), "{row}");
+    }
+    assert!(text.contains("SIMULATION") && text.contains("50 cases in common, 50 of them"), "{text}");
+    assert!(text.contains("10 cases that not all have"), "{text}");
+    assert!(read(&place, "table.html").contains("3 campaigns on the same cases"));
+    assert_refused(
+        &place,
+        &format!("{line} --csv x.csv"),
+        "--csv is of one campaign; a comparison can be had as text, with --html or with --json",
+    );
+    let many = format!("report {}", vec!["last"; 21].join(" "));
+    assert_refused(&place, &many, "a table holds at most 20 campaigns");
+    place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
+    assert!(place.run(&format!("{line} last")).code(2).err.contains("have no case in common"));
 }
 
 #[test]

@@ -204,7 +204,10 @@ fn the_system_message_comes_first_in_every_request() {
     }
     assert_eq!(server.requests(), 2);
     let refused = place.run_words(&["run", "command:true", "x", "--system", "y"]).code(2);
-    assert_eq!(refused.err, "error: --system is for an agent whose model we ask: tools@MODEL\n");
+    assert_eq!(
+        refused.err,
+        "error: --system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")\n"
+    );
 }
 
 #[test]
@@ -452,4 +455,71 @@ fn a_reader_who_leaves_does_not_end_the_run() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let trace = json_lines(&fs::read_to_string(place.path("t.jsonl")).unwrap());
     assert_eq!(trace.last().unwrap()["text"], "Done.");
+}
+
+#[test]
+fn documents_are_searched_and_read() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("docs")).unwrap();
+    place.write("docs/Orra_(river).txt", "The Orra is a river. It is 112 km long. Ferries cross it.");
+    place.write("docs/more.jsonl", "{\"title\": \"Lind\", \"text\": \"Lind is a town.\"}\n");
+    let server = StandIn::start(|number, _| match number {
+        0 => call(1, "search", r#"{"title": "orra"}"#),
+        1 => call(2, "search", r#"{"title": "Orra (river)"}"#),
+        2 => call(3, "lookup", r#"{"text": "KM"}"#),
+        3 => call(4, "calculator", r#"{"expression": "112 * 2"}"#),
+        4 => call(5, "lookup", "{}"),
+        _ => say("224 km there and back."),
+    });
+    let arguments = ["How long?", "--tools", "search+2:docs", "--tools", "calculator"];
+    let run = run(&server, &place, &arguments).code(0);
+    assert_eq!(run.err, "tools of search+2:docs: search, lookup\ntools of calculator: calculator\n");
+    let calls: Vec<String> =
+        without_times(&run.out).lines().filter(|line| !line.starts_with("turn")).map(str::to_owned).collect();
+    assert_eq!(
+        calls[1..11],
+        [
+            r#"call 1   search {"title":"orra"}"#,
+            "ok 1     Could not find orra. Similar: Orra (river). (T)",
+            r#"call 2   search {"title":"Orra (river)"}"#,
+            "ok 2     The Orra is a river. It is 112 km long. (T)",
+            r#"call 3   lookup {"text":"KM"}"#,
+            "ok 3     (Result 1 / 1) It is 112 km long. (T)",
+            r#"call 4   calculator {"expression":"112 * 2"}"#,
+            "ok 4     224 (T)",
+            "call 5   lookup",
+            r#"error 5  the arguments of `lookup` do not fit: write {"text": "..."} (T)"#,
+        ]
+    );
+    let left: Vec<_> = fs::read_dir(place.path("docs")).unwrap().collect();
+    assert_eq!(left.len(), 2, "nothing is written beside the documents");
+}
+
+#[test]
+fn sources_of_pages_that_cannot_be_used_are_refused() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place.write("a.txt", "x");
+    let server = StandIn::start(|_, _| say("never asked"));
+    for (source, code, text) in [
+        ("search:", 2, "`search:` names no folder: write search:FOLDER"),
+        (
+            "search:nowhere",
+            2,
+            "search:nowhere: nowhere is no folder: give one that holds .txt, .md or .jsonl files",
+        ),
+        ("search:a.txt", 2, "a.txt is no folder"),
+        ("search:empty", 2, "empty holds no documents: they are .txt, .md and .jsonl files"),
+        ("search+bing:empty", 2, "`bing` is no option of `search`"),
+        ("wiki:example", 2, "not the URL of a wiki's API (it begins with neither http:// nor https://)"),
+        (
+            "wiki:http://127.0.0.1:9/api.php",
+            3,
+            "the wiki cannot be asked: it cannot be reached: Connection refused",
+        ),
+    ] {
+        let run = run(&server, &place, &["Hello.", "--tools", source]).code(code);
+        assert!(run.err.contains(text), "{source}: {run:?}");
+    }
+    assert_eq!(server.requests(), 0);
 }

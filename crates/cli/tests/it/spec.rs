@@ -1,6 +1,9 @@
-//! `planproof spec`: checking, walking, printing.
+//! `planproof spec`: checking, walking, printing, drawing, grammars.
+
+use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
+use planproof_spec::Code;
 use serde_json::{Value, json};
 
 use crate::support::{Place, json_lines};
@@ -57,6 +60,119 @@ fn all_faults_are_shown_at_once_with_their_lines() {
         lines[0]["diagnostics"].as_array().unwrap().iter().map(|diagnostic| &diagnostic["code"]).collect();
     assert_eq!(codes, [&json!("unbound-environment"), &json!("unknown-state")]);
     assert_eq!((&lines[0]["usable"], &lines[1]["usable"]), (&json!(false), &json!(true)));
+}
+
+/// Faulty specifications, one of each kind at least: a line `=== NAME`, the source, a line `---`, and what is found.
+const FAULTY: &str = include_str!("../../../spec/testdata/diagnostics.txt");
+
+#[test]
+fn each_kind_of_fault_is_shown_with_its_line_and_a_hint() {
+    let place = Place::new();
+    let mut shown = String::new();
+    let mut seen = BTreeSet::new();
+    for case in FAULTY.split("=== ").skip(1) {
+        let (name, rest) = case.split_once('\n').unwrap();
+        let (source, found) = rest.split_once("---\n").unwrap();
+        place.write("faulty.spec", source);
+        let compat = if name.contains("(published dialect)") { " --compat original" } else { "" };
+        let run = place.run(&format!("spec check faulty.spec{compat}"));
+        // Warnings alone do not keep a specification from being used.
+        let is_fault = found.contains(": error[");
+        assert_eq!(run.code, if is_fault { 2 } else { 0 }, "{name}: {run:?}");
+        // All that is found is shown in one go, in its order.
+        let codes_found = found.lines().filter_map(|line| line.split_once('[')?.1.split_once("]: "));
+        let codes_found: Vec<&str> = codes_found.map(|(code, _)| code).collect();
+        let codes_shown: Vec<&str> =
+            run.err.lines().filter_map(|line| line.strip_prefix("planproof::spec::")).collect();
+        assert_eq!(codes_shown, codes_found, "{name}");
+        seen.extend(codes_shown.iter().map(|code| (*code).to_owned()));
+        shown += &format!("=== {name}\n{}\n", run.err.trim_end());
+    }
+    let all: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    assert_eq!(seen, all);
+    assert_snapshot!("faulty_specifications", shown);
+}
+
+#[test]
+fn graphs_are_printed_for_programs_that_draw_and_for_people() {
+    let place = Place::new();
+    assert_snapshot!(place.run("spec graph rewoo").code(0).out, @r#"
+    digraph "rewoo" {
+      rankdir=LR;
+      node [shape=box];
+      n0 [label="Ques"];
+      start0 [shape=point];
+      start0 -> n0;
+      n1 [label="Plan"];
+      n2 [label="Solver", style=dashed, peripheries=2];
+      n3 [label="Act-Lbl"];
+      n4 [label="Act"];
+      n5 [label="Act-Inp"];
+      n0 -> n1;
+      n0 -> n2;
+      n1 -> n3;
+      n3 -> n4;
+      n4 -> n5;
+      n5 -> n1;
+      n5 -> n2;
+    }
+    "#);
+    assert_snapshot!(place.run("spec graph rewoo --format mermaid").code(0).out, @r#"
+    flowchart LR
+      n0["Ques"]
+      start0(( )) --> n0
+      n1["Plan"]
+      n2[["Solver"]]:::environment
+      n3["Act-Lbl"]
+      n4["Act"]
+      n5["Act-Inp"]
+      n0 --> n1
+      n0 --> n2
+      n1 --> n3
+      n3 --> n4
+      n4 --> n5
+      n5 --> n1
+      n5 --> n2
+      classDef environment stroke-dasharray: 5 5
+    "#);
+    assert_snapshot!("rewoo_svg", place.run("spec graph rewoo --format svg").code(0).out);
+    let states: String = (0..50).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
+    let all: String = (0..50).map(|index| format!("s{index} ")).collect();
+    place.write("long.spec", &format!("(define long (:states {states}) (:behavior (next {all})))"));
+    assert_eq!(
+        place.run("spec graph long.spec --format svg").code(2).err,
+        "error: long.spec cannot be drawn: a picture shows at most 40 states and 80 ways between them, and this behaviour \
+         has 50 and 49; give the graph as dot to a program that draws\n"
+    );
+    assert_eq!(place.run("spec graph long.spec").code(0).out.matches(" -> ").count(), 50);
+    place.write("bad.spec", BAD);
+    assert!(place.run("spec graph bad.spec").code(2).err.ends_with("error: bad.spec cannot be used\n"));
+}
+
+#[test]
+fn grammars_are_printed_in_each_language() {
+    let place = Place::new();
+    for language in ["regex", "gbnf", "lark"] {
+        let grammar = place.run(&format!("spec compile cot --to {language}")).code(0).out;
+        assert_snapshot!(format!("cot_{language}"), grammar);
+    }
+    for language in ["regex", "gbnf", "lark"] {
+        let line = format!("spec compile react --to {language} --tools Search,Lookup");
+        let grammar = place.run(&line).code(0).out;
+        assert!(grammar.contains("Search") && grammar.contains("Lookup"), "{grammar}");
+    }
+    assert!(place.run("spec compile react").code(2).err.contains("--to <LANGUAGE>"));
+    assert!(place.run("spec compile react --to lark --tools Search,").code(2).err.contains("--tools"));
+    place.write(
+        "nested.spec",
+        "(define nested (:states (a (:text \"[Action\")) (b (:text \"[Action Input]\"))) (:behavior (next a b)))",
+    );
+    let run = place.run("spec compile nested.spec --to lark -q").code(2);
+    assert_eq!(
+        run.err,
+        "error: nested.spec: the prompt \"[Action\" is part of \"[Action Input]\", which no grammar can tell apart; put \
+         prompts in brackets\n"
+    );
 }
 
 #[test]

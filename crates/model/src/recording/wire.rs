@@ -556,7 +556,8 @@ impl<'a> ExchangeLine<'a> {
 impl From<FinishReason> for WireFinish {
     fn from(finish: FinishReason) -> Self {
         match finish {
-            FinishReason::Stop => Self::Stop,
+            // That a reply was cut is said by whoever asked, never by a model.
+            FinishReason::Stop | FinishReason::Cut => Self::Stop,
             FinishReason::ToolCalls => Self::ToolCalls,
             FinishReason::Length => Self::Length,
             FinishReason::ContentFilter => Self::ContentFilter,

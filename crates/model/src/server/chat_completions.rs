@@ -36,9 +36,10 @@ struct WireRequest<'a> {
     stop: Option<Stop>,
 }
 
+/// What a stream tells beside the reply.
 #[derive(Deserialize)]
-struct StreamOptions {
-    include_usage: Option<bool>,
+pub(super) struct StreamOptions {
+    pub(super) include_usage: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -152,8 +153,9 @@ struct Completion<'a, C> {
     usage: Option<WireUsage>,
 }
 
+/// Tokens taken, in the words of completions of either kind.
 #[derive(Serialize)]
-struct WireUsage {
+pub(super) struct WireUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
@@ -169,9 +171,10 @@ impl From<Usage> for WireUsage {
     }
 }
 
-fn finish_word(finish: FinishReason) -> &'static str {
+/// Why a model stopped, in the word of completions of either kind.
+pub(super) fn finish_word(finish: FinishReason) -> &'static str {
     match finish {
-        FinishReason::Stop => "stop",
+        FinishReason::Stop | FinishReason::Cut => "stop",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Length => "length",
         FinishReason::ContentFilter => "content_filter",
@@ -277,6 +280,8 @@ struct ChunkNarrator {
 }
 
 impl Narrator for ChunkNarrator {
+    type Request = ChatRequest;
+
     fn begin(&mut self, out: &mut Events) {
         let delta = Delta { role: Some("assistant"), content: Some(""), tool_calls: None };
         self.envelope.delta(delta, None, out);

@@ -76,7 +76,8 @@ impl ApiError {
 
     pub(super) fn unknown_path(method: &Method, path: &str) -> Self {
         let message = format!(
-            "nothing at {method} {path}: there are POST …/chat/completions, POST …/responses and GET …/models"
+            "nothing at {method} {path}: there are POST …/chat/completions, POST …/completions, POST …/responses and \
+             GET …/models"
         );
         Self::new(StatusCode::NOT_FOUND, message, Some("unknown_url"))
     }

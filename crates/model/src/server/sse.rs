@@ -12,13 +12,37 @@ use tokio::sync::mpsc;
 
 use super::Shared;
 use super::error::ApiError;
-use crate::{ChatDelta, ChatRequest};
+use crate::{BoxFuture, BoxStream, ChatDelta, ChatRequest, CompletionRequest, Model, ModelError};
 
 /// Pieces of an answer that wait for a slow reader before the model has to.
 const PIECES_WAITING_MAX: usize = 16;
 
+/// The parts of a reply, or why there is none.
+type Deltas<'a> = Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>;
+
+/// What a model can be asked.
+pub(super) trait Asked: Send + Sync + 'static {
+    /// Asks it for a reply while it is being written.
+    fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>>;
+}
+
+impl Asked for ChatRequest {
+    fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
+        model.chat_stream(self)
+    }
+}
+
+impl Asked for CompletionRequest {
+    fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
+        model.complete_stream(self)
+    }
+}
+
 /// Turns a reply's deltas into the events of one protocol.
 pub(super) trait Narrator: Send + 'static {
+    /// What is replied to.
+    type Request: Asked;
+
     /// The events before the model's first word.
     fn begin(&mut self, out: &mut Events);
 
@@ -26,7 +50,14 @@ pub(super) trait Narrator: Send + 'static {
     fn tell(&mut self, delta: ChatDelta, out: &mut Events);
 
     /// The events that end the reply to `request`.
-    fn end(self, finish: FinishReason, usage: Usage, request: ChatRequest, shared: &Shared, out: &mut Events);
+    fn end(
+        self,
+        finish: FinishReason,
+        usage: Usage,
+        request: Self::Request,
+        shared: &Shared,
+        out: &mut Events,
+    );
 
     /// The events that say that the model broke off.
     fn fail(self, error: &ApiError, out: &mut Events);
@@ -54,7 +85,7 @@ impl Events {
         self.data(data);
     }
 
-    /// The mark that ends a stream of chat completions.
+    /// The mark that ends a stream of completions of either kind.
     pub(super) fn done(&mut self) {
         self.0.extend_from_slice(b"data: [DONE]\n\n");
     }
@@ -65,10 +96,10 @@ impl Events {
 }
 
 /// Asks the model and sends the reply as it is written. An error before the model's first word is an error reply.
-pub(super) async fn answer(
+pub(super) async fn answer<N: Narrator>(
     shared: &Arc<Shared>,
-    request: ChatRequest,
-    narrator: impl Narrator,
+    request: N::Request,
+    narrator: N,
 ) -> Result<Response, ApiError> {
     let (sender, mut receiver) = mpsc::channel(PIECES_WAITING_MAX);
     // A task of its own, because the deltas borrow the request and the model, and a body may borrow nothing.
@@ -86,10 +117,10 @@ pub(super) async fn answer(
     Ok(response)
 }
 
-async fn narrate(
+async fn narrate<N: Narrator>(
     shared: Arc<Shared>,
-    request: ChatRequest,
-    narrator: impl Narrator,
+    request: N::Request,
+    narrator: N,
     sender: mpsc::Sender<Result<Bytes, ApiError>>,
 ) {
     tokio::select! {
@@ -101,16 +132,16 @@ async fn narrate(
 
 /// Sends the reply in pieces. An error is sent as such only in the place of the first piece: afterwards it is told
 /// within the stream. A failed send means that the reader has gone, and there is nobody to tell.
-async fn tell_all(
+async fn tell_all<N: Narrator>(
     shared: &Shared,
-    request: ChatRequest,
-    mut narrator: impl Narrator,
+    request: N::Request,
+    mut narrator: N,
     sender: &mpsc::Sender<Result<Bytes, ApiError>>,
 ) {
     shared.think().await;
     let mut events = Events::default();
     let last = {
-        let mut deltas = match shared.model.chat_stream(&request).await {
+        let mut deltas = match request.stream(shared.model.as_ref()).await {
             Ok(deltas) => deltas,
             Err(error) => {
                 let _ = sender.send(Err(error.into())).await;

@@ -10,5 +10,6 @@ mod recording;
 mod round_trip;
 mod scripted;
 mod server;
+mod server_completions;
 mod server_stream;
 mod stand_in;

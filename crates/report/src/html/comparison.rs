@@ -116,13 +116,13 @@ fn meaning(change: Change) -> &'static str {
 }
 
 /// A difference of rates in percentage points, with its sign.
-fn points(difference: Option<f64>) -> String {
+pub(super) fn points(difference: Option<f64>) -> String {
     // Adding nothing turns a negative zero into a positive one.
     difference
         .map_or("–".to_owned(), |difference| format!("{:+.1}", difference * 100.0 + 0.0).replace('-', "−"))
 }
 
-fn probability(p_value: f64) -> String {
+pub(super) fn probability(p_value: f64) -> String {
     if p_value < 0.0001 { "below 0.0001".to_owned() } else { format!("{p_value:.4}") }
 }
 

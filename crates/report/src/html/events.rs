@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use maud::{Markup, html};
 use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict};
 use planproof_trace::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, TimeOfDay, ToolCall, ToolResult,
-    Trace,
+    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind, Tally,
+    TimeOfDay, ToolCall, ToolResult, Trace,
 };
 
 use super::NAME_CHARACTERS_MAX;
@@ -69,7 +69,13 @@ fn executed_calls(case: &Case, events: &[Event]) -> Vec<usize> {
                     *answer = Some(result);
                 }
             }
-            EventKind::Query { .. } | EventKind::Turn { .. } | EventKind::End(_) => {}
+            EventKind::Query { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Spec { .. }
+            | EventKind::Section { .. }
+            | EventKind::Correction { .. }
+            | EventKind::Tally(_)
+            | EventKind::End(_) => {}
         }
     }
     calls.retain(|(.., answer)| answer.is_some_and(|answer| !answer.is_error));
@@ -107,6 +113,14 @@ enum Row<'a> {
     Call(CallRow<'a>),
     /// An answer that came later than right behind its call.
     Result(&'a ToolResult),
+    /// The agent keeps to a specification from here on.
+    Spec { name: &'a str, continuation: Continuation },
+    /// What the environment wrote, where it is more than the answer of a tool.
+    Section { at: u64, state: &'a str, text: &'a str },
+    /// The model was corrected.
+    Correction { at: u64, violation: &'a str, appended: &'a str },
+    /// What all corrections together took.
+    Tally(Tally),
 }
 
 struct CallRow<'a> {
@@ -148,7 +162,8 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                 // What a model said last is mostly the agent's answer, which comes next.
                 let said = events.peek().map(|(_, next)| *next).filter(|next| is_answer(next, text));
                 let text = if said.is_some() { "" } else { text };
-                let is_cut = matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
+                let is_cut =
+                    matches!(finish, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Cut);
                 if !text.is_empty() || *calls > 1 || is_cut {
                     rows.push(Row::Turn {
                         at: event.at,
@@ -194,11 +209,36 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                 }
             }
             EventKind::Result(result) => rows.push(Row::Result(result)),
+            EventKind::Spec { name, continuation } => {
+                rows.push(Row::Spec { name, continuation: *continuation });
+            }
+            EventKind::Section { state, author: Author::Environment, text }
+                if !repeats_answer(&rows, text) =>
+            {
+                rows.push(Row::Section { at: event.at, state, text });
+            }
+            // The question stands above, and what the model wrote in its turns.
+            EventKind::Section { .. } => {}
+            EventKind::Correction { violation, appended, .. } => {
+                rows.push(Row::Correction { at: event.at, violation, appended });
+            }
+            EventKind::Tally(tally) if tally.corrections > 0 => rows.push(Row::Tally(*tally)),
+            EventKind::Tally(_) => {}
             // The end is shown whether or not there is room for all rows.
             EventKind::End(_) => {}
         }
     }
     rows
+}
+
+/// Whether the row before is a tool's answer in these words.
+fn repeats_answer(rows: &[Row<'_>], text: &str) -> bool {
+    let answer = match rows.last() {
+        Some(Row::Call(row)) => row.answer,
+        Some(Row::Result(result)) => Some(*result),
+        _ => None,
+    };
+    answer.is_some_and(|answer| answer.text.trim() == text)
 }
 
 fn is_answer(event: &Event, said: &str) -> bool {
@@ -217,6 +257,7 @@ fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup
                 @match finish {
                     FinishReason::Length => span.quiet { "was cut off at its token limit" },
                     FinishReason::ContentFilter => span.quiet { "was cut off by the provider for its content" },
+                    FinishReason::Cut => span.quiet { "was broken off: nothing more of it was of use" },
                     FinishReason::Stop | FinishReason::ToolCalls => {},
                 }
             },
@@ -226,7 +267,37 @@ fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup
                 @if row.is_wrong { (first_wrong(case, verdict)) }
             },
             Row::Result(result) => li { (answer(result, true)) },
+            Row::Spec { name, continuation } => li {
+                span.what { "specification" } " "
+                code { (Foreign::short(name, NAME_CHARACTERS_MAX)) } " "
+                span.quiet { "the model " (way(*continuation)) }
+            },
+            Row::Section { at, state, text } => li {
+                @if is_dated { (time(*at)) }
+                span.what { (Foreign::short(state, NAME_CHARACTERS_MAX)) } " " (said(text))
+            },
+            Row::Correction { at, violation, appended } => li {
+                @if is_dated { (time(*at)) }
+                span.what { "corrected" } " " (said(violation))
+                @if !appended.trim().is_empty() { " " span.quiet { "goes on after" } " " code { (Foreign::short(appended.trim(), NAME_CHARACTERS_MAX)) } }
+            },
+            Row::Tally(tally) => li {
+                span.quiet {
+                    (counted(tally.corrections, "correction", "corrections")) "; "
+                    (counted(tally.discarded_tokens, "token", "tokens")) " discarded, "
+                    (counted(tally.repeated_tokens, "token", "tokens")) " sent again"
+                }
+            },
         }
+    }
+}
+
+/// How a model is asked, in words.
+fn way(continuation: Continuation) -> &'static str {
+    match continuation {
+        Continuation::Text => "continues plain text",
+        Continuation::PartialTurn => "continues its own message",
+        Continuation::Chat => "is told to go on with its text",
     }
 }
 
@@ -306,5 +377,6 @@ fn limit_words(limit: LimitKind, value: u64) -> String {
         LimitKind::WallMilliseconds => seconds(value as f64 / 1000.0),
         LimitKind::Iterations => counted(value, "iteration", "iterations"),
         LimitKind::OutputBytes => format!("{} bytes of output", count(value)),
+        LimitKind::TextBytes => format!("{} bytes of text", count(value)),
     }
 }

@@ -9,21 +9,27 @@ use maud::{Escaper, Render};
 /// invisible, reorder their neighbours or are no text at all are named instead (`⟨U+202E⟩`, `␀`), and it can be cut
 /// short. It renders escaped, in elements and in attributes alike; everything from outside goes through it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Foreign<'a>(Cow<'a, str>);
+pub(crate) struct Foreign<'a>(Cow<'a, str>);
 
 impl<'a> Foreign<'a> {
     /// All of the text.
-    pub(super) fn whole(text: &'a str) -> Self {
+    pub(crate) fn whole(text: &'a str) -> Self {
         if text.chars().all(is_plain) { Self(Cow::Borrowed(text)) } else { Self(Cow::Owned(named(text))) }
     }
 
     /// At most `characters_max` characters of it, and how many were left out.
-    pub(super) fn short(text: &'a str, characters_max: usize) -> Self {
+    pub(crate) fn short(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
         let left_out = text[end..].chars().count();
         let mut shown = Self::whole(&text[..end]).0.into_owned();
         shown += &format!("… ({} more characters)", count(left_out as u64));
         Self(Cow::Owned(shown))
+    }
+
+    /// At most `characters_max` characters of it, with a mark where more was left out.
+    pub(crate) fn cut(text: &'a str, characters_max: usize) -> Self {
+        let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
+        Self(Cow::Owned(Self::whole(&text[..end]).0.into_owned() + "…"))
     }
 
     /// [`short`](Self::short) of a text that was only made for this.
@@ -32,7 +38,7 @@ impl<'a> Foreign<'a> {
     }
 
     /// As plain text, not escaped.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -37,6 +37,7 @@ impl<'a> Conversation<'a> {
             stop_reason: "unknown",
             limit: None,
             turns: 0,
+            is_text: false,
         };
         writer.add(&case.query, Role::User { source: "input" });
         for event in trace.map_or(&[][..], |trace| &trace.events) {
@@ -82,6 +83,8 @@ struct Writer<'a> {
     stop_reason: &'static str,
     limit: Option<Limit>,
     turns: u32,
+    /// The agent is made from a specification.
+    is_text: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -103,7 +106,8 @@ impl<'a> Writer<'a> {
             EventKind::Turn { text, calls, finish, .. } => {
                 self.turns += 1;
                 self.stop_reason = stop_reason(*finish);
-                self.add_turn(text, Some(*calls));
+                // The calls of an agent made from a specification stand in its text.
+                self.add_turn(text, (!self.is_text).then_some(*calls));
             }
             EventKind::Call(call) => {
                 let open = self.open.as_mut().filter(|open| open.calls != Some(0));
@@ -132,6 +136,9 @@ impl<'a> Writer<'a> {
                 let role = Role::Tool { tool_call_id: id, function: self.names.get(id).copied(), error };
                 self.add(&result.text, role);
             }
+            EventKind::Spec { .. } => self.is_text = true,
+            // All of it stands in the turns and results.
+            EventKind::Section { .. } | EventKind::Correction { .. } | EventKind::Tally(_) => {}
             EventKind::End(reason) => self.end(reason),
         }
     }
@@ -153,7 +160,9 @@ impl<'a> Writer<'a> {
                 let (kind, units) = match limit {
                     LimitKind::WallMilliseconds => ("time", *value as f64 / 1000.0),
                     LimitKind::Iterations if self.turns > 0 => ("turn", *value as f64),
-                    LimitKind::Iterations | LimitKind::OutputBytes => ("custom", *value as f64),
+                    LimitKind::Iterations | LimitKind::OutputBytes | LimitKind::TextBytes => {
+                        ("custom", *value as f64)
+                    }
                 };
                 let reason = format!("limit reached: {limit} {value}");
                 self.limit = Some(Limit { kind, limit: units, reason });
@@ -175,7 +184,7 @@ fn tool_call(call: &planproof_trace::ToolCall) -> ToolCall<'_> {
 
 fn stop_reason(finish: FinishReason) -> &'static str {
     match finish {
-        FinishReason::Stop => "stop",
+        FinishReason::Stop | FinishReason::Cut => "stop",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Length => "max_tokens",
         FinishReason::ContentFilter => "content_filter",

@@ -1,8 +1,10 @@
 //! Tests of the reports, through the public interface.
 
+mod agents;
 mod campaigns;
 mod compare;
 mod csv;
+mod drawing;
 mod html;
 mod inspect;
 mod junit;

@@ -1,5 +1,6 @@
 //! What a monitor tells of a run.
 
+pub use planproof_trace::Author;
 use planproof_trace::ToolCall;
 
 use crate::{Handler, StateId};
@@ -17,17 +18,6 @@ pub enum Step {
     Ended,
 }
 
-/// Who wrote the content of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Author {
-    /// Whoever asks: the question.
-    User,
-    /// The model.
-    Model,
-    /// The environment.
-    Environment,
-}
-
 /// A state of a run with its content.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Section<'m> {
@@ -39,6 +29,8 @@ pub struct Section<'m> {
     pub content: &'m str,
     /// The call that the content completed.
     pub call: Option<&'m Call>,
+    /// The content stays as it is, whatever comes.
+    pub is_complete: bool,
 }
 
 /// A call that the content of a state completed.

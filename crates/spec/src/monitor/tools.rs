@@ -29,7 +29,7 @@ pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
 }
 
 /// The arguments that a text means for a tool. A tool without parameters ignores the text, and one whose only parameter is
-/// a string takes it as it is. For any other the text is a JSON object that fits the tool's schema.
+/// a string takes it as it is, unless it is a JSON object with just that string. For any other the text is a JSON object that fits the tool's schema.
 ///
 /// # Errors
 /// What is wrong with the text, for the model.
@@ -43,7 +43,14 @@ pub fn arguments_from(
     match (parameters.next(), parameters.next()) {
         (None, _) => return Ok(Arguments::none()),
         (Some((name, schema)), None) if schema.get("type").and_then(Value::as_str) == Some("string") => {
-            return Ok(Arguments::Object(Map::from_iter([(name.clone(), text.into())])));
+            // Who writes JSON all the same means what is in it.
+            let object = serde_json::from_str::<Map<String, Value>>(text).ok();
+            let is_meant = |object: &Map<String, Value>| {
+                object.len() == 1 && object.get(name).is_some_and(Value::is_string)
+            };
+            let object = object.filter(is_meant);
+            let object = object.unwrap_or_else(|| Map::from_iter([(name.clone(), text.into())]));
+            return Ok(Arguments::Object(object));
         }
         _ => {}
     }
@@ -111,7 +118,9 @@ mod tests {
     fn texts_become_arguments() {
         check(json!({"type": "object"}), "whatever", Ok(json!({})));
         let one = json!({"properties": {"query": {"type": "string"}}});
-        check(one, "{\"query\": 1}", Ok(json!({"query": "{\"query\": 1}"})));
+        check(one.clone(), "{\"query\": 1}", Ok(json!({"query": "{\"query\": 1}"})));
+        check(one.clone(), "{\"query\": \"x\"}", Ok(json!({"query": "x"})));
+        check(one, "{\"query\": \"x\", \"y\": 1}", Ok(json!({"query": "{\"query\": \"x\", \"y\": 1}"})));
         let two = json!({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
         check(two.clone(), "{\"a\": \"x\"}", Ok(json!({"a": "x"})));
         check(two.clone(), "x", Err("the input of pay must be a JSON object (expected value"));

@@ -107,6 +107,18 @@ impl Monitor {
         }
     }
 
+    /// The state of the environment that a server may have stopped at, if there is one alone.
+    pub(super) fn expected_environment(&self) -> Option<StateId> {
+        let valid = self.automaton().valid(self.position);
+        let mut states = valid.iter().copied().filter(|id| self.automaton().state(*id).is_environment);
+        let (state, None) = (states.next()?, states.next()) else { return None };
+        let needs_calls = match &self.automaton().state(state).handler {
+            Some(handler) => handler.value.needs_calls(),
+            None => true,
+        };
+        (!needs_calls || self.calls.len() > self.calls_from).then_some(state)
+    }
+
     fn write_line_break(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push('\n');

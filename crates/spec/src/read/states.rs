@@ -9,7 +9,7 @@ use crate::read::tree::{Form, Node};
 use crate::{ContentRule, Handler, Pattern, Span, Spanned, State};
 
 /// Properties of a state.
-const PROPERTIES: [&str; 4] = [":text", ":flags", ":handler", ":content"];
+const PROPERTIES: [&str; 5] = [":text", ":about", ":flags", ":handler", ":content"];
 /// Content rules.
 const RULES: [&str; 6] = ["tool", "arguments", "label", "matches", "json", "max-length"];
 const STATE_HELP: &str = "write (NAME (:text \"PROMPT\"))";
@@ -42,6 +42,7 @@ impl Reader<'_> {
             name: Spanned::new(name.to_owned(), head.span),
             // Taken where there is none, which is a fault of its own.
             prompt: Spanned::new(format!("[{name}]"), head.span),
+            about: None,
             is_environment: false,
             handler: None,
             content: Vec::new(),
@@ -58,6 +59,7 @@ impl Reader<'_> {
                         state.prompt = prompt;
                     }
                 }
+                ":about" => state.about = self.words(":about", body, clause.span),
                 ":flags" => state.is_environment = self.flags(body),
                 ":handler" => state.handler = self.handler(body, clause.span),
                 _ => state.content = self.content(body),

@@ -2,7 +2,7 @@
 
 use planproof_spec::{
     Automaton, CallPattern, Compat, ContentRule, Example, ExampleCall, ExampleStep, Handler, Pattern,
-    Predicate, RequirementKind, Span, Spec, State, Test, load,
+    Predicate, RequirementKind, Span, Spanned, Spec, State, Test, load,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -33,13 +33,20 @@ fn any_prompt(index: usize) -> impl Strategy<Value = String> {
     any_text().prop_map(move |text| format!("<{index}{}>", text.replace(['\n', '\r'], " ")))
 }
 
+/// What a model is told; never blank.
+fn any_words() -> impl Strategy<Value = Option<Spanned<String>>> {
+    prop::option::of(any_text().prop_map(|text| format!("{text}.").into()))
+}
+
 fn any_states() -> impl Strategy<Value = Vec<State>> {
     let prompts = (any_prompt(0), any_prompt(1), any_prompt(2));
-    (prompts, any_content(), prop::sample::select(&Handler::ALL[..])).prop_map(
-        |(prompts, content, handler)| {
+    (prompts, any_content(), prop::sample::select(&Handler::ALL[..]), (any_words(), any_words())).prop_map(
+        |(prompts, content, handler, about)| {
             let mut states = states(true);
             states[0].prompt = prompts.0.into();
             states[0].content = content.into_iter().map(Into::into).collect();
+            states[0].about = about.0;
+            states[1].about = about.1;
             states[1].prompt = prompts.1.into();
             states[1].is_environment = true;
             states[1].handler = Some(handler.into());
@@ -86,18 +93,21 @@ fn any_spec() -> impl Strategy<Value = Spec> {
     let predicates = prop::collection::vec(any_predicate(), 0..3);
     let examples = || prop::collection::vec(any_example(), 0..2);
     (
-        any_states(),
+        (any_words(), any_states()),
         any_behavior(),
         prop::collection::vec(any_requirement(true), 0..3),
         predicates,
         examples(),
         examples(),
     )
-        .prop_map(|(states, behavior, mut requirements, predicates, accepts, rejects)| {
-            let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
-            requirements.push(requirement(call));
-            Spec { name: "random".to_owned().into(), states, behavior, requirements, accepts, rejects }
-        })
+        .prop_map(
+            |((instructions, states), behavior, mut requirements, predicates, accepts, rejects)| {
+                let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
+                requirements.push(requirement(call));
+                let name = "random".to_owned().into();
+                Spec { name, instructions, states, behavior, requirements, accepts, rejects }
+            },
+        )
 }
 
 proptest! {

@@ -26,6 +26,7 @@ pub(crate) fn state(name: &str, prompt: &str) -> State {
     State {
         name: name.to_owned().into(),
         prompt: prompt.to_owned().into(),
+        about: None,
         is_environment: false,
         handler: None,
         content: Vec::new(),
@@ -44,6 +45,7 @@ pub(crate) fn states(with_calls: bool) -> Vec<State> {
 pub(crate) fn spec(behavior: Formula, requirements: Vec<Requirement>, with_calls: bool) -> Spec {
     Spec {
         name: "random".to_owned().into(),
+        instructions: None,
         states: states(with_calls),
         behavior,
         requirements,

@@ -105,7 +105,10 @@ fn check(case: &Case, variant: &Variant, mutation: Mutation) {
     }
 }
 
-fn shape(case: &Case) -> Vec<(usize, usize, Vec<(u32, u32)>)> {
+/// A constraint by its numbers, with the sentences and sub-sentences that state it.
+type Placed = (usize, usize, Vec<(u32, u32)>);
+
+fn shape(case: &Case) -> Vec<Placed> {
     let places = |sources: &[planproof_synth::Source]| {
         sources.iter().map(|source| (source.sentence, source.sub_sentence)).collect()
     };
@@ -135,7 +138,7 @@ fn variants_are_cases_that_mean_the_same() {
                         assert_eq!(mutator().mutate(case, mutation, seed).as_ref(), Ok(&variant));
                     }
                     Err(NoVariant::FewTopics { .. }) => {
-                        assert!(case.actions.len() > 20 || mutation == Mutation::Topic)
+                        assert!(case.actions.len() > 20 || mutation == Mutation::Topic);
                     }
                     Err(NoVariant::NoStructure) => assert_eq!(mutation, Mutation::Structure),
                     Err(other) => panic!("{}: {other}", case.id),

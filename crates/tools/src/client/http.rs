@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -13,10 +12,7 @@ use http_body_util::{BodyExt, Collected, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::client::legacy::Error as ClientError;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -25,14 +21,8 @@ use sse_stream::{Sse, SseStream};
 use thiserror::Error;
 
 use super::{MESSAGE_BYTES_MAX, ServerError};
+use crate::connections::{Connections, ConnectionsError, innermost};
 use crate::refusal::shortened;
-
-/// How long the setting up of a TCP connection may take.
-const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-
-/// How long an unused connection is kept. Shorter than servers do (5 seconds are common), because a call that meets
-/// a connection which is just being closed fails, and it cannot be known whether it may be repeated.
-const IDLE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Most bytes read of a reply that is no success.
 const ERROR_BYTES_MAX: usize = 64 << 10;
@@ -61,11 +51,6 @@ pub(super) enum HttpError {
     Request(String),
 }
 
-enum Connections {
-    Plain(Client<HttpConnector, Full<Bytes>>),
-    Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
-}
-
 /// One server, with the connections to it and the token that it is sent.
 #[derive(Clone)]
 pub(super) struct HttpClient(Arc<Endpoint>);
@@ -78,26 +63,10 @@ struct Endpoint {
 
 impl HttpClient {
     pub(super) fn new(uri: Uri, authorization: Option<HeaderValue>) -> Result<Self, ServerError> {
-        let mut pool = Client::builder(TokioExecutor::new());
-        pool.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIME_MAX);
-        let mut tcp = HttpConnector::new();
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT_TIME_MAX));
-        let connections = match uri.scheme_str() {
-            Some("http") => Connections::Plain(pool.build(tcp)),
-            Some("https") => {
-                tcp.enforce_http(false);
-                // The provider is named, because rustls panics when it has to choose between two.
-                let builder = HttpsConnectorBuilder::new()
-                    .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-                    .map_err(|error| ServerError::Certificates { reason: error.to_string() })?;
-                Connections::Encrypted(pool.build(builder.https_only().enable_http1().wrap_connector(tcp)))
-            }
-            _ => {
-                let reason = "it begins with neither http:// nor https://".to_owned();
-                return Err(ServerError::InvalidUrl { reason });
-            }
-        };
+        let connections = Connections::new(&uri).map_err(|error| match error {
+            ConnectionsError::Scheme => ServerError::InvalidUrl { reason: error.to_string() },
+            ConnectionsError::Certificates(reason) => ServerError::Certificates { reason },
+        })?;
         let authorization = authorization.map(|mut value| {
             value.set_sensitive(true);
             value
@@ -136,10 +105,7 @@ impl HttpClient {
         if let Some(session) = session {
             own.insert(SESSION, header(&session)?);
         }
-        let sent = match &self.0.connections {
-            Connections::Plain(client) => client.request(request).await,
-            Connections::Encrypted(client) => client.request(request).await,
-        };
+        let sent = self.0.connections.request(request).await;
         sent.map_err(|error| HttpError::from_client(&error))
     }
 }
@@ -179,15 +145,6 @@ impl HttpError {
         };
         Self::Status { status, details }
     }
-}
-
-/// The deepest cause of an error, where the operating system speaks.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
 }
 
 impl From<HttpError> for Failure {

@@ -10,6 +10,8 @@ mod http;
 mod mcp_http;
 mod mcp_streams;
 mod mock;
+mod pages;
+mod wiki;
 
 use std::sync::Arc;
 

@@ -4,7 +4,10 @@ use serde_json::Map;
 use thiserror::Error;
 
 use super::{Defaults, FINISH_WORDS, default_finish, is_bare};
-use crate::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult, Usage};
+use crate::{
+    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, LimitKind, Tally, ToolCall,
+    ToolResult, Usage,
+};
 
 /// A text that is not in the notation.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -17,8 +20,6 @@ pub struct NotationError {
     /// What stands there: the next few characters in backticks, or `the end`.
     pub found: String,
 }
-
-const LIMITS: [LimitKind; 3] = [LimitKind::WallMilliseconds, LimitKind::Iterations, LimitKind::OutputBytes];
 
 /// Characters of the text that an error repeats.
 const FOUND_CHARS_MAX: usize = 20;
@@ -67,10 +68,18 @@ impl<'t> Parser<'t> {
             "call" => self.call(defaults)?,
             "ok" => self.result(defaults, false)?,
             "err" => self.result(defaults, true)?,
+            "spec" => self.spec()?,
+            "section" => self.section()?,
+            "correct" => EventKind::Correction {
+                violation: self.string()?,
+                appended: self.string()?,
+                discarded_bytes: self.discarded()?,
+            },
+            "tally" => self.tally()?,
             "answer" => EventKind::End(EndReason::Answered { text: self.string()? }),
             "limit" => {
-                let words = LIMITS.map(|limit| (limit.as_str(), limit));
-                let limit = self.one_of(&words, "`wall_ms`, `iterations` or `output_bytes`")?;
+                let words = LimitKind::ALL.map(|limit| (limit.as_str(), limit));
+                let limit = self.one_of(&words, "`wall_ms`, `iterations`, `output_bytes` or `text_bytes`")?;
                 EventKind::End(EndReason::LimitReached { limit, value: self.number()? })
             }
             "failed" => EventKind::End(EndReason::AgentFailed { reason: self.string()? }),
@@ -78,7 +87,7 @@ impl<'t> Parser<'t> {
             _ => {
                 self.offset = start;
                 return Err(self
-                    .error("an event: query, turn, say, call, ok, err, answer, limit, failed or unscored"));
+                    .error("an event: query, turn, say, call, ok, err, spec, section, correct, tally, answer, limit, failed or unscored"));
             }
         };
         Ok(Event { at, kind })
@@ -98,7 +107,7 @@ impl<'t> Parser<'t> {
 
     fn turn_end(&mut self, text: String, calls: u32) -> Result<EventKind, NotationError> {
         let finish = if self.eat_option("finish=") {
-            self.one_of(&FINISH_WORDS, "`stop`, `tool_calls`, `length` or `content_filter`")?
+            self.one_of(&FINISH_WORDS, "`stop`, `tool_calls`, `length`, `content_filter` or `cut`")?
         } else {
             default_finish(calls)
         };
@@ -107,11 +116,47 @@ impl<'t> Parser<'t> {
     }
 
     fn tokens(&mut self) -> Result<Usage, NotationError> {
-        let input_tokens = self.number()?;
+        let (input_tokens, output_tokens) = self.pair("`/` and the tokens written")?;
+        Ok(Usage { input_tokens, output_tokens })
+    }
+
+    /// Two numbers with a `/` between them.
+    fn pair(&mut self, second: &str) -> Result<(u64, u64), NotationError> {
+        let first = self.number()?;
         if !self.eat(b'/') {
-            return Err(self.error("`/` and the tokens written"));
+            return Err(self.error(second));
         }
-        Ok(Usage { input_tokens, output_tokens: self.number()? })
+        Ok((first, self.number()?))
+    }
+
+    fn spec(&mut self) -> Result<EventKind, NotationError> {
+        let name = self.name("the specification's name")?;
+        let words = Continuation::ALL.map(|way| (way.as_str(), way));
+        let continuation = self.one_of(&words, "`text`, `partial_turn` or `chat`")?;
+        Ok(EventKind::Spec { name, continuation })
+    }
+
+    fn section(&mut self) -> Result<EventKind, NotationError> {
+        let state = self.name("the state's name")?;
+        let words = Author::ALL.map(|author| (author.as_str(), author));
+        let author = self.one_of(&words, "`user`, `model` or `environment`")?;
+        Ok(EventKind::Section { state, author, text: self.optional_string()? })
+    }
+
+    fn discarded(&mut self) -> Result<u64, NotationError> {
+        if self.eat_option("discarded=") { self.number() } else { Ok(0) }
+    }
+
+    fn tally(&mut self) -> Result<EventKind, NotationError> {
+        let mut tally = Tally::default();
+        if self.eat_option("corrections=") {
+            (tally.corrections, tally.escalations) = self.pair("`/` and the escalations")?;
+        }
+        tally.discarded_bytes = self.discarded()?;
+        if self.eat_option("tokens=") {
+            (tally.discarded_tokens, tally.repeated_tokens) = self.pair("`/` and the repeated tokens")?;
+        }
+        Ok(EventKind::Tally(tally))
     }
 
     fn call(&mut self, defaults: &Defaults) -> Result<EventKind, NotationError> {

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Defaults, FINISH_WORDS, default_finish, is_bare};
-use crate::{Arguments, CallId, EndReason, Event, EventKind, FinishReason, ToolCall, ToolResult, Usage};
+use crate::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Tally, ToolCall, ToolResult, Usage,
+};
 
 /// Writes a list of events as one line of text, leaving out all that [`parse()`](super::parse()) fills in by itself.
 /// The line holds no line break and no control character, whatever the events hold. An empty list is the empty line.
@@ -31,6 +33,20 @@ fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
         EventKind::Turn { text, calls, finish, usage } => print_turn(out, text, *calls, *finish, *usage),
         EventKind::Call(call) => print_call(out, call, defaults),
         EventKind::Result(result) => print_result(out, result, defaults),
+        EventKind::Spec { name: spec, continuation } => {
+            push(out, format_args!("spec {} {continuation}", name(spec)));
+        }
+        EventKind::Section { state, author, text } => {
+            push(out, format_args!("section {} {author}", name(state)));
+            if !text.is_empty() {
+                push(out, format_args!(" {}", quoted(text)));
+            }
+        }
+        EventKind::Correction { violation, appended, discarded_bytes } => {
+            push(out, format_args!("correct {} {}", quoted(violation), quoted(appended)));
+            print_discarded(out, *discarded_bytes);
+        }
+        EventKind::Tally(tally) => print_tally(out, *tally),
         EventKind::End(EndReason::Answered { text }) => push(out, format_args!("answer {}", quoted(text))),
         EventKind::End(EndReason::LimitReached { limit, value }) => {
             push(out, format_args!("limit {limit} {value}"));
@@ -41,6 +57,24 @@ fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
         EventKind::End(EndReason::Unscored { reason }) => {
             push(out, format_args!("unscored {}", quoted(reason)));
         }
+    }
+}
+
+fn print_discarded(out: &mut String, bytes: u64) {
+    if bytes > 0 {
+        push(out, format_args!(" discarded={bytes}"));
+    }
+}
+
+fn print_tally(out: &mut String, tally: Tally) {
+    let Tally { corrections, escalations, discarded_bytes, discarded_tokens, repeated_tokens } = tally;
+    out.push_str("tally");
+    if (corrections, escalations) != (0, 0) {
+        push(out, format_args!(" corrections={corrections}/{escalations}"));
+    }
+    print_discarded(out, discarded_bytes);
+    if (discarded_tokens, repeated_tokens) != (0, 0) {
+        push(out, format_args!(" tokens={discarded_tokens}/{repeated_tokens}"));
     }
 }
 

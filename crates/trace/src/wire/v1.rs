@@ -12,8 +12,18 @@
 //! - `seed` is a decimal string: many JSON readers lose digits of numbers above 2^53.
 //! - `model` is null where the agent's loop is not ours.
 //! - A call whose arguments are no JSON object has `arguments_text` (a string) instead of `arguments`.
-//! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`) and `value`;
+//! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`, `text_bytes`) and
+//!   `value`;
 //!   `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
+//!
+//! An agent made from a specification has more types of lines:
+//!
+//! ```text
+//! {"at":1,"type":"spec","name":"react","continuation":"text"}
+//! {"at":2,"type":"section","state":"Ques","author":"user","text":"Do A."}
+//! {"at":4,"type":"correction","violation":"[Answer] may not come next","appended":"[Action]","discarded_bytes":17}
+//! {"at":9,"type":"tally","corrections":1,"escalations":0,"discarded_bytes":17,"discarded_tokens":4,"repeated_tokens":220}
+//! ```
 //!
 //! A field that the schema does not know is an error, so that a misspelt one is not silently dropped.
 

@@ -1,8 +1,8 @@
 //! Arbitrary events, nastier than any real ones.
 
 use planproof_trace::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LimitKind, ToolCall, ToolResult,
-    Usage,
+    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind,
+    Tally, ToolCall, ToolResult, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -58,11 +58,7 @@ fn tokens() -> impl Strategy<Value = u64> {
 }
 
 fn end() -> impl Strategy<Value = EndReason> {
-    let limit = prop::sample::select(vec![
-        LimitKind::WallMilliseconds,
-        LimitKind::Iterations,
-        LimitKind::OutputBytes,
-    ]);
+    let limit = prop::sample::select(LimitKind::ALL.to_vec());
     prop_oneof![
         text().prop_map(|text| EndReason::Answered { text }),
         (limit, any::<u64>()).prop_map(|(limit, value)| EndReason::LimitReached { limit, value }),
@@ -77,6 +73,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
         FinishReason::ToolCalls,
         FinishReason::Length,
         FinishReason::ContentFilter,
+        FinishReason::Cut,
     ]);
     let turn = (text(), prop_oneof![0u32..4, any::<u32>()], finish, tokens(), tokens()).prop_map(
         |(text, calls, finish, input_tokens, output_tokens)| EventKind::Turn {
@@ -93,6 +90,24 @@ fn kind() -> impl Strategy<Value = EventKind> {
             .prop_map(|(id, name, arguments)| EventKind::Call(ToolCall { id, name, arguments })),
         4 => (id(), text(), any::<bool>())
             .prop_map(|(id, text, is_error)| EventKind::Result(ToolResult { id, text, is_error })),
+        1 => (text(), prop::sample::select(Continuation::ALL.to_vec()))
+            .prop_map(|(name, continuation)| EventKind::Spec { name, continuation }),
+        1 => (text(), prop::sample::select(Author::ALL.to_vec()), text())
+            .prop_map(|(state, author, text)| EventKind::Section { state, author, text }),
+        1 => (text(), text(), tokens()).prop_map(|(violation, appended, discarded_bytes)| {
+            EventKind::Correction { violation, appended, discarded_bytes }
+        }),
+        1 => (tokens(), tokens(), tokens(), tokens(), tokens()).prop_map(
+            |(corrections, escalations, discarded_bytes, discarded_tokens, repeated_tokens)| {
+                EventKind::Tally(Tally {
+                    corrections,
+                    escalations,
+                    discarded_bytes,
+                    discarded_tokens,
+                    repeated_tokens,
+                })
+            }
+        ),
         1 => end().prop_map(EventKind::End),
     ]
 }

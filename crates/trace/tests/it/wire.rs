@@ -98,6 +98,19 @@ fn committed_files_are_read_and_written_the_same() {
     assert_eq!(traces.iter().map(|trace| trace.header.repeat).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     assert_eq!(write(&traces), text);
 
+    let text = testdata("every_section.jsonl");
+    let trace = read_trace(&text).expect("valid");
+    assert_eq!(
+        print(&trace.events),
+        concat!(
+            r#"query "Do A." | spec react partial_turn | section Ques user "Do A." | "#,
+            r#"say "[Answer] No" finish=cut tokens=120/3 | "#,
+            r#"correct "[Answer] may not come next" "[" discarded=11 | section Tht model "I do [A]." | "#,
+            r#"section Obs environment | tally corrections=2/1 discarded=11 tokens=3/120 | limit text_bytes 1048576"#,
+        )
+    );
+    assert_eq!(write(&[trace]), text);
+
     let trace = read_trace(&testdata("unordered_fields.jsonl")).expect("valid");
     assert_eq!(print(&trace.events), r#"query "Do A." | call x {"a":2,"b":1}"#);
     assert_eq!(trace.header.model, None);
@@ -145,7 +158,7 @@ fn errors_say_where_and_what() {
     check_error("HEADER\n{\"at\":0,\"type\":\"query\"}\n", "line 2, column 23: missing field `text`");
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"quary\",\"text\":\"\"}\n",
-        "line 2, column 22: unknown variant `quary`, expected one of `query`, `turn`, `call`, `result`, `end`",
+        "line 2, column 22: unknown variant `quary`, expected one of `query`, `turn`, `call`, `result`, `spec`, `section`, `correction`, `tally`, `end`",
     );
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"end\",\"reason\":\"answered\",\"message\":\"x\"}\n",

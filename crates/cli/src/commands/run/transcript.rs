@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, Header, Usage};
+use planproof_trace::{
+    Arguments, Author, CallId, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
+};
 
 use crate::render::short;
 
@@ -60,11 +62,13 @@ pub(super) struct Transcript {
     /// Number and beginning of each call.
     calls: HashMap<CallId, (usize, u64)>,
     usage: Usage,
+    /// What the latest tool answered.
+    answered: String,
 }
 
 impl Transcript {
     pub(super) fn new(colours: Colours) -> Self {
-        Self { colours, turns: 0, calls: HashMap::new(), usage: Usage::default() }
+        Self { colours, turns: 0, calls: HashMap::new(), usage: Usage::default(), answered: String::new() }
     }
 
     /// What comes before the first event: nothing, but for a simulation.
@@ -84,7 +88,7 @@ impl Transcript {
     pub(super) fn event(&mut self, event: &Event) -> String {
         match &event.kind {
             EventKind::Query { text } => self.line("task", "1", &cut(text, WORDS_SHOWN), ""),
-            EventKind::Turn { text, calls, usage, .. } => {
+            EventKind::Turn { text, calls, finish, usage } => {
                 self.turns += 1;
                 self.usage += *usage;
                 let calls = match calls {
@@ -92,7 +96,8 @@ impl Transcript {
                     1 => Some("1 call".to_owned()),
                     calls => Some(format!("{calls} calls")),
                 };
-                let notes: Vec<String> = calls.into_iter().chain(tokens(*usage)).collect();
+                let broken_off = (*finish == FinishReason::Cut).then(|| "broken off".to_owned());
+                let notes: Vec<String> = calls.into_iter().chain(broken_off).chain(tokens(*usage)).collect();
                 self.line(&format!("turn {}", self.turns), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
             }
             EventKind::Call(call) => {
@@ -107,11 +112,34 @@ impl Transcript {
                 self.line(&format!("call {number}"), "1;33", text.trim_end(), "")
             }
             EventKind::Result(result) => {
+                result.text.trim().clone_into(&mut self.answered);
                 let (number, begun) = self.calls.get(&result.id).copied().unwrap_or((0, event.at));
                 let (label, colour) = if result.is_error { ("error", "1;31") } else { ("ok", "1;32") };
                 let taken = time(event.at.saturating_sub(begun));
                 self.line(&format!("{label} {number}"), colour, &cut(&result.text, CALL_SHOWN), &taken)
             }
+            EventKind::Spec { name, continuation } => {
+                let text = cut(name, WORDS_SHOWN);
+                self.line("spec", "1", &text, &format!("continuation: {continuation}"))
+            }
+            EventKind::Section { state, author: Author::Environment, text } if *text != self.answered => self
+                .line("section", "1", &format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN)), ""),
+            // The question stands above, what the model wrote in its turns, and the rest is a tool's answer.
+            EventKind::Section { .. } => String::new(),
+            EventKind::Correction { violation, appended, .. } => {
+                let appended = match cut(appended, CALL_SHOWN).as_str() {
+                    "" => String::new(),
+                    appended => format!("goes on after {appended}"),
+                };
+                self.line("correct", "1;35", &cut(violation, WORDS_SHOWN), &appended)
+            }
+            EventKind::Tally(tally) if tally.corrections > 0 => {
+                let Tally { corrections, discarded_tokens, repeated_tokens, .. } = tally;
+                let text = format!("{corrections} corrections");
+                let notes = format!("{discarded_tokens} tokens discarded, {repeated_tokens} sent again");
+                self.line("tally", "1", &text, &notes)
+            }
+            EventKind::Tally(_) => String::new(),
             EventKind::End(reason) => {
                 let (text, colour) = match reason {
                     EndReason::Answered { .. } => ("answered".to_owned(), "1;32"),

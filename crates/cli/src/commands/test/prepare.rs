@@ -382,7 +382,7 @@ fn options(
             ),
         );
     }
-    let is_external = !matches!(agent.agent, Agent::FunctionCalling(_));
+    let is_external = !agent.agent.is_in_process();
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
     allow_open_files(agent, concurrency.min(cases.len()))?;
@@ -448,8 +448,8 @@ pub(crate) fn create_row(
 
 /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
 fn allow_open_files(agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
-    let is_in_process = matches!(agent.agent, Agent::FunctionCalling(_))
-        && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"));
+    let is_in_process =
+        agent.agent.is_in_process() && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"));
     if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
 }
 

@@ -96,6 +96,8 @@ impl EventNarrator {
 }
 
 impl Narrator for EventNarrator {
+    type Request = ChatRequest;
+
     fn begin(&mut self, out: &mut Events) {
         self.tell_response("response.created", Outcome::InProgress, out);
         self.tell_response("response.in_progress", Outcome::InProgress, out);

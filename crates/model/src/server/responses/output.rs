@@ -156,7 +156,7 @@ impl Outcome<'_> {
     pub(super) fn status(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
-            Self::Ended(FinishReason::Stop | FinishReason::ToolCalls, _) => "completed",
+            Self::Ended(FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Cut, _) => "completed",
             Self::Ended(FinishReason::Length | FinishReason::ContentFilter, _) => "incomplete",
             Self::Failed(_) => "failed",
         }

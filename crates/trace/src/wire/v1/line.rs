@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::SCHEMA;
 use crate::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LimitKind, ToolCall, ToolResult,
-    Usage,
+    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind,
+    Tally, ToolCall, ToolResult, Usage,
 };
 
 /// As much of any line as it takes to know which type it is of.
@@ -27,6 +27,10 @@ pub(super) enum Type {
     Turn,
     Call,
     Result,
+    Spec,
+    Section,
+    Correction,
+    Tally,
     End,
 }
 
@@ -46,6 +50,23 @@ enum Finish {
     ToolCalls,
     Length,
     ContentFilter,
+    Cut,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Way {
+    Text,
+    PartialTurn,
+    Chat,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Writer {
+    User,
+    Model,
+    Environment,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -54,6 +75,7 @@ enum Limit {
     WallMs,
     Iterations,
     OutputBytes,
+    TextBytes,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -125,6 +147,52 @@ struct ResultLine<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     is_error: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpecLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    continuation: Way,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SectionLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    state: Cow<'a, str>,
+    author: Writer,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CorrectionLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    violation: Cow<'a, str>,
+    #[serde(borrow)]
+    appended: Cow<'a, str>,
+    discarded_bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TallyLine {
+    at: u64,
+    r#type: Type,
+    corrections: u64,
+    escalations: u64,
+    discarded_bytes: u64,
+    discarded_tokens: u64,
+    repeated_tokens: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -254,6 +322,42 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
+        EventKind::Spec { name, continuation } => {
+            let continuation = (*continuation).into();
+            write(&SpecLine { at, r#type: Type::Spec, name: name.into(), continuation }, out);
+        }
+        EventKind::Section { state, author, text } => {
+            let (state, author, text) = (state.into(), (*author).into(), text.into());
+            write(&SectionLine { at, r#type: Type::Section, state, author, text }, out);
+        }
+        EventKind::Correction { violation, appended, discarded_bytes } => {
+            let line = CorrectionLine {
+                at,
+                r#type: Type::Correction,
+                violation: violation.into(),
+                appended: appended.into(),
+                discarded_bytes: *discarded_bytes,
+            };
+            write(&line, out);
+        }
+        EventKind::Tally(Tally {
+            corrections,
+            escalations,
+            discarded_bytes,
+            discarded_tokens,
+            repeated_tokens,
+        }) => {
+            let line = TallyLine {
+                at,
+                r#type: Type::Tally,
+                corrections: *corrections,
+                escalations: *escalations,
+                discarded_bytes: *discarded_bytes,
+                discarded_tokens: *discarded_tokens,
+                repeated_tokens: *repeated_tokens,
+            };
+            write(&line, out);
+        }
         EventKind::End(reason) => write_end(at, reason, out),
     }
 }
@@ -301,6 +405,33 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
             let id = CallId::new(line.id);
             let text = line.text.into_owned();
             (line.at, EventKind::Result(ToolResult { id, text, is_error: line.is_error }))
+        }
+        Type::Spec => {
+            let line: SpecLine<'_> = serde_json::from_str(line)?;
+            let (name, continuation) = (line.name.into_owned(), line.continuation.into());
+            (line.at, EventKind::Spec { name, continuation })
+        }
+        Type::Section => {
+            let line: SectionLine<'_> = serde_json::from_str(line)?;
+            let (state, text) = (line.state.into_owned(), line.text.into_owned());
+            (line.at, EventKind::Section { state, author: line.author.into(), text })
+        }
+        Type::Correction => {
+            let line: CorrectionLine<'_> = serde_json::from_str(line)?;
+            let (violation, appended) = (line.violation.into_owned(), line.appended.into_owned());
+            let discarded_bytes = line.discarded_bytes;
+            (line.at, EventKind::Correction { violation, appended, discarded_bytes })
+        }
+        Type::Tally => {
+            let line: TallyLine = serde_json::from_str(line)?;
+            let tally = Tally {
+                corrections: line.corrections,
+                escalations: line.escalations,
+                discarded_bytes: line.discarded_bytes,
+                discarded_tokens: line.discarded_tokens,
+                repeated_tokens: line.repeated_tokens,
+            };
+            (line.at, EventKind::Tally(tally))
         }
         Type::End => {
             let (at, reason) = read_end(line, head.reason)?;
@@ -353,6 +484,7 @@ impl From<FinishReason> for Finish {
             FinishReason::ToolCalls => Self::ToolCalls,
             FinishReason::Length => Self::Length,
             FinishReason::ContentFilter => Self::ContentFilter,
+            FinishReason::Cut => Self::Cut,
         }
     }
 }
@@ -364,6 +496,47 @@ impl From<Finish> for FinishReason {
             Finish::ToolCalls => Self::ToolCalls,
             Finish::Length => Self::Length,
             Finish::ContentFilter => Self::ContentFilter,
+            Finish::Cut => Self::Cut,
+        }
+    }
+}
+
+impl From<Continuation> for Way {
+    fn from(continuation: Continuation) -> Self {
+        match continuation {
+            Continuation::Text => Self::Text,
+            Continuation::PartialTurn => Self::PartialTurn,
+            Continuation::Chat => Self::Chat,
+        }
+    }
+}
+
+impl From<Way> for Continuation {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Text => Self::Text,
+            Way::PartialTurn => Self::PartialTurn,
+            Way::Chat => Self::Chat,
+        }
+    }
+}
+
+impl From<Author> for Writer {
+    fn from(author: Author) -> Self {
+        match author {
+            Author::User => Self::User,
+            Author::Model => Self::Model,
+            Author::Environment => Self::Environment,
+        }
+    }
+}
+
+impl From<Writer> for Author {
+    fn from(writer: Writer) -> Self {
+        match writer {
+            Writer::User => Self::User,
+            Writer::Model => Self::Model,
+            Writer::Environment => Self::Environment,
         }
     }
 }
@@ -374,6 +547,7 @@ impl From<LimitKind> for Limit {
             LimitKind::WallMilliseconds => Self::WallMs,
             LimitKind::Iterations => Self::Iterations,
             LimitKind::OutputBytes => Self::OutputBytes,
+            LimitKind::TextBytes => Self::TextBytes,
         }
     }
 }
@@ -384,6 +558,7 @@ impl From<Limit> for LimitKind {
             Limit::WallMs => Self::WallMilliseconds,
             Limit::Iterations => Self::Iterations,
             Limit::OutputBytes => Self::OutputBytes,
+            Limit::TextBytes => Self::TextBytes,
         }
     }
 }

@@ -1,0 +1,118 @@
+//! How a model is asked to go on with a text: by what it can do.
+
+use std::sync::Arc;
+
+use planproof_model::{Capabilities, ChatRequest, CompletionRequest, Message, Settings};
+use planproof_trace::Continuation;
+
+/// Most texts that a server is asked to stop at, because several take no more. What it writes beyond another one is cut.
+const STOP_SEQUENCES_MAX: usize = 4;
+
+/// Characters at the end of the text that a model which cannot continue it is shown once more.
+const TAIL_CHARACTERS: usize = 60;
+
+/// The way to ask a model: the wished one, else the best it has. The error is a wish that it cannot fulfil.
+pub(super) fn way(
+    capabilities: Capabilities,
+    wished: Option<Continuation>,
+) -> Result<Continuation, Continuation> {
+    let can = |way: &Continuation| match way {
+        Continuation::Text => capabilities.completion,
+        Continuation::PartialTurn => capabilities.partial_turn,
+        Continuation::Chat => true,
+    };
+    match wished {
+        Some(way) if can(&way) => Ok(way),
+        Some(way) => Err(way),
+        None => Ok(Continuation::ALL.into_iter().find(can).unwrap_or(Continuation::Chat)),
+    }
+}
+
+/// What a model is asked.
+pub(super) enum Request {
+    Completion(CompletionRequest),
+    Chat(ChatRequest),
+}
+
+/// What a request is made of.
+pub(super) struct Parts<'a> {
+    /// What the model is told before everything.
+    pub(super) instructions: &'a str,
+    /// The text so far, and the bytes of it that hold the question.
+    pub(super) text: &'a str,
+    pub(super) question_end: usize,
+    /// What is wrong with what it wrote last, if the text does not show it.
+    pub(super) remark: Option<&'a str>,
+    /// How to go on, for a model that is told so.
+    pub(super) hint: Option<&'a str>,
+    pub(super) settings: Settings,
+}
+
+impl Request {
+    pub(super) fn new(way: Continuation, parts: Parts<'_>) -> Self {
+        let Parts { instructions, text, question_end, remark, hint, mut settings } = parts;
+        settings.stop.truncate(STOP_SEQUENCES_MAX);
+        let instructions = match remark.filter(|_| way != Continuation::Chat) {
+            // In front, because what follows the instructions is the text.
+            Some(remark) => format!("{remark}\n\n{instructions}"),
+            None => instructions.to_owned(),
+        };
+        if way == Continuation::Text {
+            let prompt = format!("{instructions}\n\n{text}");
+            return Self::Completion(CompletionRequest { prompt, settings, score_prompt: false });
+        }
+        let (question, rest) = text.split_at(question_end);
+        let mut messages = vec![
+            Message::System { text: instructions },
+            Message::User { text: question.trim_end().to_owned() },
+        ];
+        if !rest.trim().is_empty() {
+            messages.push(Message::Assistant { text: rest.to_owned(), calls: Vec::new() });
+            if way == Continuation::Chat {
+                messages.push(Message::User { text: go_on(text, hint) });
+            }
+        }
+        Self::Chat(ChatRequest { messages, previous: None, tools: Arc::from([]), settings })
+    }
+
+    /// The bytes of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Completion(request) => request.prompt.len(),
+            Self::Chat(request) => request.messages.iter().map(bytes).sum(),
+        }
+    }
+}
+
+fn bytes(message: &Message) -> usize {
+    match message {
+        Message::System { text } | Message::User { text } => text.len(),
+        Message::Assistant { text, .. } | Message::Tool { text, .. } => text.len(),
+    }
+}
+
+/// The instruction for a model that cannot continue a message of its own.
+fn go_on(text: &str, hint: Option<&str>) -> String {
+    let begin = text.char_indices().rev().nth(TAIL_CHARACTERS - 1).map_or(0, |(at, _)| at);
+    let hint = hint.map(|hint| format!("{hint} ")).unwrap_or_default();
+    format!(
+        "{hint}Go on writing right where your text ends. Do not repeat any of it, and write nothing else. It ends with:\n{}",
+        &text[begin..]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_way_is_taken_or_the_wished_one() {
+        let able =
+            |completion, partial_turn| Capabilities { completion, partial_turn, ..Capabilities::default() };
+        assert_eq!(way(able(true, true), None), Ok(Continuation::Text));
+        assert_eq!(way(able(false, true), None), Ok(Continuation::PartialTurn));
+        assert_eq!(way(able(false, false), None), Ok(Continuation::Chat));
+        assert_eq!(way(able(true, true), Some(Continuation::Chat)), Ok(Continuation::Chat));
+        assert_eq!(way(able(false, true), Some(Continuation::Text)), Err(Continuation::Text));
+    }
+}

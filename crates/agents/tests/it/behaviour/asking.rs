@@ -1,0 +1,180 @@
+//! Each way of asking, streamed and whole.
+
+use planproof_agents::{BehaviourError, instructions};
+use planproof_tools::Toolbox as _;
+use planproof_trace::{Continuation, EventKind};
+
+use super::*;
+
+fn script() -> [Line; 4] {
+    [
+        stop(
+            "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] It shines.\n[Answer] Done.",
+        ),
+        // The server leaves the mark out at which it stopped; and the tool has another name.
+        stop("[Thought] Now the bread. ö\n[Action] BAKE\n[Action Input] {\"loaves\": 2}\n"),
+        // What may not come, and is cut off.
+        stop("[Answer] Done.\n[Thought] Or not?"),
+        // It goes on from where the monitor left it, and writes on after the end.
+        stop("Final Thought] Both are done.\n[Answer] Done. [Question] And now?"),
+    ]
+}
+
+const CHAT: Capabilities = Capabilities { completion: false, ..WHOLE };
+const PARTIAL: Capabilities = Capabilities { partial_turn: true, ..CHAT };
+
+#[tokio::test]
+async fn a_text_is_continued() {
+    let model = Scripted::new(WHOLE, 1, script());
+    let events = run(&model, spec_of("react")).await;
+    insta::assert_snapshot!(events);
+    let told = instructions(&spec_of("react"), tools().tools());
+    let asked = model.asked();
+    assert_eq!(asked[0], format!("{told}\n\n[Question] {QUERY}\n"));
+    let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
+    assert_eq!(asked[1], format!("{told}\n\n[Question] {QUERY}\n{written}"));
+    assert!(asked[3].ends_with("[Observation] bake is done\n["), "{}", asked[3]);
+}
+
+#[tokio::test]
+async fn a_turn_of_its_own_is_continued() {
+    let model = Scripted::new(PARTIAL, 1, script());
+    run(&model, spec_of("react")).await;
+    let asked = model.asked();
+    let told = instructions(&spec_of("react"), tools().tools());
+    assert_eq!(asked[0], format!("<system>{told}<user>[Question] {QUERY}"));
+    let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
+    assert_eq!(asked[1], format!("<system>{told}<user>[Question] {QUERY}<assistant>{written}"));
+    assert!(asked[3].ends_with("[Observation] bake is done\n["), "{}", asked[3]);
+}
+
+#[tokio::test]
+async fn what_a_chat_repeats_is_taken_off() {
+    let mut script = script();
+    script[1].text = format!("[Observation] wash is done\n{}", script[1].text);
+    script[3].text = format!("[{}", script[3].text);
+    let model = Scripted::new(CHAT, 1, script);
+    let events = run(&model, spec_of("react")).await;
+    assert!(events.ends_with("answer \"Done.\"\n") && events.contains("spec react chat\n"), "{events}");
+    let asked = model.asked();
+    let told = instructions(&spec_of("react"), tools().tools());
+    assert_eq!(asked[0], format!("<system>{told}<user>[Question] {QUERY}"));
+    insta::assert_snapshot!(asked[3].split_once("<assistant>").unwrap().1);
+}
+
+/// What is the same however the model is asked: all but its turns, and the way.
+fn essence(events: &[Event]) -> Vec<EventKind> {
+    let kinds = events.iter().map(|event| event.kind.clone());
+    let is_essential = |kind: &EventKind| {
+        !matches!(
+            kind,
+            EventKind::Turn { .. }
+                | EventKind::Spec { .. }
+                | EventKind::Correction { .. }
+                | EventKind::Tally(_)
+        )
+    };
+    kinds.filter(is_essential).collect()
+}
+
+#[tokio::test]
+async fn all_ways_come_to_the_same() {
+    let mut seen = Vec::new();
+    for capabilities in [WHOLE, CHAT, PARTIAL] {
+        for streaming in [false, true] {
+            for piece in [1, 3, 7, 1000] {
+                let model = Scripted::new(Capabilities { streaming, ..capabilities }, piece, script());
+                let events = events_of(&agent(&model, spec_of("react")), limits(50)).await;
+                seen.push(essence(&events));
+            }
+        }
+    }
+    assert!(seen.iter().all(|events| *events == seen[0]), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_stream_is_cut_where_it_goes_wrong() {
+    let model = Scripted::new(STREAMED, 4, script());
+    insta::assert_snapshot!(run(&model, spec_of("react")).await);
+}
+
+#[tokio::test]
+async fn an_output_cut_at_its_length_is_asked_to_go_on() {
+    let script = [length(" I"), length(" think"), length(" well.\n[Answer"), length("] Yes"), stop(".")];
+    let model = Scripted::new(STREAMED, 2, script);
+    let events = run(&model, spec_of("cot")).await;
+    assert!(
+        events.contains("section Tht model \"I think well.\"") && events.ends_with("answer \"Yes.\"\n"),
+        "{events}"
+    );
+    assert!(!events.contains("correct"), "{events}");
+}
+
+#[tokio::test]
+async fn the_model_is_told_what_is_wrong_with_its_content() {
+    let script = [
+        stop("[Thought] I bake.\n[Action] Fly\n[Action Input] {}"),
+        stop(" bake\n[Action Input] {\"loaves\": 0}\n[Observation]"),
+        stop(" {\"loaves\": 1}\n[Observation]"),
+        stop("[Final Thought] f\n[Answer] a"),
+    ];
+    for capabilities in [WHOLE, CHAT, PARTIAL] {
+        let model = Scripted::new(capabilities, 1, script.clone());
+        let events = run(&model, spec_of("react")).await;
+        let asked = model.asked();
+        assert!(asked[1].contains("\"Fly\" is no tool; write one of wash, bake, say"), "{}", asked[1]);
+        assert!(
+            asked[2].contains("the input does not fit the schema of bake: at /loaves: 0 is less than"),
+            "{}",
+            asked[2]
+        );
+        assert!(!asked[3].contains("is less than"), "what is mended is not told again: {}", asked[3]);
+        assert!(
+            events.contains("call bake {\"loaves\":1}") && events.ends_with("answer \"a\"\n"),
+            "{events}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn calls_run_in_their_order_and_answer_in_it() {
+    let automaton = spec(
+        r#"(define several (:states
+            (Q (:text "[Q]"))
+            (A (:text "[Act]") (:content tool))
+            (I (:text "[In]") (:content arguments))
+            (O (:text "[Out]") (:flags :env-input) (:handler run-calls))
+            (E (:text "[End]")))
+          (:behavior (next Q (always (next A I)) O E)))"#,
+    );
+    let model = Scripted::new(
+        WHOLE,
+        1,
+        [
+            stop("[Act] say\n[In] {\"a\": 1}\n[Act] wash\n[In] x\n[Act] bake\n[In] {\"loaves\": 1}\n"),
+            stop(" ok"),
+        ],
+    );
+    insta::assert_snapshot!(run(&model, automaton).await);
+}
+
+#[test]
+fn what_cannot_be_asked_or_done_is_refused() {
+    let refused = |model: &Arc<Scripted>, name, continuation| {
+        let options = BehaviourOptions { continuation, ..BehaviourOptions::default() };
+        BehaviourAgent::new(Arc::clone(model) as Arc<_>, name, options).err()
+    };
+    let model = Scripted::new(CHAT, 1, []);
+    let found = refused(&model, spec_of("react"), Some(Continuation::Text));
+    assert_eq!(
+        found.map(|error| error.to_string()),
+        Some("sim/scripted cannot be asked in the way \"text\"".to_owned())
+    );
+    assert_eq!(refused(&model, spec_of("react"), Some(Continuation::Chat)), None);
+    let nobody = load(
+        r#"(define x (:states (a (:text "[a]")) (b (:text "[b]") (:flags :env-input))) (:behavior (next a b)))"#,
+        Compat::Original,
+    );
+    let found = refused(&model, nobody.unwrap().automaton, None);
+    assert!(matches!(found, Some(BehaviourError::NoHandler { .. })), "{found:?}");
+}

@@ -1,0 +1,195 @@
+//! Models that do what they must not, for ever. Each run ends, and says why.
+
+use planproof_trace::{EndReason, EventKind, LimitKind};
+
+use super::*;
+
+/// The end, and how often the model was asked, of a run with a model that says nothing but this.
+async fn end_of(
+    capabilities: Capabilities,
+    piece: usize,
+    line: Line,
+    name: &str,
+    iterations: u32,
+) -> (EndReason, usize) {
+    let model = Scripted::new(capabilities, piece, [line]);
+    let events = events_of(&agent(&model, spec_of(name)), limits(iterations)).await;
+    let asked = model.asked().len();
+    match events.last().map(|event| event.kind.clone()) {
+        Some(EventKind::End(end)) => (end, asked),
+        other => panic!("no end but {other:?}"),
+    }
+}
+
+const WAYS: [Capabilities; 4] = [
+    WHOLE,
+    STREAMED,
+    Capabilities { completion: false, ..WHOLE },
+    Capabilities { completion: false, partial_turn: true, ..STREAMED },
+];
+
+fn is_given_up(end: &EndReason) -> bool {
+    matches!(end, EndReason::AgentFailed { reason } if reason.starts_with("given up after 50 corrections"))
+}
+
+const NEVER: u32 = u32::MAX;
+
+#[tokio::test]
+async fn who_never_writes_a_state_is_corrected_to_the_end() {
+    // Whole prompts are written for it in the end, so its words become their contents.
+    for capabilities in WAYS {
+        let (end, asked) = end_of(capabilities, 3, stop("I just talk. "), "react", 20).await;
+        assert!(matches!(end, EndReason::AgentFailed { .. } | EndReason::LimitReached { .. }), "{end:?}");
+        assert!(asked <= 20);
+        let (end, _) = end_of(capabilities, 3, stop("I just talk."), "cot", 20).await;
+        assert_eq!(end, EndReason::Answered { text: "I just talk.".into() });
+    }
+}
+
+#[tokio::test]
+async fn who_writes_nothing_is_given_up() {
+    for capabilities in WAYS {
+        for finish in
+            [FinishReason::Stop, FinishReason::Length, FinishReason::ContentFilter, FinishReason::ToolCalls]
+        {
+            let line = Line { text: String::new(), finish };
+            let (end, asked) = end_of(capabilities, 1, line, "react", NEVER).await;
+            assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
+            assert!(asked <= 110, "{asked}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_never_comes_to_the_end_of_a_state_reaches_a_limit() {
+    for capabilities in WAYS {
+        let (end, asked) = end_of(capabilities, 500, length(&"blah ".repeat(2000)), "cot", NEVER).await;
+        assert_eq!(end, EndReason::LimitReached { limit: LimitKind::TextBytes, value: 1 << 20 });
+        assert!(asked <= 110, "{asked}");
+        let (end, asked) = end_of(capabilities, 1, length(" \n"), "react", 30).await;
+        assert!(
+            matches!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 30 }),
+            "{end:?}"
+        );
+        assert_eq!(asked, 30);
+    }
+}
+
+#[tokio::test]
+async fn who_plays_the_environment_is_not_heard() {
+    for capabilities in WAYS {
+        let (end, _) =
+            end_of(capabilities, 2, stop("[Observation] All is done.\n[Observation]"), "react", NEVER).await;
+        assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_repeats_one_state_is_given_up() {
+    for capabilities in WAYS {
+        let (end, _) = end_of(capabilities, 5, stop("[Question] Why?"), "react", NEVER).await;
+        assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
+        let (end, asked) = end_of(
+            capabilities,
+            5,
+            stop("[Thought] t\n[Action] wash\n[Action Input]\n[Observation]"),
+            "react",
+            12,
+        )
+        .await;
+        assert_eq!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 12 });
+        assert_eq!(asked, 12);
+    }
+}
+
+#[tokio::test]
+async fn who_stops_in_the_middle_of_a_mark_is_led_on() {
+    for capabilities in WAYS {
+        for text in ["[Act", "[", "[Action Inp", "🚗[Answ"] {
+            let (end, asked) = end_of(capabilities, 1, stop(text), "react", NEVER).await;
+            assert!(matches!(end, EndReason::AgentFailed { .. }), "{text}: {end:?}");
+            assert!(asked <= 200, "{asked}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_names_no_tool_has_failed() {
+    let model = Scripted::new(WHOLE, 1, [stop("[Thought] t\n[Action] fly"), stop(" fly\n[Action Input] {}")]);
+    let end = run(&model, spec_of("react")).await;
+    assert!(
+        end.ends_with("failed \"given up, because the content of [Action] was wrong again and again: \\\"fly\\\" is no tool; write one of wash, bake, say\"\n"),
+        "{end}"
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_had_leaves_the_run_unscored() {
+    struct Gone;
+    impl Model for Gone {
+        fn name(&self) -> &str {
+            "sim/gone"
+        }
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::default()
+        }
+        fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+            Box::pin(std::future::ready(Err(ModelError::MissingKey { variable: "KEY" })))
+        }
+    }
+    let agent = BehaviourAgent::new(Arc::new(Gone), spec_of("cot"), BehaviourOptions::default()).unwrap();
+    let events = lines(&events_of(&agent, limits(50)).await);
+    assert!(events.ends_with("tally\nunscored \"no API key: set KEY\"\n"), "{events}");
+}
+
+#[tokio::test]
+async fn a_specification_that_no_tool_can_satisfy_is_said() {
+    let automaton = spec(
+        r#"(define x (:states (q (:text "[q]")) (a (:text "[a]") (:content tool)) (i (:text "[i]") (:content arguments))
+             (o (:text "[o]") (:flags :env-input) (:handler run-call)) (e (:text "[e]")))
+           (:behavior (next q a i o e)) (:require (eventually call:fly)))"#,
+    );
+    let model = Scripted::new(WHOLE, 1, [stop("")]);
+    let events = run(&model, automaton).await;
+    assert_eq!(
+        events.lines().last(),
+        Some(
+            "unscored \"nothing that the specification `x` allows can be done with the tools wash, bake, say\""
+        )
+    );
+    assert!(model.asked().is_empty());
+}
+
+#[tokio::test]
+async fn time_ends_a_run_which_is_finished_if_it_may_end_there() {
+    /// Says one thing, and then nothing for ever.
+    struct Slow(Mutex<Option<&'static str>>);
+    impl Model for Slow {
+        fn name(&self) -> &str {
+            "sim/slow"
+        }
+        fn capabilities(&self) -> Capabilities {
+            STREAMED
+        }
+        fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+            Box::pin(std::future::pending())
+        }
+        fn complete_stream<'a>(
+            &'a self,
+            _: &'a CompletionRequest,
+        ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+            let said = self.0.lock().unwrap().take().unwrap_or_default();
+            let first = futures::stream::iter([Ok(ChatDelta::Text(said.into()))]);
+            Box::pin(std::future::ready(Ok(first.chain(futures::stream::pending()).boxed())))
+        }
+    }
+    for (said, end) in
+        [("[Thought] t [Answer] It is", "answer \"It is\"\n"), ("[Thought] t", "limit wall_ms 200\n")]
+    {
+        let model = Arc::new(Slow(Mutex::new(Some(said))));
+        let agent = BehaviourAgent::new(model, spec_of("cot"), BehaviourOptions::default()).unwrap();
+        let limits = RunLimits { wall: Duration::from_millis(200), ..limits(50) };
+        let events = lines(&events_of(&agent, limits).await);
+        assert!(events.ends_with(end), "{events}");
+    }
+}

@@ -1,0 +1,144 @@
+//! The text form: a model that is given instructions with an order of sections, and writes on from where the text stands.
+//!
+//! The model finds the line with the order, the list of sections and the tools in the instructions, reads how far the
+//! text has got, and rebuilds from it which calls were made and what came of them. From there on it has the same script
+//! as in the tool-calling form, and finds the same way: where the tools, the question and the seed are the same, so are
+//! the calls. What it writes in a section follows from the sections before it alone, so a text may be cut anywhere and
+//! continued from there; only a mistake may come to another end, because there the cut looks as if the model were asked
+//! again.
+//!
+//! - The next call is reached on the shortest way that the order allows, and so is the end when no call is left. Where
+//!   no call can come any more, the text is brought to its end.
+//! - Calls go side by side, without a section of the environment between them, where the order allows that and the order
+//!   of these calls does not matter to the model. Where it does matter, the environment is let in between, if it can be.
+//!   Otherwise the model writes all of them in turn, and expects of each that it succeeds (in the time form: in the time
+//!   that it guesses).
+//! - Sections that are neither tool, arguments nor label hold a short sentence, the last one the answer.
+//! - An order without calls gets an answer that names the plan.
+
+mod course;
+mod instructions;
+mod order;
+mod plain;
+mod score;
+mod sections;
+mod write;
+
+use std::sync::Arc;
+
+use planproof_model::{ChatRequest, Message, Settings};
+use planproof_trace::FinishReason;
+
+use super::SimModel;
+use course::Course;
+use instructions::Instructions;
+use sections::Text;
+use write::Writer;
+
+pub(super) use score::score;
+
+/// Most bytes of one reply. A model that never ends is cut off there, as one is by a server's limit on tokens.
+const REPLY_BYTES_MAX: usize = 16 * 1024;
+
+/// Characters a token; a simulation has no tokenizer, and this is the usual rule of thumb.
+pub(super) const TOKEN_BYTES: usize = 4;
+
+/// A reply in text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TextReply {
+    pub(super) text: String,
+    pub(super) finish: FinishReason,
+}
+
+/// What the model writes to a conversation without tools. `None` if that neither holds instructions nor asks for a side
+/// text.
+pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply> {
+    let mut messages = request.messages.iter();
+    let found = messages.by_ref().find_map(|message| match message {
+        Message::System { text } | Message::User { text } => Instructions::find(text),
+        Message::Assistant { .. } | Message::Tool { .. } => None,
+    });
+    let Some((instructions, rest)) = found else {
+        let last = request.messages.iter().rev().find_map(|message| match message {
+            Message::User { text } => Some(text.as_str()),
+            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+        });
+        return last.and_then(plain::answer).map(|text| ended(text, &request.settings));
+    };
+    let mut text = rest.to_owned();
+    for message in messages {
+        match message {
+            // What is said later tells how to go on, which the text itself does.
+            Message::User { text: begin } if text.is_empty() => text.push_str(begin),
+            Message::Assistant { text: rest, .. } => {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.push_str(rest);
+            }
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
+        }
+    }
+    Some(write_on(model, &instructions, &text, &request.settings))
+}
+
+/// What the model writes after a plain text, which holds instructions or asks for a side text; else `None`.
+pub(super) fn complete(model: &SimModel, prompt: &str, settings: &Settings) -> Option<TextReply> {
+    match Instructions::find(prompt) {
+        Some((instructions, text)) => Some(write_on(model, &instructions, text, settings)),
+        None => plain::answer(prompt).map(|text| ended(text, settings)),
+    }
+}
+
+fn write_on(model: &SimModel, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
+    let text = Text::split(text, instructions);
+    let request = ChatRequest {
+        messages: vec![Message::User { text: text.question().to_owned() }],
+        previous: None,
+        tools: Arc::clone(&instructions.tools),
+        settings: Settings { seed: settings.seed, ..Settings::default() },
+    };
+    let (key, script) = model.script(&request);
+    let course = Course::new(model.kind, &script, key, &request);
+    let mut out = String::new();
+    let is_over = Writer::new(model.kind, instructions, course).go_on(&text, REPLY_BYTES_MAX, &mut out);
+    let reply = ended(out, settings);
+    let finish = if is_over { reply.finish } else { FinishReason::Length };
+    TextReply { finish, ..reply }
+}
+
+/// A text that ends before the first of the texts that are to end it, and at the most tokens.
+pub(super) fn ended(mut text: String, settings: &Settings) -> TextReply {
+    let stops = settings.stop.iter().filter(|stop| !stop.is_empty());
+    if let Some(end) = stops.filter_map(|stop| text.find(stop.as_str())).min() {
+        text.truncate(end);
+    }
+    let bytes_max = settings.output_tokens_max.map_or(usize::MAX, |tokens| tokens as usize * TOKEN_BYTES);
+    let is_cut = text.len() > bytes_max || bytes_max == 0;
+    if is_cut {
+        text.truncate((0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default());
+    }
+    TextReply { text, finish: if is_cut { FinishReason::Length } else { FinishReason::Stop } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_end_where_they_are_told_to() {
+        let end = |stop: &[&str], output_tokens_max| {
+            let stop = stop.iter().map(|stop| (*stop).to_owned()).collect();
+            let reply = ended(
+                "one \u{e9}\u{e9} two".into(),
+                &Settings { stop, output_tokens_max, ..Settings::default() },
+            );
+            (reply.text, reply.finish)
+        };
+        assert_eq!(end(&[], None), ("one \u{e9}\u{e9} two".into(), FinishReason::Stop));
+        assert_eq!(end(&["", "two", "e "], None), ("on".into(), FinishReason::Stop));
+        assert_eq!(end(&["three"], Some(2)), ("one \u{e9}\u{e9}".into(), FinishReason::Length));
+        assert_eq!(end(&["one"], Some(1)), (String::new(), FinishReason::Stop));
+        assert_eq!(end(&[], Some(0)), (String::new(), FinishReason::Length));
+    }
+}

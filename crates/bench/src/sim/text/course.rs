@@ -1,0 +1,273 @@
+//! Where a run in text stands in its script, so that the script means the same in both forms.
+
+use std::sync::Arc;
+
+use planproof_model::ChatRequest;
+use planproof_synth::{Draw, RESTART_TOOL};
+use planproof_trace::{Arguments, TimeOfDay, Tool};
+
+use super::super::SimKind;
+use super::super::day::{DayScript, Known, start_in};
+use super::super::script::{Script, Slip, Step, task_of};
+
+/// Most calls of a plan that is told in words.
+const TOLD_CALLS_MAX: usize = 200;
+
+/// The next thing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A call.
+    Call(NextCall),
+    /// Nothing more; what there is to say.
+    Say(&'static str),
+}
+
+/// The next call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NextCall {
+    /// The place of its tool.
+    pub(super) tool: u16,
+    /// When the task starts, in minutes from midnight, where the tool takes that.
+    pub(super) start: Option<u16>,
+    /// What goes wrong with it.
+    pub(super) slip: Slip,
+    /// Asked again, the model makes the same mistake.
+    pub(super) insists: bool,
+    /// How many of the calls right before it could as well come after it.
+    pub(super) free: usize,
+}
+
+/// A run so far.
+#[derive(Debug, Clone)]
+pub(super) struct Course<'s> {
+    kind: SimKind,
+    script: &'s Script,
+    key: u64,
+    tools: Arc<[Tool]>,
+    seed: u64,
+    calls: usize,
+    /// Calls without a result, which are the last ones.
+    pending: usize,
+    so_far: SoFar<'s>,
+}
+
+/// How far a script has got.
+#[derive(Debug, Clone)]
+enum SoFar<'s> {
+    /// Turns that are over.
+    Turns(usize),
+    Day(Day<'s>),
+}
+
+/// What is known of a day.
+#[derive(Debug, Clone)]
+struct Day<'s> {
+    script: &'s DayScript,
+    /// From results alone.
+    certain: Known,
+    /// And from what is expected of the calls that have no result yet.
+    expected: Known,
+    /// Tool and start of each of these.
+    open: Vec<(String, Option<u16>)>,
+}
+
+impl<'s> Course<'s> {
+    /// A run in which nothing has happened, of a request with that key.
+    pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
+        let so_far = match script {
+            Script::Turns { .. } => SoFar::Turns(0),
+            Script::Day(script) => {
+                let known = script.nothing_known();
+                SoFar::Day(Day { script, certain: known.clone(), expected: known, open: Vec::new() })
+            }
+        };
+        let seed = request.settings.seed.unwrap_or_default();
+        Self { kind, script, key, tools: Arc::clone(&request.tools), seed, calls: 0, pending: 0, so_far }
+    }
+
+    pub(super) fn calls(&self) -> usize {
+        self.calls
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.pending
+    }
+
+    pub(super) fn tool(&self, place: u16) -> Option<&Tool> {
+        self.tools.get(usize::from(place))
+    }
+
+    /// The place of a tool, whose name may be written in other capitals.
+    pub(super) fn place_of(&self, name: &str) -> Option<u16> {
+        let same = |tool: &Tool| tool.name.eq_ignore_ascii_case(name.trim());
+        self.tools.iter().position(same).and_then(|place| u16::try_from(place).ok())
+    }
+
+    /// The task that a tool does.
+    pub(super) fn task(&self, place: u16) -> &str {
+        self.tool(place).map_or("", task_of)
+    }
+
+    pub(super) fn is_restart(&self, place: u16) -> bool {
+        matches!(self.script, Script::Day(_)) && self.tool(place).is_some_and(|it| it.name == RESTART_TOOL)
+    }
+
+    pub(super) fn next(&self) -> Next {
+        let (step, free) = match (self.script, &self.so_far) {
+            (Script::Turns { calls, end, free }, SoFar::Turns(at)) => {
+                (calls.get(*at).copied().unwrap_or(*end), free.get(*at).copied().unwrap_or_default())
+            }
+            // When a task may start depends on when the one before it ended.
+            (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
+            (Script::Day(_), SoFar::Turns(_)) => return Next::Say(""),
+        };
+        match step {
+            Step::Say(text) => Next::Say(text),
+            Step::Call { tool, start, slip } => Next::Call(NextCall {
+                tool,
+                start,
+                slip,
+                insists: slip != Slip::None && self.insists(tool),
+                free: usize::from(free),
+            }),
+        }
+    }
+
+    /// Whether a mistake with the next call is made again when the model is asked again.
+    fn insists(&self, tool: u16) -> bool {
+        match (self.script, &self.so_far) {
+            (Script::Turns { calls, .. }, SoFar::Turns(at)) => !is_right_call(calls.get(at + 1), tool),
+            _ => self.draw("sim-insist/1").chance(1, 2),
+        }
+    }
+
+    /// The draws for the next call.
+    pub(super) fn draw(&self, purpose: &str) -> Draw {
+        Draw::new(self.seed, self.key.wrapping_add(self.calls as u64), purpose)
+    }
+
+    /// The chance of a mistake with a call.
+    pub(super) fn mistake_chance(&self) -> f64 {
+        let actions = match self.script {
+            Script::Turns { calls, .. } => {
+                let tool = |step: &Step| match step {
+                    Step::Call { tool, .. } => Some(*tool),
+                    Step::Say(_) => None,
+                };
+                // The calls of one tool stand next to each other.
+                let mut tools: Vec<Option<u16>> = calls.iter().map(tool).collect();
+                tools.dedup();
+                tools.len()
+            }
+            Script::Day(day) => day.tasks(),
+        };
+        self.kind.mistake_chance(actions)
+    }
+
+    /// A call has been written.
+    pub(super) fn called(&mut self, name: &str, input: &str) {
+        self.calls += 1;
+        self.pending += 1;
+        let is_known = self.place_of(name).is_some();
+        match (self.script, &mut self.so_far) {
+            (Script::Turns { calls, .. }, SoFar::Turns(at)) => {
+                let Some(Step::Call { tool, slip, .. }) = calls.get(*at) else { return };
+                *at += 1;
+                let is_wrong = *slip == Slip::WrongName && !is_known;
+                // Whoever called the tool rightly after all has no call to make up for.
+                if *slip != Slip::None && !is_wrong && is_right_call(calls.get(*at), *tool) {
+                    *at += 1;
+                }
+            }
+            (_, SoFar::Day(day)) => {
+                let arguments = Arguments::from_text(input);
+                let told = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
+                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(told));
+            }
+            (Script::Day(_), SoFar::Turns(_)) => {}
+        }
+    }
+
+    /// The environment has written: the results of the calls that had none, if there are any.
+    pub(super) fn answered(&mut self, content: &str) {
+        self.pending = 0;
+        if let SoFar::Day(day) = &mut self.so_far {
+            day.answered(&self.tools, content);
+        }
+    }
+
+    /// The whole plan in words, as far as it can be known.
+    pub(super) fn told(&self) -> String {
+        let mut course = self.clone();
+        let mut told = Vec::new();
+        while let (Next::Call(call), true) = (course.next(), told.len() < TOLD_CALLS_MAX) {
+            let task = course.task(call.tool).to_owned();
+            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+            let start = call.start.map(planproof_synth::clock_time).unwrap_or_default();
+            told.push(if start.is_empty() { task } else { format!("{task} at {start}") });
+            course.called(&name, &start);
+        }
+        match course.next() {
+            Next::Say(text) if told.is_empty() => text.to_owned(),
+            _ => format!("The plan: {}.", told.join(", ")),
+        }
+    }
+}
+
+impl Day<'_> {
+    /// A call whose result is expected.
+    fn called(&mut self, tools: &[Tool], name: &str, start: Option<u16>) {
+        self.expected.calls += 1;
+        let answer = match name == RESTART_TOOL {
+            true => "The day is cleared.".to_owned(),
+            false => format!("It took {} minutes.", self.script.expected_minutes(&self.expected)),
+        };
+        self.script.learn(&mut self.expected, tools, name, start, &answer);
+        self.open.push((name.to_owned(), start));
+    }
+
+    /// The results of all open calls, in one text.
+    fn answered(&mut self, tools: &[Tool], content: &str) {
+        let open = std::mem::take(&mut self.open);
+        let answers = numbered(content, open.len());
+        for (number, (name, start)) in open.iter().enumerate() {
+            let answer = answers.as_ref().and_then(|answers| answers.get(number).copied());
+            self.certain.calls += 1;
+            self.script.learn(&mut self.certain, tools, name, *start, answer.unwrap_or(content));
+        }
+        self.expected.clone_from(&self.certain);
+    }
+}
+
+fn is_right_call(step: Option<&Step>, tool: u16) -> bool {
+    matches!(step, Some(Step::Call { tool: other, slip: Slip::None, .. }) if *other == tool)
+}
+
+/// The items of a numbered list of so many, which may go over several lines.
+fn numbered(text: &str, count: usize) -> Option<Vec<&str>> {
+    if count < 2 {
+        return None;
+    }
+    let mut items = Vec::new();
+    let mut rest = text.trim_start().strip_prefix("1. ")?;
+    for number in 2..=count {
+        let (item, after) = rest.split_once(&format!("\n{number}. "))?;
+        items.push(item);
+        rest = after;
+    }
+    items.push(rest);
+    Some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_results_are_taken_apart() {
+        assert_eq!(numbered("1. a\n2. b\nc\n3. d", 3), Some(vec!["a", "b\nc", "d"]));
+        assert_eq!(numbered("1. a\n2. b", 3), None);
+        assert_eq!(numbered("1. a", 1), None);
+        assert_eq!(numbered("a", 2), None);
+    }
+}

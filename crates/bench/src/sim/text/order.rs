@@ -1,0 +1,423 @@
+//! The order of sections, as instructions state it: `[Question] ( [Thought] | [Note] )* [Answer]`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Most nodes of an order. Bounds make copies of what they bound, so a short line can ask for very many.
+const NODES_MAX: usize = 20_000;
+
+/// How deep parentheses are followed.
+const DEPTH_MAX: usize = 100;
+
+/// What a path costs that passes something it had better not pass.
+const DETOUR: u32 = 10_000;
+
+/// A kind of section, by its place in the list of the instructions.
+pub(super) type Kind = usize;
+
+/// Which sections may follow one another: a graph whose nodes have at most one section that leaves them, and any number of
+/// ways to other nodes without one.
+#[derive(Debug)]
+pub(super) struct Order {
+    nodes: Vec<Node>,
+    end: u32,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    section: Option<(Kind, u32)>,
+    free: Vec<u32>,
+}
+
+/// Where a text is in an [`Order`]: nodes in rising order.
+pub(super) type Place = Vec<u32>;
+
+/// What a path is to lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The arguments of the next call, with its tool before them.
+    Call,
+    /// An end of the text.
+    End,
+}
+
+/// What a path is to do about sections that are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    /// Pass one before the goal. There is no such path where none can be passed.
+    Pass,
+    /// Avoid them as far as possible.
+    Avoid,
+    /// The shortest path counts.
+    Free,
+}
+
+/// What sections mean to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Names the tool of the next call.
+    Tool,
+    /// Completes a call.
+    Arguments,
+    /// Is given: the question, or what the environment writes.
+    Given,
+    /// Anything else.
+    Other,
+}
+
+enum Formula {
+    Section(Kind),
+    All(Vec<Formula>),
+    One(Vec<Formula>),
+    Repeated { body: Box<Formula>, min: u32, max: Option<u32> },
+}
+
+impl Order {
+    /// Reads the formula of an order of the sections with these marks. `None` if it is not understood.
+    pub(super) fn read(text: &str, marks: &[&str]) -> Option<Self> {
+        let mut reader = Reader { rest: text.trim_start(), marks };
+        let formula = reader.alternatives(0)?;
+        let mut order = Self { nodes: vec![Node::default()], end: 0 };
+        let end = order.add(&formula, 0)?;
+        order.end = end;
+        reader.rest.is_empty().then_some(order)
+    }
+
+    fn node(&mut self) -> Option<u32> {
+        (self.nodes.len() < NODES_MAX).then(|| {
+            self.nodes.push(Node::default());
+            (self.nodes.len() - 1) as u32
+        })
+    }
+
+    /// A node reached freely from `from`.
+    fn node_after(&mut self, from: u32) -> Option<u32> {
+        let node = self.node()?;
+        self.nodes[from as usize].free.push(node);
+        Some(node)
+    }
+
+    /// Adds a formula that begins at a node, and gives the node after it.
+    fn add(&mut self, formula: &Formula, from: u32) -> Option<u32> {
+        match formula {
+            Formula::Section(kind) => {
+                let start = self.node_after(from)?;
+                let end = self.node()?;
+                self.nodes[start as usize].section = Some((*kind, end));
+                Some(end)
+            }
+            Formula::All(parts) => parts.iter().try_fold(from, |at, part| self.add(part, at)),
+            Formula::One(parts) => {
+                let end = self.node()?;
+                for part in parts {
+                    let start = self.node_after(from)?;
+                    let last = self.add(part, start)?;
+                    self.nodes[last as usize].free.push(end);
+                }
+                Some(end)
+            }
+            Formula::Repeated { body, min, max } => {
+                let mut at = from;
+                for _ in 0..*min {
+                    at = self.add(body, at)?;
+                }
+                let end = self.node()?;
+                match max {
+                    None => {
+                        let start = self.node_after(at)?;
+                        let last = self.add(body, start)?;
+                        self.nodes[last as usize].free.push(start);
+                        self.nodes[start as usize].free.push(end);
+                    }
+                    Some(max) => {
+                        for _ in *min..*max {
+                            self.nodes[at as usize].free.push(end);
+                            let start = self.node_after(at)?;
+                            at = self.add(body, start)?;
+                        }
+                        self.nodes[at as usize].free.push(end);
+                    }
+                }
+                Some(end)
+            }
+        }
+    }
+
+    /// Where a text begins.
+    pub(super) fn start(&self) -> Place {
+        self.close(vec![0])
+    }
+
+    /// All nodes that are reached freely from some.
+    fn close(&self, mut open: Vec<u32>) -> Place {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut place = Vec::new();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node as usize], true) {
+                place.push(node);
+                open.extend(&self.nodes[node as usize].free);
+            }
+        }
+        place.sort_unstable();
+        place
+    }
+
+    /// The kinds of sections that may come next, in rising order.
+    pub(super) fn next(&self, place: &Place) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = self.sections(place).map(|(kind, _)| kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
+    fn sections<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = (Kind, u32)> + 'a {
+        place.iter().filter_map(|node| self.nodes[*node as usize].section)
+    }
+
+    /// Where a text is after another section; nowhere if it may not come.
+    pub(super) fn after(&self, place: &Place, kind: Kind) -> Place {
+        self.close(self.sections(place).filter(|(other, _)| *other == kind).map(|(_, node)| node).collect())
+    }
+
+    /// The shortest way to a goal, as the sections on it; of several the one that comes first in the formula. To an
+    /// end it makes as few calls as possible, to a call it makes no other one. `is_named` says that the tool of the next
+    /// call is named already, or need not be.
+    pub(super) fn way(
+        &self,
+        place: &Place,
+        goal: Goal,
+        given: Given,
+        is_named: bool,
+        role: impl Fn(Kind) -> Role,
+    ) -> Option<Vec<Kind>> {
+        // Each node counts four times: by whether the tool is named, and by whether something given was passed.
+        let slot = |node: u32, named: bool, passed: bool| {
+            node as usize * 4 + usize::from(named) * 2 + usize::from(passed)
+        };
+        let mut best: Vec<Option<Reached>> = vec![None; self.nodes.len() * 4];
+        let mut queue = BinaryHeap::new();
+        for node in place {
+            let at = slot(*node, is_named, false);
+            best[at] = Some(Reached { cost: 0, from: None });
+            queue.push(Reverse((0, at)));
+        }
+        while let Some(Reverse((cost, at))) = queue.pop() {
+            if best[at].is_none_or(|reached| reached.cost < cost) {
+                continue;
+            }
+            let (node, named, passed) = ((at / 4) as u32, at & 2 != 0, at & 1 != 0);
+            if goal == Goal::End && node == self.end && (passed || given != Given::Pass) {
+                return Some(sections_to(&best, at));
+            }
+            let mut reach = |to: usize, cost: u32, section: Option<Kind>| {
+                if best[to].is_none_or(|reached| cost < reached.cost) {
+                    best[to] = Some(Reached { cost, from: Some((at, section)) });
+                    queue.push(Reverse((cost, to)));
+                }
+            };
+            for next in &self.nodes[node as usize].free {
+                reach(slot(*next, named, passed), cost, None);
+            }
+            let Some((kind, next)) = self.nodes[node as usize].section else { continue };
+            let step = cost.saturating_add(1);
+            let detour = step.saturating_add(DETOUR);
+            match (role(kind), goal) {
+                (Role::Given, _) => {
+                    let cost = if given == Given::Avoid { detour } else { step };
+                    reach(slot(next, named, true), cost, Some(kind));
+                }
+                (Role::Tool, Goal::Call) => reach(slot(next, true, passed), step, Some(kind)),
+                (Role::Arguments, Goal::Call) => {
+                    if named && (passed || given != Given::Pass) {
+                        let mut way = sections_to(&best, at);
+                        way.push(kind);
+                        return Some(way);
+                    }
+                }
+                (Role::Tool | Role::Arguments, Goal::End) => {
+                    reach(slot(next, named, passed), detour, Some(kind));
+                }
+                (Role::Other, _) => reach(slot(next, named, passed), step, Some(kind)),
+            }
+        }
+        None
+    }
+}
+
+/// How a slot of the search was reached most cheaply.
+#[derive(Debug, Clone, Copy)]
+struct Reached {
+    cost: u32,
+    from: Option<(usize, Option<Kind>)>,
+}
+
+fn sections_to(best: &[Option<Reached>], mut at: usize) -> Vec<Kind> {
+    let mut way = Vec::new();
+    while let Some(Reached { from: Some((from, section)), .. }) = best[at] {
+        way.extend(section);
+        at = from;
+    }
+    way.reverse();
+    way
+}
+
+struct Reader<'t> {
+    rest: &'t str,
+    marks: &'t [&'t str],
+}
+
+impl Reader<'_> {
+    fn alternatives(&mut self, depth: usize) -> Option<Formula> {
+        let mut parts = vec![self.sequence(depth)?];
+        while self.take("|") {
+            parts.push(self.sequence(depth)?);
+        }
+        if parts.len() == 1 { parts.pop() } else { Some(Formula::One(parts)) }
+    }
+
+    fn sequence(&mut self, depth: usize) -> Option<Formula> {
+        let mut parts = Vec::new();
+        while let Some(part) = self.part(depth)? {
+            parts.push(part);
+        }
+        (!parts.is_empty()).then_some(Formula::All(parts))
+    }
+
+    /// The next part of a sequence; `Some(None)` at its end.
+    #[expect(clippy::option_option, reason = "not understood, and nothing there, are two things")]
+    fn part(&mut self, depth: usize) -> Option<Option<Formula>> {
+        if let Some(kind) = self.mark() {
+            return Some(Some(Formula::Section(kind)));
+        }
+        if !self.take("(") {
+            return Some(None);
+        }
+        if depth >= DEPTH_MAX {
+            return None;
+        }
+        let body = self.alternatives(depth + 1)?;
+        let rest = self.rest.strip_prefix(')')?;
+        let (operator, after) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+        self.rest = after.trim_start();
+        let (min, max) = match operator {
+            "" => return Some(Some(body)),
+            "*" => (0, None),
+            "+" => (1, None),
+            "?" => (0, Some(1)),
+            bounds => read_bounds(bounds)?,
+        };
+        Some(Some(Formula::Repeated { body: Box::new(body), min, max }))
+    }
+
+    /// The longest mark that stands here, as a word of its own.
+    fn mark(&mut self) -> Option<Kind> {
+        let is_here = |mark: &str| {
+            let rest = self.rest.strip_prefix(mark)?;
+            (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(mark.len())
+        };
+        let here = self.marks.iter().enumerate().filter_map(|(kind, mark)| Some((is_here(mark)?, kind)));
+        let (length, kind) = here.max_by_key(|(length, kind)| (*length, Reverse(*kind)))?;
+        self.rest = self.rest[length..].trim_start();
+        Some(kind)
+    }
+
+    fn take(&mut self, operator: &str) -> bool {
+        let rest = self.rest.strip_prefix(operator).filter(|rest| rest.starts_with(char::is_whitespace));
+        self.rest = rest.map_or(self.rest, str::trim_start);
+        rest.is_some()
+    }
+}
+
+/// The bounds in `{2,4}`, `{2,}`, `{2}`.
+fn read_bounds(text: &str) -> Option<(u32, Option<u32>)> {
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    match inner.split_once(',') {
+        None => number(inner).map(|count| (count, Some(count))),
+        Some((min, "")) => Some((number(min)?, None)),
+        Some((min, max)) => {
+            let (min, max) = (number(min)?, number(max)?);
+            (min <= max).then_some((min, Some(max)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKS: [&str; 3] = ["[Q]", "[A]", "[A B]"];
+
+    /// Whether sections, given by one digit each, are a whole text of the order.
+    fn accepts(order: &Order, word: &str) -> bool {
+        let kinds = word.bytes().map(|digit| usize::from(digit - b'0'));
+        let end = kinds.fold(order.start(), |place, kind| order.after(&place, kind));
+        end.contains(&order.end)
+    }
+
+    #[track_caller]
+    fn check(formula: &str, good: &[&str], bad: &[&str]) {
+        let order = Order::read(formula, &MARKS).expect("it is understood");
+        for word in good {
+            assert!(accepts(&order, word), "{formula}: {word}");
+        }
+        for word in bad {
+            assert!(!accepts(&order, word), "{formula}: {word}");
+        }
+    }
+
+    #[test]
+    fn formulas_mean_what_they_say() {
+        check("[Q] [A B] [A]", &["021"], &["", "02", "012", "0211"]);
+        check("[Q] ( [A] [A B] )* [A]", &["01", "0121", "012121"], &["0", "012", "0112"]);
+        check("( [Q] | [A] [A B] )+", &["0", "12", "0120"], &["", "1", "02"]);
+        check("( ( [Q] ){2,3} | [A] ) [A B]", &["002", "0002", "12"], &["02", "00002", "2"]);
+        check("( [Q] ){0,1} ( [A] ){2,} ( [A B] ){1}", &["112", "0112", "01112"], &["012", "00112", "01122"]);
+        check("( [Q] )? [A]", &["1", "01"], &["001"]);
+        // Loops within loops that need nothing.
+        check("( ( [Q] )* ( [A] )* )*", &["", "0110"], &["2"]);
+    }
+
+    #[test]
+    fn what_is_no_formula_is_not_understood() {
+        for text in [
+            "",
+            "[Q",
+            "[Q] [X]",
+            "( [Q]",
+            "( [Q] )x",
+            "( [Q] ){3,2}",
+            "[Q] )",
+            "| [Q]",
+            "( )",
+            "[Q] |",
+            "[Q][A]",
+        ] {
+            assert!(Order::read(text, &MARKS).is_none(), "{text}");
+        }
+        let deep = format!("{}[Q] {}", "( ".repeat(5000), ") ".repeat(5000));
+        assert!(Order::read(&deep, &MARKS).is_none());
+        let large = format!("{}[Q] {}", "( ".repeat(4), "){1000} ".repeat(4));
+        assert!(Order::read(&large, &MARKS).is_none());
+    }
+
+    #[test]
+    fn the_shortest_ways_are_found() {
+        // 0 thinks, 1 names a tool, 2 holds its arguments, 4 is given.
+        let role = |kind| [Role::Other, Role::Tool, Role::Arguments, Role::Other, Role::Given][kind];
+        let order = Order::read("( [Q] ( [A] [A B] )+ [E] )* [Q]", &["[Q]", "[A]", "[A B]", "-", "[E]"])
+            .expect("it is understood");
+        let start = order.start();
+        let way = |place: &Place, goal, given| order.way(place, goal, given, false, role);
+        assert_eq!(way(&start, Goal::Call, Given::Free), Some(vec![0, 1, 2]));
+        assert_eq!(way(&start, Goal::Call, Given::Pass), None, "it would make another call before");
+        assert_eq!(way(&start, Goal::End, Given::Free), Some(vec![0]));
+        assert_eq!(way(&start, Goal::End, Given::Pass), Some(vec![0, 1, 2, 4, 0]));
+        let called = [0, 1, 2].into_iter().fold(start, |place, kind| order.after(&place, kind));
+        assert_eq!(order.next(&called), [1, 4]);
+        assert_eq!(way(&called, Goal::Call, Given::Avoid), Some(vec![1, 2]));
+        assert_eq!(way(&called, Goal::Call, Given::Pass), Some(vec![4, 0, 1, 2]));
+        let thinking = order.after(&order.start(), 0);
+        assert_eq!(order.way(&thinking, Goal::Call, Given::Free, false, |_| Role::Other), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Side texts that agents ask for apart from a run: summaries, answers from evidence, judgements. They are known by how
+//! their prompts begin.
+
+/// Most characters that are repeated of one statement.
+const STATEMENT_CHARACTERS_MAX: usize = 160;
+
+/// The answer to a prompt of one of these kinds.
+///
+/// - A summary repeats the results shortly: of each statement how long a task took, if it says that, else its first
+///   sentence.
+/// - An answer from plans and evidence says that all tasks are done.
+/// - A judgement finds nothing wrong, whatever is judged: a simulation that has no tools cannot read the question.
+pub(super) fn answer(prompt: &str) -> Option<String> {
+    let text = prompt.trim_start();
+    if text.starts_with("Summarise ") {
+        Some(summary(text))
+    } else if text.starts_with("Answer the question from the plans ") {
+        Some("All tasks are done.".to_owned())
+    } else if text.starts_with("Judge whether ") {
+        Some("Correct. Nothing speaks against it.".to_owned())
+    } else {
+        None
+    }
+}
+
+fn summary(prompt: &str) -> String {
+    let lines = prompt.lines().skip_while(|line| line.trim_end() != "Statements:").skip(1);
+    let lines = lines.take_while(|line| !line.starts_with("Context:"));
+    let statements: Vec<String> = lines.filter_map(|line| line.strip_prefix("- ")).map(shortened).collect();
+    if statements.is_empty() { "Nothing is said.".to_owned() } else { statements.join(" ") }
+}
+
+fn shortened(statement: &str) -> String {
+    let part = match statement.find("It took ") {
+        Some(start) => &statement[start..],
+        None => statement.find(". ").map_or(statement, |end| &statement[..=end]),
+    };
+    part.chars().take(STATEMENT_CHARACTERS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn side_texts_are_answered() {
+        let prompt = "Summarise in one line.\n\nStatements:\n- The task \"x\" is done. It took 5 minutes.\n- One. Two.\n\
+                      Context: Why?\nGoal: - none\nSummary:";
+        assert_eq!(answer(prompt).as_deref(), Some("It took 5 minutes. One."));
+        assert_eq!(answer("Summarise this.").as_deref(), Some("Nothing is said."));
+        assert!(answer("Judge whether the answer is right.").is_some_and(|it| it.starts_with("Correct")));
+        assert_eq!(answer("Why?"), None);
+    }
+}

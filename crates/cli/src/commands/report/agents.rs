@@ -1,0 +1,115 @@
+//! Several campaigns in one table, a row each.
+
+use std::io::Write as _;
+
+use comfy_table::CellAlignment;
+use planproof_report::compare::agents::{AgentRow, AgentTable, AgentTableBuilder, CAMPAIGNS_MAX};
+use planproof_report::html;
+use planproof_store::Store;
+
+use super::super::print_json;
+use super::super::runs::say_what_is_missing;
+use super::{page_of_several, rate};
+use crate::arguments::{Global, ReportArguments};
+use crate::failure::Failure;
+use crate::render;
+use crate::stored::{self, Stored, StoredTraces};
+
+pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    if arguments.others.len() >= CAMPAIGNS_MAX {
+        return Err(Failure::usage(format!("a table holds at most {CAMPAIGNS_MAX} campaigns")));
+    }
+    let page = page_of_several(arguments, global)?;
+    let option = stored::store_option(&arguments.store);
+    let first = Stored::load(store, &arguments.run)?;
+    say_what_is_missing(&first.campaign);
+    let traces = StoredTraces { store, campaign: &first.campaign.id };
+    let report = first.report();
+    let mut table = AgentTableBuilder::new(&first.reported(&report, &traces, &option)).map_err(usage)?;
+    for name in &arguments.others {
+        let other = Stored::load(store, name)?;
+        say_what_is_missing(&other.campaign);
+        let traces = StoredTraces { store, campaign: &other.campaign.id };
+        table.add(&other.reported(&other.report(), &traces, &option)).map_err(usage)?;
+    }
+    let table = table.build().map_err(usage)?;
+    let is_stdout_taken = page.as_ref().is_some_and(crate::report_files::ReportFile::is_stdout);
+    if let Some(page) = page {
+        page.write(global, |out| html::write_agents(&table, out))?;
+    }
+    if global.json {
+        return print_json(&table);
+    }
+    if !is_stdout_taken {
+        write!(std::io::stdout(), "{}", text(&table))?;
+    }
+    Ok(())
+}
+
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+/// The table for a terminal.
+fn text(table: &AgentTable) -> String {
+    let mut out = String::new();
+    if table.agents.iter().any(|row| row.simulated) {
+        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+    }
+    let mut shown = render::table(&[
+        "Agent",
+        "Run",
+        "Passed",
+        "Success (% [95 %])",
+        "To the first",
+        "p",
+        "Tokens",
+        "Time",
+        "Failures",
+    ]);
+    for (place, column) in shown.column_iter_mut().enumerate() {
+        let is_text = [0, 1, 8].contains(&place);
+        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    for row in &table.agents {
+        shown.add_row(cells(row));
+    }
+    out += &format!("{shown}\n");
+    out += &format!(
+        "{} cases in common, {} of them with a score in all; the figures are about these. \"To the first\" is in \
+         percentage points; p is that of the exact McNemar test against the first, for each row by itself.\n",
+        table.common, table.scored
+    );
+    for row in &table.agents {
+        if row.unscored + row.not_run + row.left_out > 0 {
+            out += &format!(
+                "{} ({}): {} unscored, {} not finished, {} cases that not all have.\n",
+                render::short(&row.agent, 40),
+                row.campaign,
+                row.unscored,
+                row.not_run,
+                row.left_out
+            );
+        }
+    }
+    out
+}
+
+fn cells(row: &AgentRow) -> [String; 9] {
+    let dash = || "-".to_owned();
+    let difference = row.against_first.and_then(|first| first.difference);
+    let p_value = row.against_first.and_then(|first| first.p_value);
+    let failures: Vec<String> = row.classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
+    [
+        render::short(&row.agent, 40),
+        row.campaign.clone(),
+        row.success.passed.to_string(),
+        rate(&row.success),
+        // Adding nothing turns a negative zero into a positive one.
+        difference.map_or_else(dash, |difference| format!("{:+.1}", difference * 100.0 + 0.0)),
+        p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }),
+        (row.tokens.input + row.tokens.output).to_string(),
+        render::seconds(row.agent_seconds),
+        if failures.is_empty() { dash() } else { failures.join(", ") },
+    ]
+}

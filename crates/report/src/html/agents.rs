@@ -1,0 +1,107 @@
+//! Several campaigns over the same cases, a row each.
+
+use maud::{Markup, html};
+
+use super::NAME_CHARACTERS_MAX;
+use super::comparison::{points, probability};
+use super::page::{banner, top};
+use super::summary::or_dash;
+use super::text::{Foreign, count, counted, percent_range, seconds};
+use crate::compare::agents::{AgentRow, AgentTable};
+
+const COLUMNS: [&str; 10] = [
+    "Agent",
+    "Campaign",
+    "Passed",
+    "Success",
+    "To the first",
+    "Fixed, broken",
+    "p",
+    "Failures",
+    "Tokens",
+    "Time",
+];
+
+pub(super) fn head(table: &AgentTable) -> Markup {
+    let simulated = table.agents.iter().filter(|row| row.simulated).count();
+    html! {
+        header.page {
+            (top("agents"))
+            h1 { (counted(table.agents.len() as u64, "campaign", "campaigns")) " on the same cases" }
+        }
+        @if simulated == table.agents.len() {
+            (banner("simulated models planned"))
+        } @else if simulated > 0 {
+            (banner("simulated models planned in some of the campaigns"))
+        }
+    }
+}
+
+pub(super) fn rows(table: &AgentTable) -> Markup {
+    html! {
+        section aria-labelledby="agents" {
+            h2 #agents { "On the cases that all have" }
+            p.intro {
+                (counted(table.common, "case is", "cases are")) " the same in all, and "
+                (counted(table.scored, "has", "have"))
+                " a score in all; the figures are about these. Success is in per cent with its 95 % interval, the difference \
+                 to the first campaign in percentage points. Fixed are cases that failed there and passed here, broken the \
+                 reverse; p is how likely a split at least this uneven would be if neither were better (exact McNemar test, \
+                 two-sided, for each row by itself)."
+            }
+            div.scroll tabindex="0" role="region" aria-label="Table of agents" {
+                table.stacked {
+                    thead { tr { @for name in COLUMNS { th scope="col" { (name) } } } }
+                    tbody { @for row in &table.agents { (agent(row, table.scored)) } }
+                }
+            }
+            @for row in &table.agents { (aside(row)) }
+        }
+    }
+}
+
+fn agent(row: &AgentRow, scored: u64) -> Markup {
+    let success = &row.success;
+    let tokens = row.tokens.input + row.tokens.output;
+    html! {
+        tr {
+            th scope="row" { (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) }
+            td { code { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) } }
+            td { (count(success.passed)) " of " (count(scored)) }
+            td {
+                (or_dash(success.rate)) " "
+                span.interval { (percent_range(success.low, success.high)) }
+            }
+            @match &row.against_first {
+                Some(difference) => {
+                    td { (points(difference.difference)) }
+                    td { (count(difference.fixed)) ", " (count(difference.broken)) }
+                    td { (difference.p_value.map_or("–".to_owned(), probability)) }
+                },
+                None => { td { "–" } td { "–" } td { "–" } },
+            }
+            td {
+                @if row.classes.is_empty() { "–" }
+                @for (place, (class, failed)) in row.classes.iter().enumerate() {
+                    @if place > 0 { ", " } (class) " " (count(*failed))
+                }
+            }
+            td { (count(tokens)) }
+            td { (seconds(row.agent_seconds)) }
+        }
+    }
+}
+
+/// What a campaign has beside the cases of the table.
+fn aside(row: &AgentRow) -> Markup {
+    let [unscored, not_run, left_out] = [row.unscored, row.not_run, row.left_out];
+    html! {
+        @if unscored + not_run + left_out > 0 {
+            p.note {
+                (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
+                (count(unscored)) " unscored, " (count(not_run)) " not finished, "
+                (counted(left_out, "case", "cases")) " that not all have."
+            }
+        }
+    }
+}
