@@ -2,6 +2,7 @@
 
 use planproof_model::BoxFuture;
 
+use crate::behaviour::voting::VotingAgent;
 use crate::{BehaviourAgent, CommandAgent, FunctionCallingAgent, InProcessRun, UrlAgent};
 
 /// An agent under test.
@@ -11,6 +12,8 @@ pub enum Agent {
     FunctionCalling(FunctionCallingAgent),
     /// Made from a specification; the loop is ours.
     Behaviour(BehaviourAgent),
+    /// Samples of another one, which take a vote.
+    Voting(VotingAgent),
     /// A program started for each case.
     Command(CommandAgent),
     /// A service asked for each case.
@@ -23,6 +26,7 @@ impl Agent {
         match self {
             Self::FunctionCalling(agent) => Some(agent.run(run)),
             Self::Behaviour(agent) => Some(agent.run(run)),
+            Self::Voting(agent) => Some(agent.run(run)),
             Self::Command(_) | Self::Url(_) => None,
         }
     }
@@ -30,7 +34,7 @@ impl Agent {
     /// Whether its loop is ours, so that it runs in this process.
     pub fn is_in_process(&self) -> bool {
         match self {
-            Self::FunctionCalling(_) | Self::Behaviour(_) => true,
+            Self::FunctionCalling(_) | Self::Behaviour(_) | Self::Voting(_) => true,
             Self::Command(_) | Self::Url(_) => false,
         }
     }

@@ -12,6 +12,14 @@ mod instructions;
 mod run_loop;
 mod schemas;
 
+pub mod evaluator;
+pub mod evidence;
+pub mod plain;
+pub mod solve;
+pub mod summary;
+pub mod votes;
+pub mod voting;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,13 +31,15 @@ use planproof_trace::{Continuation, EventKind};
 use thiserror::Error;
 
 use crate::InProcessRun;
+use evaluator::Evaluator;
 use run_loop::Session;
 use schemas::Schemas;
+use voting::InProcess;
 
 pub use instructions::instructions;
 
 /// How an agent made from a specification is run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct BehaviourOptions {
     /// How the model is asked to go on; `None` for the best way that it has.
     pub continuation: Option<Continuation>,
@@ -41,6 +51,10 @@ pub struct BehaviourOptions {
     pub corrections_max: u32,
     /// Bytes of a run's text, a limit of the run.
     pub text_bytes_max: usize,
+    /// What of calls and their summary the handler `summarise` writes.
+    pub summary: summary::Choice,
+    /// Who judges for the handler `evaluate`.
+    pub evaluator: Evaluator,
 }
 
 impl Default for BehaviourOptions {
@@ -51,6 +65,8 @@ impl Default for BehaviourOptions {
             compat: Compat::Ours,
             corrections_max: CORRECTIONS_MAX,
             text_bytes_max: TEXT_BYTES_MAX,
+            summary: summary::Choice::default(),
+            evaluator: Evaluator::default(),
         }
     }
 }
@@ -72,14 +88,6 @@ pub enum BehaviourError {
     NoHandler {
         /// The state.
         state: String,
-    },
-    /// What a state needs cannot be done.
-    #[error("the state `{state}` needs the handler `{handler}`, which there is not yet")]
-    UnknownHandler {
-        /// The state.
-        state: String,
-        /// Its handler.
-        handler: Handler,
     },
 }
 
@@ -108,13 +116,8 @@ impl BehaviourAgent {
                 BehaviourError::Continuation { model: model.name().to_owned(), continuation }
             })?;
         for state in automaton.spec().states.iter().filter(|state| state.is_environment) {
-            let name = || state.name.value.clone();
-            match &state.handler {
-                None => return Err(BehaviourError::NoHandler { state: name() }),
-                Some(handler) if !handlers::is_known(handler.value) => {
-                    return Err(BehaviourError::UnknownHandler { state: name(), handler: handler.value });
-                }
-                Some(_) => {}
+            if state.handler.is_none() {
+                return Err(BehaviourError::NoHandler { state: state.name.value.clone() });
             }
         }
         let schemas = Arc::new(Schemas(SchemaCache::default()));
@@ -150,6 +153,12 @@ impl BehaviourAgent {
             };
             run.recorder.end(end);
         })
+    }
+}
+
+impl InProcess for BehaviourAgent {
+    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
+        self.run(run)
     }
 }
 

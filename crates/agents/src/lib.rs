@@ -1,7 +1,7 @@
 //! Agents under test: in-process loops and external programs.
 
 mod agent;
-mod behaviour;
+pub mod behaviour;
 mod external;
 mod function_calling;
 mod limits;

@@ -379,7 +379,9 @@ impl Shared {
         match agent {
             Agent::Command(agent) => agent.run(&run).await,
             Agent::Url(agent) => agent.run(&run).await,
-            Agent::FunctionCalling(_) | Agent::Behaviour(_) => unreachable!("handled above"),
+            Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => {
+                unreachable!("handled above")
+            }
         };
         Ok(recorder.take_events())
     }

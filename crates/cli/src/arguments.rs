@@ -420,14 +420,71 @@ pub(crate) struct RecordingArguments {
     pub(crate) replay: Option<PathBuf>,
 }
 
+/// Options of agents that are made from a specification.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AgentArguments {
+    /// Take so many samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<NonZeroU32>,
+    /// What an agent that summarises reads: the likelier of summary and results, or always the one.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) summary: Option<SummaryChoice>,
+    /// Who judges the answers that an agent proposes: `none`, `model` (its own), or the name of a model.
+    #[arg(long, value_name = "WHO")]
+    pub(crate) evaluator: Option<String>,
+    /// How the model is asked to go on with its text, where not in the best way that it has.
+    #[arg(long, value_enum, value_name = "WAY")]
+    pub(crate) continuation: Option<Way>,
+}
+
+impl AgentArguments {
+    pub(crate) fn is_given(&self) -> bool {
+        let Self { samples, summary, evaluator, continuation } = self;
+        samples.is_some() || summary.is_some() || evaluator.is_some() || continuation.is_some()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryChoice {
+    /// Whichever the model finds likelier; where it tells no probabilities, the shorter one.
+    Auto,
+    /// The summary.
+    Summary,
+    /// The results; none is made.
+    Results,
+}
+
+impl SummaryChoice {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Summary => "summary",
+            Self::Results => "results",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// It continues plain text.
+    Text,
+    /// It continues a message of its own.
+    PartialTurn,
+    /// It is told to go on.
+    Chat,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TestArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
-    /// the model's server), `command:PROGRAM ARGS...`, or `url:URL`. MODEL is `sim/NAME` (perfect, in-order, forgetful,
+    /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
+    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. MODEL is `sim/NAME` (perfect, in-order, forgetful,
     /// careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
     /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`), or `replay/FILE` (the answers of a recording).
     #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent_options: AgentArguments,
     /// Number of cases.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
     pub(crate) cases: u64,
@@ -610,10 +667,13 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
-    /// the model's server), `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours.
-    /// MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
-    /// ANTHROPIC_BASE_URL; only with `tools@`), or `sim/NAME`.
+    /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
+    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools
+    /// at an MCP URL of ours. MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
+    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; not with `responses@`), or `sim/NAME`.
     pub(crate) agent: String,
+    #[command(flatten)]
+    pub(crate) agent_options: AgentArguments,
     /// What it is asked to do; `-` takes it from stdin.
     pub(crate) task: String,
     /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and

@@ -1,28 +1,27 @@
 //! From what the command line names to things: cases from files, agents, models.
 
+mod kinds;
+
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_agents::{
-    Agent, BehaviourAgent, BehaviourOptions, CommandAgent, FunctionCallingAgent, UrlAgent,
-};
+use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
-use planproof_spec::{Compat, Loaded};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::spec_source::Source;
 use crate::values::seconds;
 use crate::{progress, secrets};
+pub(crate) use kinds::with_options;
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -212,17 +211,15 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
         let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
         return Ok(external(Agent::Url(agent), name));
     }
-    // The name of a file may hold an `@`.
-    let parts = if name.starts_with(SPEC_PREFIX) { name.rsplit_once('@') } else { name.split_once('@') };
-    let Some((kind, model_name)) = parts else {
+    let Some((kind, model_name)) = parts(name) else {
         return Err(Failure::usage(format!(
-            "unknown agent \"{name}\": write KIND@MODEL with {}, or command:PROGRAM, or url:URL, as in \
+            "unknown agent \"{name}\": write KIND@MODEL with one of {}; or command:PROGRAM, or url:URL, as in \
              tools@sim/careless",
-            kinds()
+            kinds::known()
         )));
     };
-    if let Some(source) = specification(kind)? {
-        return behaviour(name, &source, model_name, find_model);
+    if let Some(agent) = kinds::agent(name, kind, model_name, find_model)? {
+        return Ok(agent);
     }
     let (form, make): (_, fn(_) -> _) = match kind {
         FunctionCallingAgent::KIND => (ModelForm::Chat, FunctionCallingAgent::new),
@@ -230,7 +227,10 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
             (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
-            return Err(Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", kinds())));
+            return Err(Failure::usage(format!(
+                "unknown kind of agent \"{kind}\"; there are {}",
+                kinds::known()
+            )));
         }
     };
     let model = find_model(model_name, form)?;
@@ -246,46 +246,10 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
     })
 }
 
-/// What a kind of agent begins with that is made from a user's specification.
-const SPEC_PREFIX: &str = "spec:";
-
-/// Shipped specifications that agents are made from.
-const SPEC_KINDS: [&str; 3] = ["direct", "cot", "react"];
-
-/// The kinds of agents that ask a model, for messages.
-fn kinds() -> String {
-    let ours = [FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE];
-    format!("{}, {SPEC_PREFIX}FILE", ours.into_iter().chain(SPEC_KINDS).collect::<Vec<_>>().join(", "))
-}
-
-/// The specification that a kind of agent is made from, if it is.
-fn specification(kind: &str) -> Result<Option<Source>, Failure> {
-    match kind.strip_prefix(SPEC_PREFIX) {
-        Some(file) => Source::find(file).map(Some),
-        None if SPEC_KINDS.contains(&kind) => Ok(Source::shipped(kind)),
-        None => Ok(None),
-    }
-}
-
-/// An agent made from a specification.
-fn behaviour(
-    name: &str,
-    source: &Source,
-    model_name: &str,
-    find_model: &FindModel<'_>,
-) -> Result<AgentUnderTest, Failure> {
-    let Loaded { automaton, .. } = source.load_or_explain(Compat::Ours, false)?;
-    let model = find_model(model_name, ModelForm::Chat)?;
-    let shown_name = model.name().to_owned();
-    let simulated = model.is_simulated() || is_simulation(model.name());
-    let agent = BehaviourAgent::new(model, automaton, BehaviourOptions::default())
-        .map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
-    Ok(AgentUnderTest {
-        agent: Agent::Behaviour(agent),
-        name: name.to_owned(),
-        model: Some(shown_name),
-        simulated,
-    })
+/// Kind and model of an agent that asks one.
+fn parts(name: &str) -> Option<(&str, &str)> {
+    // The name of a file may hold an `@`.
+    if name.contains(kinds::SPEC_PREFIX) { name.rsplit_once('@') } else { name.split_once('@') }
 }
 
 /// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.

@@ -51,6 +51,11 @@ impl State {
         self.content.iter().any(|rule| rule.value == ContentRule::Arguments)
     }
 
+    /// The content of this state is a label of the next call.
+    pub fn names_label(&self) -> bool {
+        self.content.iter().any(|rule| rule.value == ContentRule::Label)
+    }
+
     /// The content of this state names a tool.
     pub fn names_tool(&self) -> bool {
         self.content.iter().any(|rule| rule.value == ContentRule::Tool)

@@ -215,6 +215,8 @@ pub enum EventKind {
         author: Author,
         /// Its content, without the white space around it.
         text: String,
+        /// How the environment came to it, where that says more: who judged, what was chosen and why. Mostly empty.
+        note: String,
     },
     /// Such an agent's model wrote what may not come, and was corrected.
     Correction {

@@ -21,7 +21,7 @@
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
 //! | `spec NAME WORD` | an agent made from a specification began; its model goes on in the way `text`, `partial_turn` or `chat` |
-//! | `section NAME WORD "TEXT"` | a section of it is complete; `user`, `model` or `environment` wrote it |
+//! | `section NAME WORD "TEXT" note="TEXT"` | a section of it is complete; `user`, `model` or `environment` wrote it |
 //! | `correct "VIOLATION" "APPENDED" discarded=BYTES` | its model was corrected |
 //! | `tally corrections=N/ESCALATIONS discarded=BYTES tokens=DISCARDED/REPEATED` | what that took |
 //! | `answer "TEXT"` | the agent gave its final answer |

@@ -130,7 +130,7 @@ mod tests {
                 EventKind::Call(ToolCall { id: id(), name: text(), arguments }),
                 EventKind::Result(ToolResult::error(id(), text())),
                 EventKind::Spec { name: text(), continuation: Continuation::Chat },
-                EventKind::Section { state: text(), author: Author::Model, text: text() },
+                EventKind::Section { state: text(), author: Author::Model, text: text(), note: text() },
                 EventKind::Correction { violation: text(), appended: text(), discarded_bytes: 1 },
                 EventKind::End(EndReason::AgentFailed { reason: text() }),
             ]

@@ -91,9 +91,10 @@ impl Secrets {
         match kind {
             EventKind::Query { text } | EventKind::Turn { text, .. } => self.redact_text(text),
             EventKind::Spec { name, continuation: _ } => self.redact_text(name),
-            EventKind::Section { state, author: _, text } => {
+            EventKind::Section { state, author: _, text, note } => {
                 self.redact_text(state);
                 self.redact_text(text);
+                self.redact_text(note);
             }
             EventKind::Correction { violation, appended, discarded_bytes: _ } => {
                 self.redact_text(violation);

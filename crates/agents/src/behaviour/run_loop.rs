@@ -5,11 +5,14 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use planproof_model::{BoxStream, ChatDelta, ModelError, Settings};
 use planproof_spec::monitor::{Decoding, Echo, Failure, Violation};
-use planproof_spec::{Automaton, Handler, Monitor, Options, Outcome, Step};
-use planproof_trace::{Continuation, EndReason, EventKind, FinishReason, LimitKind, Tally, Tool, Usage};
+use planproof_spec::{Automaton, Monitor, Options, Outcome, Step};
+use planproof_trace::{
+    Author, Continuation, EndReason, EventKind, FinishReason, LimitKind, Tally, Tool, Usage,
+};
 
 use super::continuation::{Parts, Request};
-use super::{BehaviourAgent, handlers, instructions};
+use super::handlers::{self, Written};
+use super::{BehaviourAgent, instructions};
 use crate::InProcessRun;
 
 /// Bytes of text that are taken for a token where nobody counted.
@@ -25,6 +28,8 @@ pub(super) struct Session<'a> {
     requests: u32,
     /// Sections that are in the trace.
     recorded: usize,
+    /// How the environment came to what it wrote last, until that is in the trace.
+    note: String,
     /// Bytes that were discarded up to the latest correction.
     discarded_before: u64,
     /// What the latest violation was and what the model is told about it, until it has been asked again.
@@ -72,6 +77,7 @@ impl<'a> Session<'a> {
             instructions,
             requests: 0,
             recorded: 0,
+            note: String::new(),
             discarded_before: 0,
             corrected: None,
             is_amid_output: false,
@@ -111,8 +117,9 @@ impl<'a> Session<'a> {
                 }
                 Step::Violation => self.correct(),
                 Step::Environment => {
-                    let text = self.environment().await;
-                    self.monitor.environment(&text);
+                    if let Err(end) = self.environment().await {
+                        return end;
+                    }
                 }
                 Step::Ended => return self.end(),
             }
@@ -218,15 +225,19 @@ impl<'a> Session<'a> {
         self.corrected = Some(Corrected { instruction: correction.instruction, is_of_content });
     }
 
-    /// What the environment writes.
-    async fn environment(&self) -> String {
-        let Some(request) = self.monitor.request() else { return String::new() };
-        let InProcessRun { toolbox, recorder, .. } = self.run;
-        match request.handler {
-            Some(Handler::RunCalls) => handlers::run_calls(request.calls, toolbox, recorder).await,
-            // No agent is made with a handler that is not there.
-            _ => handlers::run_call(request.calls, toolbox, recorder).await,
+    /// Lets the environment write. The error is the end of the run.
+    async fn environment(&mut self) -> Result<(), EndReason> {
+        let handler = self.monitor.request().and_then(|request| request.handler);
+        let iterations = self.run.limits.iterations;
+        if handler.is_some_and(|handler| handlers::asks(handler, self.agent)) && self.requests >= iterations {
+            return Err(self.stop(LimitKind::Iterations, u64::from(iterations)));
         }
+        let written = handlers::write(self.agent, self.run, &self.monitor, &self.instructions).await;
+        let Written { text, note, has_asked } = written.map_err(|reason| EndReason::Unscored { reason })?;
+        self.requests += u32::from(has_asked);
+        self.note = note;
+        self.monitor.environment(&text);
+        Ok(())
     }
 
     /// Records the sections that have been completed.
@@ -234,7 +245,9 @@ impl<'a> Session<'a> {
         for section in self.monitor.sections().skip(self.recorded).take_while(|section| section.is_complete) {
             let state = self.monitor.automaton().state(section.state).name.value.clone();
             let (author, text) = (section.author, section.content.to_owned());
-            self.run.recorder.record(EventKind::Section { state, author, text });
+            let is_written = author == Author::Environment;
+            let note = if is_written { std::mem::take(&mut self.note) } else { String::new() };
+            self.run.recorder.record(EventKind::Section { state, author, text, note });
             self.recorded += 1;
         }
     }

@@ -1,6 +1,8 @@
 //! Agents made from a specification, with models that do as they are told and models that do not.
 
+mod adversary;
 mod asking;
+mod handling;
 mod misbehaviour;
 mod words;
 

@@ -4,8 +4,13 @@
 
 mod behaviour;
 mod command;
+mod evidence;
 mod function_calling;
+mod side_texts;
 mod url;
+mod votes;
+mod voting;
+mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -60,9 +60,9 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    let agent = select::agent(&arguments.agent, &|name, form| {
-        select::model(name, form, &arguments.model, KeyNeeded::AtOnce)
-    })?;
+    let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
+    let agent =
+        select::agent(&name, &|name, form| select::model(name, form, &arguments.model, KeyNeeded::AtOnce))?;
     let agent = match &arguments.system {
         Some(system) => instruct(agent, system)?,
         None => agent,
@@ -269,7 +269,7 @@ async fn run_agent(
     match &prepared.agent.agent {
         Agent::Command(agent) => agent.run(&run).await,
         Agent::Url(agent) => agent.run(&run).await,
-        Agent::FunctionCalling(_) | Agent::Behaviour(_) => unreachable!("handled above"),
+        Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => unreachable!("handled above"),
     };
     Ok(())
 }

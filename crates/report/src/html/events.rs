@@ -116,7 +116,7 @@ enum Row<'a> {
     /// The agent keeps to a specification from here on.
     Spec { name: &'a str, continuation: Continuation },
     /// What the environment wrote, where it is more than the answer of a tool.
-    Section { at: u64, state: &'a str, text: &'a str },
+    Section { at: u64, state: &'a str, text: &'a str, note: &'a str },
     /// The model was corrected.
     Correction { at: u64, violation: &'a str, appended: &'a str },
     /// What all corrections together took.
@@ -212,10 +212,10 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
             EventKind::Spec { name, continuation } => {
                 rows.push(Row::Spec { name, continuation: *continuation });
             }
-            EventKind::Section { state, author: Author::Environment, text }
-                if !repeats_answer(&rows, text) =>
+            EventKind::Section { state, author: Author::Environment, text, note }
+                if !note.is_empty() || !repeats_answer(&rows, text) =>
             {
-                rows.push(Row::Section { at: event.at, state, text });
+                rows.push(Row::Section { at: event.at, state, text, note });
             }
             // The question stands above, and what the model wrote in its turns.
             EventKind::Section { .. } => {}
@@ -272,9 +272,10 @@ fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup
                 code { (Foreign::short(name, NAME_CHARACTERS_MAX)) } " "
                 span.quiet { "the model " (way(*continuation)) }
             },
-            Row::Section { at, state, text } => li {
+            Row::Section { at, state, text, note } => li {
                 @if is_dated { (time(*at)) }
                 span.what { (Foreign::short(state, NAME_CHARACTERS_MAX)) } " " (said(text))
+                @if !note.is_empty() { " " span.quiet { "(" (Foreign::short(note, NAME_CHARACTERS_MAX)) ")" } }
             },
             Row::Correction { at, violation, appended } => li {
                 @if is_dated { (time(*at)) }

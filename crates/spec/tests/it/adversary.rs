@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::support::{any_behavior, any_requirement, spec};
 
 /// Pieces of text that models push in a run of the tests. `PLANPROOF_MONITOR_STEPS` sets another number.
-const STEPS: u64 = 400_000;
+const STEPS: u64 = 1_000_000;
 /// Specifications of chance beside the shipped ones.
 const RANDOM_SPECS: usize = 40;
 /// Pieces after which a run is stopped.
@@ -342,8 +342,10 @@ fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(us
                 }
                 assert_same(&monitor, &whole);
                 if chance.one_in(3) {
-                    monitor.end_of_output();
-                    whole.end_of_output();
+                    let end: fn(&mut Monitor) -> Step =
+                        if chance.one_in(2) { Monitor::end_of_output } else { Monitor::end_at_stop };
+                    end(&mut monitor);
+                    end(&mut whole);
                     assert_same(&monitor, &whole);
                 }
                 steps += 1;

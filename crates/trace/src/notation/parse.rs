@@ -140,7 +140,9 @@ impl<'t> Parser<'t> {
         let state = self.name("the state's name")?;
         let words = Author::ALL.map(|author| (author.as_str(), author));
         let author = self.one_of(&words, "`user`, `model` or `environment`")?;
-        Ok(EventKind::Section { state, author, text: self.optional_string()? })
+        let text = self.optional_string()?;
+        let note = if self.eat_option("note=") { self.string()? } else { String::new() };
+        Ok(EventKind::Section { state, author, text, note })
     }
 
     fn discarded(&mut self) -> Result<u64, NotationError> {

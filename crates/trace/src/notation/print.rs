@@ -36,10 +36,13 @@ fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
         EventKind::Spec { name: spec, continuation } => {
             push(out, format_args!("spec {} {continuation}", name(spec)));
         }
-        EventKind::Section { state, author, text } => {
+        EventKind::Section { state, author, text, note } => {
             push(out, format_args!("section {} {author}", name(state)));
             if !text.is_empty() {
                 push(out, format_args!(" {}", quoted(text)));
+            }
+            if !note.is_empty() {
+                push(out, format_args!(" note={}", quoted(note)));
             }
         }
         EventKind::Correction { violation, appended, discarded_bytes } => {

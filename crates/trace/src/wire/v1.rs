@@ -25,6 +25,8 @@
 //! {"at":9,"type":"tally","corrections":1,"escalations":0,"discarded_bytes":17,"discarded_tokens":4,"repeated_tokens":220}
 //! ```
 //!
+//! A section can have a `note`: how the environment came to it.
+//!
 //! A field that the schema does not know is an error, so that a misspelt one is not silently dropped.
 
 mod line;

@@ -92,8 +92,8 @@ fn kind() -> impl Strategy<Value = EventKind> {
             .prop_map(|(id, text, is_error)| EventKind::Result(ToolResult { id, text, is_error })),
         1 => (text(), prop::sample::select(Continuation::ALL.to_vec()))
             .prop_map(|(name, continuation)| EventKind::Spec { name, continuation }),
-        1 => (text(), prop::sample::select(Author::ALL.to_vec()), text())
-            .prop_map(|(state, author, text)| EventKind::Section { state, author, text }),
+        1 => (text(), prop::sample::select(Author::ALL.to_vec()), text(), text())
+            .prop_map(|(state, author, text, note)| EventKind::Section { state, author, text, note }),
         1 => (text(), text(), tokens()).prop_map(|(violation, appended, discarded_bytes)| {
             EventKind::Correction { violation, appended, discarded_bytes }
         }),

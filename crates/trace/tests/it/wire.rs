@@ -106,7 +106,7 @@ fn committed_files_are_read_and_written_the_same() {
             r#"query "Do A." | spec react partial_turn | section Ques user "Do A." | "#,
             r#"say "[Answer] No" finish=cut tokens=120/3 | "#,
             r#"correct "[Answer] may not come next" "[" discarded=11 | section Tht model "I do [A]." | "#,
-            r#"section Obs environment | tally corrections=2/1 discarded=11 tokens=3/120 | limit text_bytes 1048576"#,
+            r#"section Obs environment note="judge sim/x" | tally corrections=2/1 discarded=11 tokens=3/120 | limit text_bytes 1048576"#,
         )
     );
     assert_eq!(write(&[trace]), text);

@@ -122,8 +122,12 @@ impl Transcript {
                 let text = cut(name, WORDS_SHOWN);
                 self.line("spec", "1", &text, &format!("continuation: {continuation}"))
             }
-            EventKind::Section { state, author: Author::Environment, text } if *text != self.answered => self
-                .line("section", "1", &format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN)), ""),
+            EventKind::Section { state, author: Author::Environment, text, note }
+                if !note.is_empty() || *text != self.answered =>
+            {
+                let text = format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN));
+                self.line("section", "1", &text, &cut(note, CALL_SHOWN))
+            }
             // The question stands above, what the model wrote in its turns, and the rest is a tool's answer.
             EventKind::Section { .. } => String::new(),
             EventKind::Correction { violation, appended, .. } => {

@@ -75,7 +75,18 @@ pub(super) struct Replayed {
 
 /// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
 pub(super) fn prepare(arguments: &TestArguments, global: &Global) -> Result<Prepared, Failure> {
-    match (&arguments.recording.replay, &arguments.agent) {
+    let agent = arguments.agent.as_deref();
+    let agent = match agent {
+        Some(name) => Some(select::with_options(name, &arguments.agent_options)?),
+        None if arguments.agent_options.is_given() => {
+            return Err(Failure::usage(
+                "--samples, --summary, --evaluator and --continuation are for a new campaign; one that is resumed or \
+                 replayed has its own",
+            ));
+        }
+        None => None,
+    };
+    match (&arguments.recording.replay, &agent) {
         (Some(file), agent) => replay(arguments, global, file, agent.as_deref()),
         (None, Some(agent)) => begin(arguments, global, agent),
         (None, None) => go_on(arguments),

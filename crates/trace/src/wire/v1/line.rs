@@ -169,6 +169,8 @@ struct SectionLine<'a> {
     author: Writer,
     #[serde(borrow)]
     text: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
+    note: Cow<'a, str>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -326,9 +328,10 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             let continuation = (*continuation).into();
             write(&SpecLine { at, r#type: Type::Spec, name: name.into(), continuation }, out);
         }
-        EventKind::Section { state, author, text } => {
-            let (state, author, text) = (state.into(), (*author).into(), text.into());
-            write(&SectionLine { at, r#type: Type::Section, state, author, text }, out);
+        EventKind::Section { state, author, text, note } => {
+            let (state, author) = (state.into(), (*author).into());
+            let (text, note) = (text.into(), note.into());
+            write(&SectionLine { at, r#type: Type::Section, state, author, text, note }, out);
         }
         EventKind::Correction { violation, appended, discarded_bytes } => {
             let line = CorrectionLine {
@@ -414,7 +417,8 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
         Type::Section => {
             let line: SectionLine<'_> = serde_json::from_str(line)?;
             let (state, text) = (line.state.into_owned(), line.text.into_owned());
-            (line.at, EventKind::Section { state, author: line.author.into(), text })
+            let (author, note) = (line.author.into(), line.note.into_owned());
+            (line.at, EventKind::Section { state, author, text, note })
         }
         Type::Correction => {
             let line: CorrectionLine<'_> = serde_json::from_str(line)?;

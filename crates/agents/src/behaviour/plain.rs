@@ -1,0 +1,123 @@
+//! Side texts: what a model is asked apart from the run itself, such as a summary or a judgement.
+
+use std::sync::Arc;
+
+use planproof_model::{ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
+use planproof_trace::{FinishReason, Usage};
+
+/// What a model wrote when it was asked for a side text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// Its words, up to the first text that was to end them.
+    pub text: String,
+    /// Why it stopped.
+    pub finish: FinishReason,
+    /// Tokens of the request.
+    pub usage: Usage,
+}
+
+/// Asks `model` for a text: as the continuation of `prompt` where it goes on from plain text
+/// ([`Capabilities::completion`](planproof_model::Capabilities::completion)), else in a conversation whose one message
+/// is `prompt`. One request.
+///
+/// The texts of `settings.stop` end the reply here as well, because not every server heeds them; white space before
+/// the first word does not count. In a conversation, those that are white space alone are not sent: there are providers
+/// that refuse the request for them.
+///
+/// # Errors
+/// Whatever the model answers with.
+pub async fn ask(model: &dyn Model, prompt: &str, settings: &Settings) -> Result<Reply, ModelError> {
+    let mut reply = if model.capabilities().completion {
+        let request =
+            CompletionRequest { prompt: prompt.to_owned(), settings: settings.clone(), score_prompt: false };
+        let reply = model.complete(&request).await?;
+        Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+    } else {
+        let stop = settings.stop.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
+        let request = ChatRequest {
+            messages: vec![Message::User { text: prompt.to_owned() }],
+            previous: None,
+            tools: Arc::new([]),
+            settings: Settings { stop, ..settings.clone() },
+        };
+        let reply = model.chat(&request).await?;
+        Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+    };
+    if let Some(end) = end_of(&reply.text, &settings.stop) {
+        reply.text.truncate(end);
+        reply.finish = FinishReason::Stop;
+    }
+    Ok(reply)
+}
+
+/// Where the first of `stop` begins after the first word of `text`.
+fn end_of(text: &str, stop: &[String]) -> Option<usize> {
+    let first_word = text.len() - text.trim_start().len();
+    let places = stop.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| text[first_word..].find(stop));
+    places.min().map(|place| first_word + place)
+}
+
+/// `text` as a part of a prompt whose lines begin with marks (`Question:`, `Evidence:`): without the white space around
+/// it, and with its further lines set in, so that none of them can pass for a mark.
+pub(crate) fn inset(text: &str) -> String {
+    let mut lines = text.trim().lines();
+    let mut out = lines.next().unwrap_or_default().trim_end().to_owned();
+    for line in lines {
+        out.push_str("\n  ");
+        out.push_str(line.trim());
+    }
+    out
+}
+
+/// What follows `mark` if `text` begins with it, in capital or small letters: models repeat the mark that they were to
+/// write after. Without white space around.
+pub(crate) fn without_mark<'t>(text: &'t str, mark: &str) -> &'t str {
+    let text = text.trim();
+    match text.get(..mark.len()) {
+        Some(head) if head.eq_ignore_ascii_case(mark) => text[mark.len()..].trim_start(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_end_where_they_were_to() {
+        for (text, stop, expected) in [
+            ("one\ntwo", &["\n"][..], "one"),
+            ("\n one\ntwo", &["\n"], "\n one"),
+            ("one", &["\n"], "one"),
+            ("", &["\n"], ""),
+            ("\n", &["\n"], "\n"),
+            ("one END two\n", &["\n", "END"], "one "),
+            ("END", &["END"], ""),
+            ("one", &[""], "one"),
+            ("\u{e9}t\u{e9}|\u{e9}", &["|"], "\u{e9}t\u{e9}"),
+        ] {
+            let stop: Vec<String> = stop.iter().map(ToString::to_string).collect();
+            let end = end_of(text, &stop).unwrap_or(text.len());
+            assert_eq!(&text[..end], expected, "{text:?} {stop:?}");
+        }
+    }
+
+    #[test]
+    fn no_line_of_a_text_passes_for_a_mark() {
+        assert_eq!(inset(" a\r\nQuestion: b\n\n  Answer: c \n"), "a\n  Question: b\n  \n  Answer: c");
+        assert_eq!(inset(""), "");
+    }
+
+    #[test]
+    fn a_repeated_mark_is_taken_off() {
+        for (text, expected) in [
+            ("Answer: Paris", "Paris"),
+            (" answer:\nParis\n", "Paris"),
+            ("Answers: two", "Answers: two"),
+            ("Answer", "Answer"),
+            ("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}", "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}"),
+        ] {
+            assert_eq!(without_mark(text, "Answer:"), expected, "{text:?}");
+        }
+    }
+}

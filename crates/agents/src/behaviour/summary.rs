@@ -1,0 +1,286 @@
+//! Summaries of tool results, and the choice between a summary and the results themselves (PASS, section 3 of Crouse et
+//! al. 2024).
+
+mod score;
+
+use std::fmt;
+
+use planproof_model::{Model, ModelError, Settings};
+use planproof_spec::Compat;
+use planproof_trace::Usage;
+
+use super::plain::{ask, inset, without_mark};
+
+pub use score::{ALPHA, ScoreFault, Scored, normalised, score};
+
+/// What a model is told first; statements, context and goal follow. A simulated model may know the request by it.
+pub const INSTRUCTION: &str = "Summarise in one line what the statements say about the context and the goal. Use the \
+     statements alone, and leave out what the goal does not need.";
+
+/// Most tokens of a summary, as published.
+pub const SUMMARY_TOKENS_MAX: u32 = 128;
+
+/// The mark that the summary is written after.
+const MARK: &str = "Summary:";
+
+/// What is summarised, and what for.
+#[derive(Debug, Clone, Copy)]
+pub struct Material<'a> {
+    /// The question of the run.
+    pub question: &'a str,
+    /// The sub-goal that the calls were made for.
+    pub goal: &'a str,
+    /// The results of the calls, in their order.
+    pub results: &'a [&'a str],
+    /// All that the agent's model has before it when it reads what is returned: the `x` of the paper's formula.
+    pub before: &'a str,
+}
+
+/// Which of the two is returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The one with the higher [`score`], where the model tells the log-probabilities of a given text
+    /// ([`Capabilities::log_probabilities`](planproof_model::Capabilities::log_probabilities)); the summary only if its
+    /// score is truly higher. Where the model does not tell them, [`Otherwise`].
+    Likelier(Otherwise),
+    /// The summary, without scores.
+    Summary,
+    /// The results. No summary is made (the paper's "no summarizer").
+    Results,
+}
+
+/// Which of the two is returned where there are no scores.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Otherwise {
+    /// The one with fewer characters, the results if both have the same number, as in the published code: a summary that
+    /// is longer than what it sums up has not done its work.
+    #[default]
+    Shorter,
+    /// The summary.
+    Summary,
+    /// The results.
+    Results,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self::Likelier(Otherwise::default())
+    }
+}
+
+/// How to summarise and choose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Which of the two is returned.
+    pub choice: Choice,
+    /// How much the length counts in a score: at 0 not at all.
+    pub alpha: f64,
+    /// Whose form the results have: see [`results_text`].
+    pub compat: Compat,
+    /// For the model.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    /// The likelier, with the published [`ALPHA`].
+    fn default() -> Self {
+        Self { choice: Choice::default(), alpha: ALPHA, compat: Compat::default(), seed: 0 }
+    }
+}
+
+/// One of the two texts that can be returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// The summary.
+    Summary,
+    /// The results as they came.
+    Results,
+}
+
+/// Why it was that one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reason {
+    /// By the scores.
+    Likelier {
+        /// The summary's.
+        summary: Scored,
+        /// That of the results.
+        results: Scored,
+    },
+    /// By length, because there are no scores.
+    Shorter {
+        /// Why there are none.
+        unscored: String,
+    },
+    /// As configured for the case that there are no scores.
+    Otherwise {
+        /// Why there are none.
+        unscored: String,
+    },
+    /// As configured.
+    Configured,
+    /// The results are blank, so nothing was summarised.
+    NothingToSummarise,
+    /// The summary is blank.
+    BlankSummary,
+}
+
+/// What is returned to the agent, and how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summarised {
+    /// The text that is returned.
+    pub text: String,
+    /// Which of the two it is.
+    pub chosen: Candidate,
+    /// Why.
+    pub reason: Reason,
+    /// The summary, if one was made, also where it is not returned.
+    pub summary: Option<String>,
+    /// Tokens of all requests.
+    pub usage: Usage,
+}
+
+impl fmt::Display for Summarised {
+    /// Which was chosen and why, in one line, for the trace: `summary, likelier: -1.2000 in 9 tokens against -1.9000 in 40
+    /// tokens`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.chosen {
+            Candidate::Summary => "summary",
+            Candidate::Results => "results",
+        })?;
+        match &self.reason {
+            Reason::Likelier { summary, results } => {
+                let (chosen, other) = match self.chosen {
+                    Candidate::Summary => (summary, results),
+                    Candidate::Results => (results, summary),
+                };
+                let word = if chosen.score > other.score { "likelier" } else { "as likely" };
+                write!(f, ", {word}: {chosen} against {other}")
+            }
+            Reason::Shorter { unscored } => write!(f, ", by length; no scores: {unscored}"),
+            Reason::Otherwise { unscored } => write!(f, ", as configured; no scores: {unscored}"),
+            Reason::Configured => f.write_str(", as configured"),
+            Reason::NothingToSummarise => f.write_str(", which are blank"),
+            Reason::BlankSummary => f.write_str(", because the summary is blank"),
+        }
+    }
+}
+
+/// The results of several calls as one text: a single one as it is, several as a numbered list; as published one after
+/// the other, a line each at least. Without white space around.
+pub fn results_text(results: &[&str], compat: Compat) -> String {
+    match (results, compat) {
+        ([result], _) => result.trim().to_owned(),
+        (_, Compat::Original) => results.join("\n").trim().to_owned(),
+        (_, Compat::Ours) => {
+            let numbered =
+                results.iter().zip(1..).map(|(result, number)| format!("{number}. {}", inset(result)));
+            numbered.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// What a model is asked for a summary: the results as statements, the question as their context, and the goal. Lines
+/// within one of these texts are set in, so that a result cannot pass for another goal.
+pub fn prompt(material: &Material<'_>) -> String {
+    let mut out = format!("{INSTRUCTION}\n\nStatements:\n");
+    for result in material.results {
+        out.push_str(&format!("- {}\n", inset(result)));
+    }
+    out.push_str(&format!("Context: {}\nGoal: {}\n{MARK}", inset(material.question), inset(material.goal)));
+    out
+}
+
+/// Makes what is returned to the agent: asks `model` for a summary, of one line and at most [`SUMMARY_TOKENS_MAX`] tokens,
+/// and chooses between it and the results. At most three requests: the summary, and a score for each of the two.
+///
+/// A blank text is never chosen before one that says something: it would have the highest score that there is.
+///
+/// # Errors
+/// Whatever the model answers with, but for a server that turns out not to tell log-probabilities.
+pub async fn summarise(
+    model: &dyn Model,
+    material: &Material<'_>,
+    options: &Options,
+) -> Result<Summarised, ModelError> {
+    let results = results_text(material.results, options.compat);
+    let mut usage = Usage::default();
+    if material.results.iter().all(|result| result.trim().is_empty()) {
+        return Ok(Summarised::results(results, Reason::NothingToSummarise, None, usage));
+    }
+    if options.choice == Choice::Results {
+        return Ok(Summarised::results(results, Reason::Configured, None, usage));
+    }
+    let settings = Settings {
+        temperature: Some(0.0),
+        output_tokens_max: Some(SUMMARY_TOKENS_MAX),
+        seed: Some(options.seed),
+        stop: vec!["\n".to_owned()],
+    };
+    let reply = ask(model, &prompt(material), &settings).await?;
+    usage += reply.usage;
+    let summary = without_mark(&reply.text, MARK).to_owned();
+    if summary.is_empty() {
+        return Ok(Summarised::results(results, Reason::BlankSummary, None, usage));
+    }
+    let otherwise = match options.choice {
+        Choice::Likelier(otherwise) => otherwise,
+        Choice::Summary | Choice::Results => {
+            return Ok(Summarised::summary(summary, Reason::Configured, usage));
+        }
+    };
+    let scores = if model.capabilities().log_probabilities {
+        scores(model, material.before, &summary, &results, options, &mut usage).await?
+    } else {
+        Err(format!("{} does not tell the log-probabilities of a given text", model.name()))
+    };
+    let (is_summary, reason) = match (scores, otherwise) {
+        (Ok((of_summary, of_results)), _) => (
+            of_summary.score > of_results.score,
+            Reason::Likelier { summary: of_summary, results: of_results },
+        ),
+        (Err(unscored), Otherwise::Shorter) => {
+            (summary.chars().count() < results.chars().count(), Reason::Shorter { unscored })
+        }
+        (Err(unscored), Otherwise::Summary) => (true, Reason::Otherwise { unscored }),
+        (Err(unscored), Otherwise::Results) => (false, Reason::Otherwise { unscored }),
+    };
+    Ok(if is_summary {
+        Summarised::summary(summary, reason, usage)
+    } else {
+        Summarised::results(results, reason, Some(summary), usage)
+    })
+}
+
+/// The scores of both, or why there are none.
+async fn scores(
+    model: &dyn Model,
+    before: &str,
+    summary: &str,
+    results: &str,
+    options: &Options,
+    usage: &mut Usage,
+) -> Result<Result<(Scored, Scored), String>, ModelError> {
+    let mut both = Vec::with_capacity(2);
+    for text in [summary, results] {
+        match score(model, before, text, options.alpha, options.seed, usage).await {
+            Ok(scored) => both.push(scored),
+            Err(ScoreFault::Model(ModelError::Unsupported { model, what })) => {
+                return Ok(Err(format!("{model} cannot {what}")));
+            }
+            Err(ScoreFault::Model(error)) => return Err(error),
+            Err(fault) => return Ok(Err(fault.to_string())),
+        }
+    }
+    Ok(Ok((both[0], both[1])))
+}
+
+impl Summarised {
+    fn summary(summary: String, reason: Reason, usage: Usage) -> Self {
+        Self { text: summary.clone(), chosen: Candidate::Summary, reason, summary: Some(summary), usage }
+    }
+
+    fn results(results: String, reason: Reason, summary: Option<String>, usage: Usage) -> Self {
+        Self { text: results, chosen: Candidate::Results, reason, summary, usage }
+    }
+}

@@ -1,0 +1,120 @@
+//! What the environment does: summaries, judgements, solutions, votes.
+
+use planproof_agents::behaviour::evaluator::Evaluator;
+use planproof_agents::behaviour::summary::Choice;
+use planproof_agents::behaviour::voting::{VotingAgent, VotingOptions};
+
+use super::*;
+
+async fn run_with(model: &Arc<Scripted>, name: &str, options: BehaviourOptions) -> String {
+    let agent = BehaviourAgent::new(Arc::clone(model) as Arc<_>, spec_of(name), options).unwrap();
+    lines(&events_of(&agent, limits(50)).await)
+}
+
+#[tokio::test]
+async fn pass_reads_a_summary() {
+    let script = [
+        stop(
+            "[Thought] Both.\n[Action] wash\n[Action Input]\n[Action] bake\n[Action Input] {\"loaves\": 1}\n[Summary]",
+        ),
+        stop("All is done.\nMore."),
+        stop("[Final Thought] f\n[Answer] a"),
+    ];
+    let model = Scripted::new(WHOLE, 1, script.clone());
+    insta::assert_snapshot!(run_with(&model, "pass", BehaviourOptions::default()).await);
+    let asked = &model.asked()[1];
+    assert!(asked.contains("Goal: Both.") && asked.contains(&format!("Context: {QUERY}")), "{asked}");
+
+    let model = Scripted::new(WHOLE, 1, [script[0].clone(), script[2].clone()]);
+    let options = BehaviourOptions { summary: Choice::Results, ..BehaviourOptions::default() };
+    let events = run_with(&model, "pass", options).await;
+    assert!(
+        events.contains("environment \"1. wash is done\\n2. bake is done\" note=\"results, as configured\""),
+        "{events}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_may_leave_out_the_mark_that_it_stopped_at() {
+    // After a call PASS can go on with another one; the model stopped, so it wants the results.
+    let model = Scripted::new(
+        WHOLE,
+        1,
+        [
+            stop("[Thought] t\n[Action] wash\n[Action Input]\n"),
+            stop("It is done."),
+            stop("[Final Thought] f\n[Answer] a"),
+        ],
+    );
+    let events = run_with(&model, "pass", BehaviourOptions::default()).await;
+    assert!(!events.contains("correct ") && events.contains("tally\n"), "{events}");
+}
+
+#[tokio::test]
+async fn rewoo_solves_from_evidence() {
+    let script = [
+        stop(
+            "[Plan] Wash.\n[Action Label] #E1\n[Action] wash\n[Action Input]\n[Plan] Tell it.\n[Action Label] #E12\n\
+              [Action] say\n[Action Input] #E1, #E12 and #E7\n[Answer]",
+        ),
+        stop("Answer: It is clean."),
+    ];
+    let model = Scripted::new(WHOLE, 1, script);
+    insta::assert_snapshot!(run_with(&model, "rewoo", BehaviourOptions::default()).await);
+    insta::assert_snapshot!(model.asked()[1]);
+}
+
+#[tokio::test]
+async fn reflexion_is_judged_by_whom_it_is_told() {
+    let script = [
+        stop("[Final Thought] f\n[Proposed Answer] 41\n[Evaluation]"),
+        stop("Incorrect, it is more."),
+        stop("[Reflection] More then.\n[Answer] 42"),
+    ];
+    let model = Scripted::new(WHOLE, 1, script.clone());
+    let evaluator = Evaluator::Judge(Arc::clone(&model) as Arc<_>);
+    let events =
+        run_with(&model, "reflexion", BehaviourOptions { evaluator, ..BehaviourOptions::default() }).await;
+    insta::assert_snapshot!(events);
+    assert!(model.asked()[1].contains("Final Thought] f"), "{}", model.asked()[1]);
+
+    let model = Scripted::new(WHOLE, 1, [script[0].clone(), script[2].clone()]);
+    let events = run_with(&model, "reflexion", BehaviourOptions::default()).await;
+    assert!(events.contains("note=nobody") || events.contains("note=\"nobody\""), "{events}");
+}
+
+#[tokio::test]
+async fn the_environment_asks_no_model_beyond_the_limit() {
+    let model = Scripted::new(WHOLE, 1, [stop("[Answer]")]);
+    let agent = agent(&model, spec_of("rewoo"));
+    let events = lines(&events_of(&agent, limits(1)).await);
+    assert!(events.ends_with("limit iterations 1\n"), "{events}");
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn samples_take_a_vote_and_another_agent_answers_where_they_do_not_agree() {
+    for (answers, answer) in [(["a", "b", "B"], "b"), (["a", "b", "c"], "tool")] {
+        let script = answers.map(stop).into_iter().chain([stop("[Final Thought] f\n[Answer] tool")]);
+        let model = Scripted::new(WHOLE, 1, script);
+        let sampled = Arc::new(agent(&model, spec_of("direct")));
+        let other = Arc::new(agent(&model, spec_of("react")));
+        let options = VotingOptions { samples: 3.try_into().unwrap(), ..VotingOptions::default() };
+        let voting = VotingAgent::new(sampled, Some(other), options);
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let (tools, limits) = (tools(), limits(50));
+        voting
+            .run(InProcessRun {
+                query: QUERY,
+                toolbox: &tools,
+                limits: &limits,
+                seed: 1,
+                recorder: &recorder,
+            })
+            .await;
+        let events = lines(&recorder.take_events());
+        assert!(events.ends_with(&format!("answer \"{answer}\"\n")), "{events}");
+        let parts = events.matches("spec direct text").count();
+        assert_eq!((parts, events.contains("spec react text")), (3, answer == "tool"));
+    }
+}

@@ -1,0 +1,321 @@
+//! Agents made from specifications, by name: `react@MODEL`, `spec:FILE@MODEL`, samples and pairs of them, and their options,
+//! which are a part of the name, so that whatever holds the name holds them: `direct:samples=5@MODEL`.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_agents::behaviour::evaluator::Evaluator;
+use planproof_agents::behaviour::summary::{Choice, Otherwise};
+use planproof_agents::behaviour::voting::{
+    InProcess, SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions,
+};
+use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, FunctionCallingAgent};
+use planproof_bench::AgentUnderTest;
+use planproof_model::Model;
+use planproof_spec::{Compat, Loaded, SHIPPED};
+use planproof_trace::Continuation;
+
+use super::{FindModel, ModelForm, is_simulation};
+use crate::arguments::{self, AgentArguments};
+use crate::failure::Failure;
+use crate::spec_source::Source;
+
+/// What a kind of agent begins with that is made from a user's specification.
+pub(super) const SPEC_PREFIX: &str = "spec:";
+
+/// What a pair of kinds begins with: the second one answers where samples of the first do not agree.
+const PAIR_PREFIX: &str = "fallback:";
+
+/// The options of an agent, in the order in which its name has them.
+const OPTIONS: [&str; 4] = ["samples", "summary", "evaluator", "continuation"];
+
+/// The kinds of agents that ask a model, for messages.
+pub(super) fn known() -> String {
+    let shipped = SHIPPED.map(|(name, _)| name).join(", ");
+    let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
+    format!("{tools}, {responses}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+}
+
+/// The name of an agent with the options of the command line in it.
+pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<String, Failure> {
+    let values = [
+        arguments.samples.map(|samples| samples.to_string()),
+        arguments.summary.map(|summary| summary.as_str().to_owned()),
+        arguments.evaluator.clone(),
+        arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
+    ];
+    let given: Vec<(&str, &String)> = OPTIONS
+        .into_iter()
+        .zip(&values)
+        .filter_map(|(option, value)| Some((option, value.as_ref()?)))
+        .collect();
+    let Some((first, _)) = given.first() else { return Ok(name.to_owned()) };
+    let is_external = name.starts_with("command:") || name.starts_with("url:");
+    let parts = super::parts(name).filter(|_| !is_external);
+    let Some((kind, model)) = parts.filter(|(kind, _)| is_specified(split(kind).0)) else {
+        return Err(Failure::usage(format!(
+            "--{first} is for agents that are made from a specification, which {name} is not"
+        )));
+    };
+    let (base, options) = split(kind);
+    let mut all = parse(options)?;
+    for (option, value) in given {
+        if all.iter().any(|(other, _)| *other == option) {
+            return Err(Failure::usage(format!("--{option} stands in the agent's name already: {name}")));
+        }
+        all.push((option, value));
+    }
+    all.sort_by_key(|(option, _)| OPTIONS.iter().position(|other| other == option));
+    let all: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
+    Ok(format!("{base}:{}@{model}", all.join(",")))
+}
+
+/// A kind without its options, and these.
+fn split(kind: &str) -> (&str, &str) {
+    let places = OPTIONS.iter().filter_map(|option| kind.find(&format!(":{option}=")));
+    match places.min() {
+        Some(place) => (&kind[..place], &kind[place + 1..]),
+        None => (kind, ""),
+    }
+}
+
+fn parse(options: &str) -> Result<Vec<(&str, &str)>, Failure> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for part in options.split(',').filter(|part| !part.is_empty()) {
+        let known = part.split_once('=').filter(|(option, _)| OPTIONS.contains(option));
+        let Some((option, value)) = known else {
+            return Err(Failure::usage(format!(
+                "\"{part}\" is no option of an agent; there are {}",
+                OPTIONS.map(|option| format!("{option}=...")).join(", ")
+            )));
+        };
+        if all.iter().any(|(other, _)| *other == option) {
+            return Err(Failure::usage(format!("the option {option} of the agent stands twice")));
+        }
+        all.push((option, value));
+    }
+    Ok(all)
+}
+
+/// Whether a kind without its options is made from specifications.
+fn is_specified(base: &str) -> bool {
+    let is_shipped = SHIPPED.iter().any(|(name, _)| *name == base);
+    is_shipped || base.starts_with(SPEC_PREFIX) || base.starts_with(PAIR_PREFIX)
+}
+
+/// What the options of a name say.
+struct Options<'a> {
+    samples: Option<NonZeroU32>,
+    summary: Choice,
+    /// Who judges: `none`, `model`, or the name of a model.
+    evaluator: &'a str,
+    continuation: Option<Continuation>,
+}
+
+impl<'a> Options<'a> {
+    fn read(options: &'a str) -> Result<Self, Failure> {
+        let mut read =
+            Self { samples: None, summary: Choice::default(), evaluator: "none", continuation: None };
+        for (option, value) in parse(options)? {
+            let wrong = |known: &str| {
+                Failure::usage(format!("\"{value}\" cannot be the {option} of an agent; write {known}"))
+            };
+            match option {
+                "samples" => {
+                    read.samples = Some(value.parse().map_err(|_| wrong("a whole number of at least 1"))?);
+                }
+                "summary" => {
+                    read.summary = match value {
+                        "auto" => Choice::Likelier(Otherwise::default()),
+                        "summary" => Choice::Summary,
+                        "results" => Choice::Results,
+                        _ => return Err(wrong("auto, summary or results")),
+                    };
+                }
+                "evaluator" if matches!(value, "none" | "model") || value.contains('/') => {
+                    read.evaluator = value;
+                }
+                "evaluator" => return Err(wrong("none, model (the agent's own), or the name of a model")),
+                _ => {
+                    let way = Continuation::ALL.into_iter().find(|way| way.as_str() == value);
+                    read.continuation = Some(way.ok_or_else(|| wrong("text, partial_turn or chat"))?);
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// The agent of that kind, if it is made from specifications.
+pub(super) fn agent(
+    name: &str,
+    kind: &str,
+    model_name: &str,
+    find_model: &FindModel<'_>,
+) -> Result<Option<AgentUnderTest>, Failure> {
+    let (base, options) = split(kind);
+    if !is_specified(base) {
+        return Ok(None);
+    }
+    let options = Options::read(options)?;
+    // Files are read before models are looked for, whose keys may be missing.
+    let kinds = Kinds::read(base)?;
+    let model = find_model(model_name, ModelForm::Chat)?;
+    let evaluator = match options.evaluator {
+        "none" => Evaluator::Nobody,
+        "model" => Evaluator::Judge(Arc::clone(&model)),
+        other => Evaluator::Judge(find_model(other, ModelForm::Chat)?),
+    };
+    let maker = Maker { model: Arc::clone(&model), evaluator, options };
+    let simulated = model.is_simulated() || is_simulation(model.name());
+    let agent = kinds.into_agent(&maker)?;
+    Ok(Some(AgentUnderTest { agent, name: name.to_owned(), model: Some(model.name().to_owned()), simulated }))
+}
+
+/// The specifications that an agent is made from.
+enum Kinds {
+    One(Specified),
+    Pair(Specified, Other),
+}
+
+struct Specified {
+    source: Source,
+    loaded: Loaded,
+}
+
+/// Who answers where samples do not agree.
+enum Other {
+    Specified(Specified),
+    Tools,
+}
+
+impl Kinds {
+    fn read(base: &str) -> Result<Self, Failure> {
+        let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
+            return Specified::read(base).map(Self::One);
+        };
+        let Some((first, other)) = pair.split_once(',') else {
+            return Err(Failure::usage(format!(
+                "\"{base}\" is no pair of agents: write {PAIR_PREFIX}KIND,KIND, as in {PAIR_PREFIX}direct,react"
+            )));
+        };
+        let first = Specified::read(first)?;
+        let other = match other {
+            FunctionCallingAgent::KIND => Other::Tools,
+            other => Other::Specified(Specified::read(other)?),
+        };
+        Ok(Self::Pair(first, other))
+    }
+
+    fn into_agent(self, maker: &Maker<'_>) -> Result<Agent, Failure> {
+        let samples = maker.options.samples;
+        let (first, other) = match self {
+            Self::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
+                return Ok(Agent::Behaviour(maker.make(&one, 0.0)?));
+            }
+            Self::One(one) => (one, None),
+            Self::Pair(first, other) => (first, Some(other)),
+        };
+        if first.loaded.automaton.spec().states.iter().any(planproof_spec::State::completes_call) {
+            return Err(Failure::usage(format!(
+                "samples are taken of agents that call no tools, such as direct and cot; {} does",
+                first.source.name
+            )));
+        }
+        let sampled: Arc<dyn InProcess> = Arc::new(maker.make(&first, SAMPLE_TEMPERATURE)?);
+        let other: Option<Arc<dyn InProcess>> = match other {
+            None => None,
+            Some(Other::Specified(other)) => Some(Arc::new(maker.make(&other, 0.0)?)),
+            Some(Other::Tools) => {
+                let agent = FunctionCallingAgent::new(Arc::clone(&maker.model));
+                let name = maker.model.name();
+                Some(Arc::new(agent.ok_or_else(|| {
+                    Failure::usage(format!("{name} cannot call tools, which the agent needs"))
+                })?))
+            }
+        };
+        let options = VotingOptions { samples: samples.unwrap_or(SAMPLES), ..VotingOptions::default() };
+        Ok(Agent::Voting(VotingAgent::new(sampled, other, options)))
+    }
+}
+
+impl Specified {
+    /// A shipped specification, or that of a file.
+    fn read(kind: &str) -> Result<Self, Failure> {
+        let source = match kind.strip_prefix(SPEC_PREFIX) {
+            Some(file) => Source::find(file)?,
+            None => Source::shipped(kind).ok_or_else(|| {
+                Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", known()))
+            })?,
+        };
+        let loaded = source.load_or_explain(Compat::Ours, false)?;
+        Ok(Self { source, loaded })
+    }
+}
+
+/// What agents are made with.
+struct Maker<'a> {
+    model: Arc<dyn Model>,
+    evaluator: Evaluator,
+    options: Options<'a>,
+}
+
+impl Maker<'_> {
+    fn make(&self, specified: &Specified, temperature: f64) -> Result<BehaviourAgent, Failure> {
+        let options = BehaviourOptions {
+            continuation: self.options.continuation,
+            temperature,
+            summary: self.options.summary,
+            evaluator: self.evaluator.clone(),
+            ..BehaviourOptions::default()
+        };
+        let automaton = Arc::clone(&specified.loaded.automaton);
+        BehaviourAgent::new(Arc::clone(&self.model), automaton, options)
+            .map_err(|error| Failure::usage(format!("{}: {error}", specified.source.name)))
+    }
+}
+
+impl From<arguments::Way> for Continuation {
+    fn from(way: arguments::Way) -> Self {
+        match way {
+            arguments::Way::Text => Self::Text,
+            arguments::Way::PartialTurn => Self::PartialTurn,
+            arguments::Way::Chat => Self::Chat,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_told_from_kinds() {
+        assert_eq!(split("react"), ("react", ""));
+        assert_eq!(split("pass:summary=results"), ("pass", "summary=results"));
+        assert_eq!(
+            split("spec:a:b=c.spec:samples=3,evaluator=openai/ft:x"),
+            ("spec:a:b=c.spec", "samples=3,evaluator=openai/ft:x")
+        );
+        assert_eq!(split("fallback:direct,react:samples=3"), ("fallback:direct,react", "samples=3"));
+    }
+
+    #[test]
+    fn options_of_the_command_line_become_a_part_of_the_name() {
+        let arguments = AgentArguments {
+            samples: NonZeroU32::new(3),
+            evaluator: Some("model".to_owned()),
+            ..AgentArguments::default()
+        };
+        let name = |name| with_options(name, &arguments).map_err(|failure| failure.describe());
+        assert_eq!(name("direct@sim/x"), Ok("direct:samples=3,evaluator=model@sim/x".to_owned()));
+        assert_eq!(
+            name("spec:a@b.spec:summary=results@openai/x"),
+            Ok("spec:a@b.spec:samples=3,summary=results,evaluator=model@openai/x".to_owned())
+        );
+        assert!(name("direct:samples=2@sim/x").is_err_and(|error| error.contains("already")));
+        for other in ["tools@sim/x", "command:direct@x", "nobody"] {
+            assert!(name(other).is_err_and(|error| error.contains("--samples is for")), "{other}");
+        }
+    }
+}
