@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, CaseSummary, Dissection, DissectionReport, Outcome, Pick, Report, ReportInput, RunSummary,
-    SummaryInput, pick_errors, pick_smallest,
+    Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
+    RunSummary, SummaryInput, pick_errors, pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
@@ -36,7 +36,13 @@ pub(crate) struct Figures {
     /// The failures to be shown.
     pub(crate) picks: Vec<Pick>,
     /// A run without a score, if there is one.
-    pub(crate) unscored: Option<u32>,
+    pub(crate) unscored: Option<Unit>,
+}
+
+/// What figures need of a campaign's cases and finished runs.
+pub(crate) struct Summaries {
+    cases: Vec<CaseSummary>,
+    runs: Vec<RunSummary>,
 }
 
 /// The traces of a campaign in the run store, read when they are asked for.
@@ -97,6 +103,7 @@ impl Stored {
             model: self.campaign.model.as_deref(),
             simulated: self.campaign.simulated,
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             solver: self.options.solver(),
             synthesis: self.options.synthesis(),
@@ -125,6 +132,7 @@ impl Stored {
             store_option,
             seed: self.options.seed(),
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             report,
             traces,
@@ -137,15 +145,9 @@ impl Stored {
     }
 }
 
-impl Figures {
-    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
-    /// stores of an older planproof.
-    pub(crate) fn read(
-        store: &Store,
-        campaign: &Campaign,
-        options: &StoredOptions,
-        findings_max: usize,
-    ) -> Result<Option<Self>, Failure> {
+impl Summaries {
+    /// Reads them; `None` where there is not one of every case and every finished run.
+    pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
         // What a dissection shows is not in the summaries.
         if store.derived(&campaign.id)?.is_some() {
             return Ok(None);
@@ -161,27 +163,82 @@ impl Figures {
         for row in store.run_summaries(&campaign.id)? {
             let row = row?;
             let wall = Duration::from_millis(row.wall_ms);
-            let read = |text: &str| {
-                RunSummary::from_json(row.unit.ordinal, row.passed, row.class.as_deref(), wall, text)
-            };
+            let read =
+                |text: &str| RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text);
             let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
         }
-        let report = Report::of_summaries(SummaryInput {
+        Ok(Some(Self { cases, runs }))
+    }
+
+    /// The same, from cases and traces where the store has no summaries.
+    pub(crate) fn of_stored(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
+        if let Some(summaries) = Self::read(store, campaign)? {
+            return Ok(summaries);
+        }
+        let stored = Stored::load(store, &campaign.id)?;
+        let cases = stored.cases.iter().map(CaseSummary::of).collect();
+        Ok(Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() })
+    }
+
+    /// What the runs of some of the cases come to.
+    pub(crate) fn report(
+        &self,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        counts: impl Fn(&CaseSummary) -> bool,
+    ) -> Report {
+        let is_counted = |run: &&RunSummary| self.cases.get(run.ordinal as usize).is_none_or(&counts);
+        let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
+        let report = Report::of_summaries(self.input(campaign, options, &runs));
+        options.completed(report, &campaign.progress)
+    }
+
+    /// What the search for a limit that the campaign is came to; `None` if it is none.
+    pub(crate) fn limit(&self, campaign: &Campaign, options: &StoredOptions) -> Option<LimitReport> {
+        let plan = options.limit?;
+        Some(LimitReport::new(plan, self.input(campaign, options, &self.runs)))
+    }
+
+    fn input<'a>(
+        &'a self,
+        campaign: &'a Campaign,
+        options: &StoredOptions,
+        runs: &'a [RunSummary],
+    ) -> SummaryInput<'a> {
+        SummaryInput {
             agent: &campaign.agent,
             model: campaign.model.as_deref(),
             simulated: campaign.simulated,
-            cases: &cases,
-            runs: &runs,
+            cases: &self.cases,
+            repeats: campaign.repeats,
+            runs,
             solver: options.solver(),
             synthesis: options.synthesis(),
             cost: options.cost(&campaign.progress),
             ended_by: campaign.progress.ended_by.as_deref(),
-        });
-        let report = options.completed(report, &campaign.progress);
+        }
+    }
+}
+
+impl Figures {
+    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
+    /// stores of an older planproof.
+    pub(crate) fn read(
+        store: &Store,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        findings_max: usize,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
+        let report = summaries.report(campaign, options, |_| true);
+        let Summaries { cases, runs } = summaries;
         let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
-        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| run.ordinal);
+        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| {
+            let RunSummary { ordinal, repeat, .. } = *run;
+            Unit { ordinal, repeat }
+        });
         Ok(Some(Self { report, picks, unscored }))
     }
 }
@@ -211,22 +268,27 @@ pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
-/// One case of a campaign with its run, judged again from the trace; nothing for the run where it is not finished.
+/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not finished.
 pub(crate) fn load_one(
     store: &Store,
     campaign: &Campaign,
     options: &StoredOptions,
-    ordinal: u32,
+    unit: Unit,
 ) -> Result<(Case, Option<(Outcome, Trace)>), Failure> {
-    let Some(row) = store.case(&campaign.id, ordinal)? else {
-        return Err(damaged(campaign, &format!("case {ordinal} is not there")));
+    let Some(row) = store.case(&campaign.id, unit.ordinal)? else {
+        return Err(damaged(campaign, &format!("case {} is not there", unit.ordinal)));
     };
     let case = case(campaign, &row)?;
-    let run = match store.run(&campaign.id, Unit { ordinal, repeat: 0 })? {
+    let run = match store.run(&campaign.id, unit)? {
         Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
         _ => None,
     };
     Ok((case, run))
+}
+
+/// The first case of a campaign; nothing where it has none.
+pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Case>, Failure> {
+    store.case(&campaign.id, 0)?.map(|row| case(campaign, &row)).transpose()
 }
 
 fn case(campaign: &Campaign, row: &CaseRow) -> Result<Case, Failure> {
@@ -242,7 +304,7 @@ fn judge(
 ) -> Result<(Outcome, Trace), Failure> {
     let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
     let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-    let outcome = Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall);
+    let outcome = Outcome::of(case, row.unit, &trace.events, options.judge(), wall);
     Ok((outcome, trace))
 }
 
@@ -260,8 +322,7 @@ fn damaged(campaign: &Campaign, what: &str) -> Failure {
 }
 
 impl TraceSource for StoredTraces<'_> {
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
-        let unit = Unit { ordinal, repeat: 0 };
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
         match self.store.run(self.campaign, unit).map_err(|error| error.to_string())? {
             Some(row) if row.state == RunState::Finished => load_trace(self.store, &row).map(Some),
             _ => Ok(None),

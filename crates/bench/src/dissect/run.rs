@@ -1,9 +1,10 @@
 //! Running a dissection as a campaign of its trials.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_store::{StoreError, Writer};
+use planproof_store::{StoreError, Unit, Writer};
 use planproof_synth::{Case, Draw, Mutator};
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +53,7 @@ impl DissectionRun<'_> {
         let mut halted: HashSet<u32> = HashSet::new();
         loop {
             let first = course.trials.len();
-            let mut round: HashSet<u32> = HashSet::new();
+            let mut round: BTreeSet<u32> = BTreeSet::new();
             let mut new = Vec::new();
             for &error in self.errors.iter().filter(|error| !halted.contains(error)) {
                 match course.advance(error) {
@@ -88,12 +89,11 @@ impl DissectionRun<'_> {
                 continue;
             }
             let campaign = self.trials(&course.trials);
-            let others: HashSet<u32> =
-                (0..course.trials.len() as u32).filter(|place| !round.contains(place)).collect();
+            let units: Vec<Unit> = round.iter().map(|place| Unit { ordinal: *place, repeat: 0 }).collect();
             let mut outcomes = Vec::new();
             let trials = &course.trials;
             let end = campaign
-                .run_supervised(store.clone(), &others, stop, supervision.clone(), |outcome| {
+                .run_units(store.clone(), &units, stop, supervision.clone(), |outcome| {
                     observe(&trials[outcome.ordinal as usize], &outcome);
                     outcomes.push(outcome);
                 })
@@ -118,7 +118,7 @@ impl DissectionRun<'_> {
     fn trials(&self, trials: &[TrialRecord]) -> Campaign {
         let cases: Arc<[Case]> = trials.iter().map(|record| record.case.clone()).collect();
         let seed = Self::seed(self.campaign.seed);
-        Campaign { id: self.id.clone(), cases, seed, ..self.campaign.clone() }
+        Campaign { id: self.id.clone(), cases, seed, repeats: NonZeroU32::MIN, ..self.campaign.clone() }
     }
 
     /// The seed of the trials' runs, by that of the campaign.

@@ -23,11 +23,12 @@ use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::ReportFiles;
 use crate::stored::{self, StoredTraces};
-use carry_out::{Ended, carry_out};
-use prepare::{Prepared, prepare};
 
+pub(super) use budgets::larger as larger_budget;
+pub(super) use carry_out::{Ended, all_at_once, carry_out};
 pub(crate) use dissect::read_trials;
 pub(crate) use options::StoredOptions;
+pub(super) use prepare::{Asked, Prepared, prepare};
 pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
 
 /// Most cases of a replay whose differences are told.
@@ -35,14 +36,16 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let files = arguments.files.open(global, &taken_files(arguments))?;
-    let prepared = prepare(arguments, global)?;
+    let prepared = prepare(arguments, global, Asked::Test)?;
+    let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
     let Ended { outcomes, progress, failure, dissection } =
-        runtime()?.block_on(carry_out(&prepared, global))?;
+        runtime()?.block_on(carry_out(&prepared, global, all))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
         simulated: prepared.campaign.agent.simulated,
         cases: &prepared.campaign.cases,
+        repeats: prepared.campaign.repeats.get(),
         outcomes: &outcomes,
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
@@ -122,6 +125,7 @@ fn write_files(
         store_option: &stored::store_option(&arguments.store),
         seed: prepared.options.seed(),
         cases: &prepared.campaign.cases,
+        repeats: prepared.campaign.repeats.get(),
         outcomes,
         report,
         traces: &StoredTraces { store: &prepared.store, campaign: &row.id },
@@ -161,7 +165,8 @@ pub(crate) fn print_report(
     }
     writeln!(out, "{}", render::report(report))?;
     for (place, finding) in findings.iter().enumerate() {
-        let again = format!("planproof runs show {campaign} --case {}", finding.case.id);
+        let repeat = if report.repeats > 1 { format!(" --repeat {}", finding.repeat) } else { String::new() };
+        let again = format!("planproof runs show {campaign} --case {}{repeat}", finding.case.id);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
     if let Some(cost) = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default()) {
@@ -203,8 +208,9 @@ fn ended(report: &Report, campaign: &str) -> Option<String> {
             "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
         ));
     }
-    let all = report.cases + report.not_run;
-    let ended = format!("Ended by the budget of {budget}: {} of {all} cases were not run.", report.not_run);
+    let all = report.runs + report.not_run;
+    let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
+    let ended = format!("Ended by the budget of {budget}: {} of {all} {noun}.", report.not_run);
     let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
     Some(format!("{ended}{}", if report.replay { "" } else { &again }))
 }

@@ -161,7 +161,7 @@ impl Keeper<'_> {
         let id = trials_id(&campaign.id);
         if !self.is_created && self.store.derived(&campaign.id)?.is_none() {
             let seed = DissectionRun::seed(campaign.seed);
-            let options = StoredOptions { seed, ..options.clone() };
+            let options = StoredOptions { seed, limit: None, ..options.clone() };
             let row = NewCampaign {
                 id: &id,
                 created_ms: milliseconds_now(),
@@ -210,8 +210,9 @@ pub(super) async fn dissect(
     };
     let mut keeper = Keeper { prepared, store: &prepared.store, is_created: !prepared.trials.is_empty() };
     // A replay asks nothing that was not asked when it was recorded.
-    let may_run =
-        |case: &Case| prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case));
+    let may_run = |case: &Case| {
+        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, 0))
+    };
     let keep = |first: u32, trials: &[TrialRecord]| keeper.keep(first, trials);
     run.run(Some(writer), prepared.trials.clone(), stop, supervision, may_run, keep, observe).await
 }
