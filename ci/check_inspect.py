@@ -35,7 +35,7 @@ DATA = tempfile.TemporaryDirectory(prefix="check-inspect-")
 os.environ["XDG_DATA_HOME"] = os.environ["XDG_CACHE_HOME"] = DATA.name
 
 from inspect_ai.log import EvalLog, convert_eval_logs, list_eval_logs, read_eval_log  # noqa: E402
-from inspect_ai.scorer import SampleScore, accuracy, ci_wilson, stderr  # noqa: E402
+from inspect_ai.scorer import SampleScore, Score, accuracy, ci_wilson, mean_score, stderr  # noqa: E402
 
 Json = Any
 
@@ -79,10 +79,23 @@ def faults_of_messages(log: EvalLog) -> Iterator[str]:
 
 def computed(log: EvalLog) -> dict[str, float]:
     """The metrics of the samples' scores, by Inspect's own functions."""
+    if (log.eval.config.epochs or 1) > 1:
+        return computed_of_epochs(log)
     scores = [SampleScore(score=sample.scores[SCORER]) for sample in log.samples or [] if sample.scores]
     if not scores:
         return {}
     return {"accuracy": accuracy()(scores), "stderr": stderr()(scores), **ci_wilson()(scores)}
+
+
+def computed_of_epochs(log: EvalLog) -> dict[str, float]:
+    """The metrics where samples have several epochs, of which Inspect makes one value first."""
+    epochs: dict[str | int, list[Score]] = {}
+    for sample in log.samples or []:
+        if sample.scores:
+            value = 1.0 if sample.scores[SCORER].value == "C" else 0.0
+            epochs.setdefault(sample.id, []).append(Score(value=value))
+    scores = [SampleScore(score=mean_score()(of_sample)) for of_sample in epochs.values()]
+    return {"accuracy": accuracy()(scores), "stderr": stderr()(scores)} if scores else {}
 
 
 def faults_of_metrics(log: EvalLog) -> Iterator[str]:
@@ -122,7 +135,7 @@ def faults_of_head(log: EvalLog, counted: dict[str, Any]) -> Iterator[str]:
         ("completed_samples", log.results.completed_samples, scored),
         ("scored_samples", summary.scored_samples, scored),
         ("unscored_samples", summary.unscored_samples, counted["unscored"]),
-        ("the dataset", log.eval.dataset.samples, log.results.total_samples),
+        ("the dataset", log.eval.dataset.samples * (log.eval.config.epochs or 1), log.results.total_samples),
         ("the status", log.status == "success", counted["samples"] == log.results.total_samples),
         ("the tags", "simulation" in (log.eval.tags or []), log.eval.metadata["simulated"]),
     ]:
@@ -138,12 +151,13 @@ def differences(report: dict[str, Any], log: EvalLog, counted: dict[str, Any]) -
     """Where the log says something else than the report."""
     not_run = report.get("not_run", 0)
     for name, said, found in [
-        ("samples", counted["samples"], report["cases"]),
+        ("samples", counted["samples"], report["runs"]),
         ("passed", counted["passed"], report["passed"]),
         ("failed", counted["failed"], report["failed"]),
         ("unscored", counted["unscored"], report["unscored"]),
         ("tokens", counted["tokens"], report["tokens"]),
-        ("total_samples", log.results.total_samples, report["cases"] + not_run),
+        ("total_samples", log.results.total_samples, report["runs"] + not_run),
+        ("epochs", log.eval.config.epochs, report["repeats"]),
         ("agent", log.eval.solver, report["agent"]),
         ("model", log.eval.model, report["model"] or "none/none"),
         ("simulated", log.eval.metadata["simulated"], report["simulated"]),

@@ -70,7 +70,7 @@ def shown(text: str | None) -> str | None:
 def differences(report: dict[str, Any], suite: TestSuite, counted: dict[str, Any]) -> Iterator[str]:
     """Where the file says something else than the report."""
     expected = {
-        "tests": report["cases"] + report.get("not_run", 0),
+        "tests": report["runs"] + report.get("not_run", 0),
         "failures": report["failed"],
         "errors": report["unscored"],
         "skipped": report.get("not_run", 0),

@@ -1,13 +1,13 @@
 //! A campaign: one agent over a set of cases.
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planproof_agents::{Agent, ExternalRun, InProcessRun, RunLimits};
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
-use planproof_store::{Finish, Start, StoreError, Writer};
+use planproof_store::{Finish, Start, StoreError, Unit, Writer};
 use planproof_synth::file::write_verdict;
 use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
@@ -43,6 +43,8 @@ pub struct Campaign {
     pub agent: AgentUnderTest,
     /// On what.
     pub cases: Arc<[Case]>,
+    /// How often each case is run. Each run has a seed of its own; the first is that of a case that is run once.
+    pub repeats: NonZeroU32,
     /// Seed of the runs (the cases have theirs).
     pub seed: u64,
     /// What ends a run.
@@ -83,6 +85,8 @@ pub enum CampaignEnd {
 pub struct Outcome {
     /// Place of the case in the campaign.
     pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
     /// The verdict, or why there is none.
     pub verdict: Result<Verdict, Unscored>,
     /// How long the agent took, on the clock on the wall.
@@ -166,7 +170,14 @@ struct Shared {
 }
 
 impl Campaign {
-    /// Runs the agent on every case that is not in `finished` and hands each outcome to `observe` once it is in the
+    /// Its runs, every case once before any is run again: a campaign that is cut short has then seen most of its cases.
+    pub fn units(&self) -> impl Iterator<Item = Unit> + use<> {
+        let cases = self.cases.len() as u32;
+        (0..self.repeats.get())
+            .flat_map(move |repeat| (0..cases).map(move |ordinal| Unit { ordinal, repeat }))
+    }
+
+    /// Runs the agent on every unit that is not in `finished` and hands each outcome to `observe` once it is in the
     /// store. Must be called within a Tokio runtime.
     ///
     /// # Errors
@@ -175,7 +186,7 @@ impl Campaign {
     pub async fn run(
         &self,
         store: Option<Writer>,
-        finished: &HashSet<u32>,
+        finished: &HashSet<Unit>,
         stop: &CancellationToken,
         observe: impl FnMut(Outcome),
     ) -> Result<(), CampaignError> {
@@ -190,7 +201,24 @@ impl Campaign {
     pub async fn run_supervised(
         &self,
         store: Option<Writer>,
-        finished: &HashSet<u32>,
+        finished: &HashSet<Unit>,
+        stop: &CancellationToken,
+        supervision: Supervision,
+        observe: impl FnMut(Outcome),
+    ) -> Result<CampaignEnd, CampaignError> {
+        let units: Vec<Unit> = self.units().filter(|unit| !finished.contains(unit)).collect();
+        self.run_units(store, &units, stop, supervision, observe).await
+    }
+
+    /// Runs these units alone, in their order, as [`run_supervised`](Self::run_supervised) does. All of them must be
+    /// [`units`](Self::units) of the campaign.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_units(
+        &self,
+        store: Option<Writer>,
+        units: &[Unit],
         stop: &CancellationToken,
         supervision: Supervision,
         mut observe: impl FnMut(Outcome),
@@ -199,16 +227,16 @@ impl Campaign {
         let campaign = self.clone();
         let shared =
             Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });
-        let mut waiting = (0..self.cases.len() as u32).filter(|ordinal| !finished.contains(ordinal));
+        let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
         // Dropping the set aborts its runs, which ends the processes they started.
         let mut running = JoinSet::new();
         loop {
             while running.len() < self.concurrency.get() && taper.allows_one_more(running.len()) {
-                let Some(ordinal) = waiting.next() else { break };
+                let Some(unit) = waiting.next() else { break };
                 let shared = Arc::clone(&shared);
-                running.spawn(async move { shared.run_case(ordinal).await });
+                running.spawn(async move { shared.run_unit(unit).await });
             }
             let joined = tokio::select! {
                 biased;
@@ -263,6 +291,15 @@ impl Taper {
     }
 }
 
+/// The seed of a run. The first run of a case has the seed that it would have if it were the only one.
+fn run_seed(campaign: u64, unit: Unit) -> u64 {
+    let first = Draw::new(campaign, u64::from(unit.ordinal), "run/1").number();
+    match unit.repeat {
+        0 => first,
+        repeat => Draw::new(first, u64::from(repeat), "repeat/1").number(),
+    }
+}
+
 /// What came of a run's task.
 fn finished_run(
     joined: Result<Result<Option<Outcome>, CampaignError>, JoinError>,
@@ -291,28 +328,29 @@ impl Shared {
         self.supervision.meter.as_ref().is_some_and(|meter| meter.has_refused_elsewhere())
     }
 
-    /// Runs one case. `None` if the run was refused a request, and so counts as not run.
-    async fn run_case(&self, ordinal: u32) -> Result<Option<Outcome>, CampaignError> {
+    /// Runs one unit. `None` if the run was refused a request, and so counts as not run.
+    async fn run_unit(&self, unit: Unit) -> Result<Option<Outcome>, CampaignError> {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
+        let Unit { ordinal, repeat } = unit;
         let case = &cases[ordinal as usize];
         // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
         let is_repeatable = agent.simulated && agent.agent.is_in_process() && !self.over_http();
         let clock: Arc<dyn Clock> =
             if is_repeatable { Arc::new(LogicalClock::default()) } else { Arc::new(WallClock::start()) };
-        let seed = Draw::new(self.campaign.seed, u64::from(ordinal), "run/1").number();
+        let seed = run_seed(self.campaign.seed, unit);
         let header = Header {
             agent: agent.name.clone(),
             model: agent.model.clone(),
             simulated: agent.simulated,
             case: case.id.clone(),
-            repeat: 0,
+            repeat,
             seed,
             clock: clock.unit().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let run = match &self.store {
             Some(writer) => {
-                let start = Start { campaign: id, ordinal, repeat: 0, header: &header };
+                let start = Start { campaign: id, ordinal, repeat, header: &header };
                 Some((writer, writer.start_run(&start).await?))
             }
             None => None,
@@ -335,7 +373,7 @@ impl Shared {
             }
             return Ok(None);
         }
-        let outcome = Outcome::of(case, ordinal, &events, self.campaign.judge, wall);
+        let outcome = Outcome::of(case, unit, &events, self.campaign.judge, wall);
         if let Some((writer, run)) = run {
             finish_in_store(writer, run, case, &outcome).await?;
         }
@@ -389,14 +427,20 @@ impl Shared {
 
 impl Outcome {
     /// Judges the events of a run.
-    pub fn of(case: &Case, ordinal: u32, events: &[Event], options: JudgeOptions, wall: Duration) -> Self {
+    pub fn of(case: &Case, unit: Unit, events: &[Event], options: JudgeOptions, wall: Duration) -> Self {
         let mut usage = Usage::default();
         for event in events {
             if let EventKind::Turn { usage: turn, .. } = event.kind {
                 usage += turn;
             }
         }
-        Self { ordinal, verdict: judge(case, events, options), wall, usage }
+        let Unit { ordinal, repeat } = unit;
+        Self { ordinal, repeat, verdict: judge(case, events, options), wall, usage }
+    }
+
+    /// What it is a run of.
+    pub fn unit(&self) -> Unit {
+        Unit { ordinal: self.ordinal, repeat: self.repeat }
     }
 
     /// Whether the agent passed; `None` without a verdict.

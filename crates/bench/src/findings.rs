@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planproof_store::Unit;
 use planproof_synth::{Case, Class, Source, Verdict};
 
 use crate::{CaseSummary, Outcome, RunSummary};
@@ -13,6 +14,8 @@ pub struct Finding<'a> {
     pub case: &'a Case,
     /// Its place in the campaign.
     pub ordinal: u32,
+    /// Which repeat of the case failed so first, from 0.
+    pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
     /// All that the oracle says.
@@ -28,6 +31,8 @@ pub struct Finding<'a> {
 pub struct Candidate {
     /// Place of the case in the campaign.
     pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
     /// Actions, constraints, and bytes of the paragraph: what makes one case smaller than another.
@@ -39,9 +44,11 @@ pub struct Candidate {
 pub struct Pick {
     /// Place of the case in the campaign.
     pub ordinal: u32,
+    /// Which repeat of the case failed so first, from 0.
+    pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
-    /// Number of candidates of the same class.
+    /// Number of cases that failed in the same class.
     pub alike: usize,
 }
 
@@ -51,6 +58,7 @@ impl Candidate {
         let class = run.score.as_ref()?.class?;
         Some(Self {
             ordinal: run.ordinal,
+            repeat: run.repeat,
             class,
             size: (case.actions, case.constraints, case.paragraph_bytes),
         })
@@ -58,7 +66,7 @@ impl Candidate {
 }
 
 /// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next smallest,
-/// until there are `most`. Small means few actions, then few constraints, then a short paragraph.
+/// until there are `most`. A case that failed several times in a class counts once there. Small means few actions, then few constraints, then a short paragraph.
 pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
     let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -66,31 +74,36 @@ pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usiz
     }
     let mut groups: Vec<_> = by_class.into_iter().collect();
     for (_, group) in &mut groups {
-        group.sort_by_key(|candidate| (candidate.size, candidate.ordinal));
+        group.sort_by_key(|candidate| (candidate.size, candidate.ordinal, candidate.repeat));
+        group.dedup_by_key(|candidate| candidate.ordinal);
     }
     groups.sort_by_key(|(class, group)| (std::cmp::Reverse(group.len()), *class));
     let deepest = groups.iter().map(|(_, group)| group.len()).max().unwrap_or(0);
     (0..deepest)
         .flat_map(|rank| groups.iter().filter_map(move |(_, group)| Some((group.get(rank)?, group.len()))))
         .take(most)
-        .map(|(candidate, alike)| Pick { ordinal: candidate.ordinal, class: candidate.class, alike })
+        .map(|(candidate, alike)| {
+            let Candidate { ordinal, repeat, class, .. } = *candidate;
+            Pick { ordinal, repeat, class, alike }
+        })
         .collect()
 }
 
 /// [`pick_smallest`] of the outcomes of a campaign, with all that findings show.
 pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize) -> Vec<Finding<'a>> {
-    let by_ordinal: BTreeMap<u32, &Outcome> =
-        outcomes.iter().map(|outcome| (outcome.ordinal, outcome)).collect();
+    let by_unit: BTreeMap<Unit, &Outcome> =
+        outcomes.iter().map(|outcome| (outcome.unit(), outcome)).collect();
     let candidates = outcomes.iter().filter_map(|outcome| {
         let case = cases.get(outcome.ordinal as usize)?;
         let class = outcome.verdict.as_ref().ok()?.class?;
         let size = (case.actions.len(), case.difficulty.constraints, case.paragraph.len());
-        Some(Candidate { ordinal: outcome.ordinal, class, size })
+        Some(Candidate { ordinal: outcome.ordinal, repeat: outcome.repeat, class, size })
     });
     pick_smallest(candidates, most)
         .into_iter()
         .filter_map(|pick| {
-            Finding::new(cases.get(pick.ordinal as usize)?, by_ordinal.get(&pick.ordinal)?, pick.alike)
+            let unit = Unit { ordinal: pick.ordinal, repeat: pick.repeat };
+            Finding::new(cases.get(pick.ordinal as usize)?, by_unit.get(&unit)?, pick.alike)
         })
         .collect()
 }
@@ -100,7 +113,8 @@ impl<'a> Finding<'a> {
     pub fn new(case: &'a Case, outcome: &'a Outcome, alike: usize) -> Option<Self> {
         let verdict = outcome.verdict.as_ref().ok()?;
         let marks = violated_places(case, verdict);
-        Some(Self { case, ordinal: outcome.ordinal, class: verdict.class?, verdict, marks, alike })
+        let Outcome { ordinal, repeat, .. } = *outcome;
+        Some(Self { case, ordinal, repeat, class: verdict.class?, verdict, marks, alike })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Rates with their uncertainty.
 
+use serde::Serialize;
+
 /// A range that holds the true rate with 95 % confidence.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// Lower end, 0 to 1.
     pub low: f64,
@@ -12,19 +14,23 @@ pub struct Interval {
 /// The Wilson score interval for `successes` out of `trials` at 95 % (Wilson, 1927). Without trials nothing is known:
 /// 0 to 1.
 pub fn wilson(successes: u64, trials: u64) -> Interval {
+    wilson_of_rate(successes as f64 / trials as f64, trials as f64)
+}
+
+/// [`wilson`] of a rate (0 to 1) that is worth so many independent trials, which need not be a whole number.
+pub(crate) fn wilson_of_rate(rate: f64, trials: f64) -> Interval {
     // The 97.5 % point of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
-    if trials == 0 {
+    if trials <= 0.0 {
         return Interval { low: 0.0, high: 1.0 };
     }
-    let n = trials as f64;
-    let rate = successes as f64 / n;
+    let n = trials;
     let centre = rate + Z * Z / (2.0 * n);
     let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     // At the ends the formula gives 0 and 1 but for rounding.
-    let low = if successes == 0 { 0.0 } else { (centre - spread) / scale };
-    let high = if successes == trials { 1.0 } else { (centre + spread) / scale };
+    let low = if rate <= 0.0 { 0.0 } else { (centre - spread) / scale };
+    let high = if rate >= 1.0 { 1.0 } else { (centre + spread) / scale };
     Interval { low, high }
 }
 

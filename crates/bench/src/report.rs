@@ -1,12 +1,13 @@
 //! Report v1: a campaign summed up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
-use crate::{CaseSummary, Interval, Outcome, RunSummary, SolverMeter, wilson};
+use crate::repeats::{CaseRuns, Rate, Repeated, success_rate};
+use crate::{CaseSummary, DissectionReport, Interval, Outcome, RunSummary, SolverMeter};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -22,6 +23,8 @@ pub struct ReportInput<'a> {
     pub simulated: bool,
     /// All cases of the campaign.
     pub cases: &'a [Case],
+    /// How often each case is run.
+    pub repeats: u32,
     /// What came of them.
     pub outcomes: &'a [Outcome],
     /// What the solver did during synthesis.
@@ -45,6 +48,8 @@ pub struct SummaryInput<'a> {
     pub simulated: bool,
     /// All cases of the campaign.
     pub cases: &'a [CaseSummary],
+    /// How often each case is run.
+    pub repeats: u32,
     /// Their runs that came to an end.
     pub runs: &'a [RunSummary],
     /// What the solver did during synthesis.
@@ -69,15 +74,25 @@ pub struct Report {
     pub simulated: bool,
     /// The model's answers came from a recording alone. Not known to [`Report::new`]; whoever replays says so.
     pub replay: bool,
-    /// Runs that came to an end, scored or not.
+    /// Cases with a run that came to an end, scored or not.
     pub cases: u64,
+    /// How often each case is run.
+    pub repeats: u32,
+    /// Runs that came to an end, scored or not: as many as cases where each is run once.
+    pub runs: u64,
     /// Runs that passed.
     pub passed: u64,
     /// Runs that failed.
     pub failed: u64,
     /// Runs that say nothing of the agent, because something else failed.
     pub unscored: u64,
-    /// Cases that were not run, or not to their end, because a budget was used up or the campaign was interrupted.
+    /// Lower end of the 95 % interval of the success rate over all scored runs; see [`success_rate`].
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// What repeats say beyond that; null where each case is run once.
+    pub repeated: Option<Repeated>,
+    /// Runs that were not begun, or did not come to their end, because a budget was used up or the campaign was interrupted.
     pub not_run: u64,
     /// The budget that ended the campaign before its last case.
     pub ended_by: Option<String>,
@@ -103,6 +118,8 @@ pub struct Report {
     /// Models that refused a temperature and so were asked without one: their answers vary more from campaign to campaign.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
+    /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
+    pub dissection: Option<DissectionReport>,
 }
 
 /// Success at one number of actions.
@@ -110,11 +127,13 @@ pub struct Report {
 pub struct ByActions {
     /// Number of actions.
     pub actions: usize,
-    /// Scored runs.
+    /// Cases with a scored run.
     pub cases: u64,
+    /// Scored runs.
+    pub runs: u64,
     /// Runs that passed.
     pub passed: u64,
-    /// Lower end of the 95 % interval of the success rate.
+    /// Lower end of the 95 % interval of the success rate; see [`success_rate`].
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -153,6 +172,7 @@ impl Report {
             model: input.model,
             simulated: input.simulated,
             cases: &cases,
+            repeats: input.repeats,
             runs: &runs,
             solver: input.solver,
             synthesis: input.synthesis,
@@ -169,11 +189,17 @@ impl Report {
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
             replay: false,
-            cases: input.runs.len() as u64,
+            cases: input.runs.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
+            repeats: input.repeats,
+            runs: input.runs.len() as u64,
             passed: 0,
             failed: 0,
             unscored: 0,
-            not_run: (input.cases.len() as u64).saturating_sub(input.runs.len() as u64),
+            low: 0.0,
+            high: 1.0,
+            repeated: None,
+            not_run: (input.cases.len() as u64 * u64::from(input.repeats))
+                .saturating_sub(input.runs.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
             classes: Class::ALL.into_iter().map(|class| (class.as_str(), 0)).collect(),
             flags: Flag::ALL.into_iter().map(|flag| (flag.as_str(), 0)).collect(),
@@ -185,6 +211,7 @@ impl Report {
             cost: input.cost,
             cost_is_estimate: false,
             without_temperature: Vec::new(),
+            dissection: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {
@@ -206,9 +233,14 @@ impl Report {
                 }
             }
             if let Some(case) = input.cases.get(run.ordinal as usize) {
-                groups.entry(case.actions).or_default().add(case, score.class.is_none());
+                let group: &mut Group = groups.entry(case.actions).or_default();
+                group.add(run.ordinal, case, score.class.is_none());
             }
         }
+        let cases: Vec<CaseRuns> = groups.values().flat_map(|group| group.cases.values().copied()).collect();
+        let interval = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
+        (report.low, report.high) = (interval.low, interval.high);
+        report.repeated = (input.repeats > 1).then(|| Repeated::of(&cases, input.repeats));
         report.by_actions = groups.into_iter().map(|(actions, group)| group.sum_up(actions)).collect();
         report
     }
@@ -218,9 +250,10 @@ impl Report {
         self.passed + self.failed
     }
 
-    /// The 95 % interval of the error rate.
-    pub fn error_interval(&self) -> Interval {
-        wilson(self.failed, self.scored())
+    /// The success rate over all scored runs with its 95 % interval; `None` where no run has a score.
+    pub fn success(&self) -> Option<Rate> {
+        let rate = self.passed as f64 / self.scored() as f64;
+        (self.scored() > 0).then_some(Rate { rate, low: self.low, high: self.high })
     }
 
     /// Success rate by chance over all scored runs; `None` where it is not known for all.
@@ -236,15 +269,28 @@ impl Report {
     fn weighted(&self, rate: impl Fn(&ByActions) -> Option<f64>) -> Option<f64> {
         let mut sum = 0.0;
         for group in &self.by_actions {
-            sum += rate(group)? * group.cases as f64;
+            sum += rate(group)? * group.runs as f64;
         }
         (self.scored() > 0).then(|| sum / self.scored() as f64)
     }
 }
 
+impl ByActions {
+    /// The success rate over its scored runs with its 95 % interval; `None` without runs.
+    pub fn success(&self) -> Option<Rate> {
+        let rate = self.passed as f64 / self.runs as f64;
+        (self.runs > 0).then_some(Rate { rate, low: self.low, high: self.high })
+    }
+}
+
+/// The interval of a rate of which nothing is known.
+const UNKNOWN: Interval = Interval { low: 0.0, high: 1.0 };
+
 #[derive(Default)]
 struct Group {
-    cases: u64,
+    /// By their places in the campaign.
+    cases: BTreeMap<u32, CaseRuns>,
+    runs: u64,
     passed: u64,
     chance: Option<f64>,
     in_order: u64,
@@ -252,8 +298,9 @@ struct Group {
 }
 
 impl Group {
-    fn add(&mut self, case: &CaseSummary, passed: bool) {
-        self.cases += 1;
+    fn add(&mut self, ordinal: u32, case: &CaseSummary, passed: bool) {
+        self.cases.entry(ordinal).or_default().add(passed);
+        self.runs += 1;
         self.passed += u64::from(passed);
         match case.correct_plans {
             Some(correct) => {
@@ -266,17 +313,19 @@ impl Group {
     }
 
     fn sum_up(self, actions: usize) -> ByActions {
-        let cases = self.cases as f64;
-        let Interval { low, high } = wilson(self.passed, self.cases);
-        let chance = self.chance.filter(|_| !self.is_chance_unknown).map(|sum| sum / cases);
+        let runs = self.runs as f64;
+        let cases: Vec<CaseRuns> = self.cases.into_values().collect();
+        let Interval { low, high } = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
+        let chance = self.chance.filter(|_| !self.is_chance_unknown).map(|sum| sum / runs);
         ByActions {
             actions,
-            cases: self.cases,
+            cases: cases.len() as u64,
+            runs: self.runs,
             passed: self.passed,
             low,
             high,
             chance,
-            in_order: self.in_order as f64 / cases,
+            in_order: self.in_order as f64 / runs,
         }
     }
 }

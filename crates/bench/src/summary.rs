@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use planproof_store::Unit;
 use planproof_synth::{Case, Class, Flag, judge, start_arguments};
 use planproof_trace::{CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult, Usage};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub struct CaseSummary {
 pub struct RunSummary {
     /// Place of the case in the campaign.
     pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
     /// How it was judged; `None` where it is unscored.
     pub score: Option<Score>,
     /// How long the agent took, on the clock on the wall.
@@ -119,6 +122,7 @@ impl RunSummary {
         let score = outcome.verdict.as_ref().ok();
         Self {
             ordinal: outcome.ordinal,
+            repeat: outcome.repeat,
             score: score.map(|verdict| Score { class: verdict.class, flags: verdict.flags.clone() }),
             wall: outcome.wall,
             usage: outcome.usage,
@@ -139,7 +143,7 @@ impl RunSummary {
     /// Reads [`to_json`](Self::to_json) back, with what the columns say; `None` if it is anything else, or of another
     /// version of planproof.
     pub fn from_json(
-        ordinal: u32,
+        unit: Unit,
         passed: Option<bool>,
         class: Option<&str>,
         wall: Duration,
@@ -157,7 +161,8 @@ impl RunSummary {
             _ => return None,
         };
         let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
-        Some(Self { ordinal, score, wall, usage })
+        let Unit { ordinal, repeat } = unit;
+        Some(Self { ordinal, repeat, score, wall, usage })
     }
 }
 

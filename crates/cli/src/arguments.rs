@@ -1,5 +1,7 @@
 //! The command line.
 
+mod limit;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -7,6 +9,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use planproof_bench::{DissectOptions, TRIALS_MAX};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_synth::{Day, Options, TimeOptions};
 use planproof_trace::TimeOfDay;
@@ -14,6 +17,7 @@ use planproof_trace::TimeOfDay;
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
+pub(crate) use limit::LimitArguments;
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
@@ -67,6 +71,10 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Test how an agent plans.
     Test(Box<TestArguments>),
+    /// Find up to how many actions an agent plans well enough.
+    Limit(Box<LimitArguments>),
+    /// Print former campaigns in the shape of the paper's tables, and the paper's own figures beside them.
+    Tables(TablesArguments),
     /// Run an agent on a task with your own tools, and show what it does.
     Run(RunArguments),
     /// Offer a model as an OpenAI-compatible endpoint on this machine.
@@ -88,7 +96,7 @@ pub(crate) enum Command {
 }
 
 /// How cases are drawn.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CaseArguments {
     /// Number of actions: one number, or a range with both ends included.
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
@@ -96,6 +104,13 @@ pub(crate) struct CaseArguments {
     /// Place of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
+    #[command(flatten)]
+    pub(crate) shape: ShapeArguments,
+}
+
+/// How cases are drawn, whatever their number of actions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShapeArguments {
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
@@ -143,9 +158,16 @@ impl CaseArguments {
     }
 
     pub(crate) fn options(&self) -> Options {
+        self.shape.options(self.actions)
+    }
+}
+
+impl ShapeArguments {
+    /// The options of cases with a number of actions between these, both included.
+    pub(crate) fn options(&self, (actions_min, actions_max): (u32, u32)) -> Options {
         Options {
-            actions_min: self.actions.0,
-            actions_max: self.actions.1,
+            actions_min,
+            actions_max,
             sentences_max: self.sentences_max,
             tries_max: self.tries_max,
             list_max: self.list_max,
@@ -254,7 +276,7 @@ pub(crate) struct CheckArguments {
 }
 
 /// How a model behind a server is asked. Simulated models in process need none of it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArguments {
     /// Most requests begun a second, over all runs.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
@@ -269,7 +291,7 @@ pub(crate) struct ModelArguments {
 }
 
 /// What counts as a failure.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct JudgeArguments {
     /// A repeated action is flagged but does not fail the case.
     #[arg(long)]
@@ -282,7 +304,7 @@ pub(crate) struct JudgeArguments {
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
     #[arg(
@@ -317,8 +339,23 @@ const DRAWING: [&str; 13] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 7] =
-    ["from", "concurrency", "timeout", "iterations", "serve_model", "allow_repeats", "allow_distractors"];
+const RUNNING: [&str; 12] = [
+    "samples",
+    "summary",
+    "evaluator",
+    "continuation",
+    "from",
+    "repeat",
+    "concurrency",
+    "timeout",
+    "iterations",
+    "serve_model",
+    "allow_repeats",
+    "allow_distractors",
+];
+
+/// Options that say whether and how failures are dissected; a recording knows it by itself.
+const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
 
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
@@ -330,7 +367,7 @@ pub(crate) const CASES_MAX: u64 = 100_000;
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
 
 /// What a campaign may spend.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
     /// was not run can be run later with `--resume` and a larger budget.
@@ -347,8 +384,50 @@ pub(crate) struct BudgetArguments {
     pub(crate) prices: Option<PathBuf>,
 }
 
+/// Whether the cause of each failure is looked for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DissectArguments {
+    /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
+    /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
+    #[arg(long)]
+    pub(crate) dissect: bool,
+    /// Variants of each kind for each failure; by default 5.
+    #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_k: Option<u32>,
+    /// Reruns of each failed case before anything is changed; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_reruns: Option<u32>,
+    /// Most failures that are dissected, drawn by the seed; by default all.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
+    pub(crate) dissect_max: Option<u32>,
+    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
+    /// that fails.
+    #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
+    pub(crate) compat: Option<DissectCompat>,
+}
+
+/// Whom dissection follows where it departs from the published algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DissectCompat {
+    /// The published algorithm.
+    Original,
+}
+
+impl DissectArguments {
+    /// How failures are dissected; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<DissectOptions> {
+        let default = DissectOptions::default();
+        self.dissect.then(|| DissectOptions {
+            variants: self.dissect_k.unwrap_or(default.variants),
+            reruns: self.dissect_reruns.unwrap_or(default.reruns),
+            errors_max: self.dissect_max,
+            original: self.compat == Some(DissectCompat::Original),
+        })
+    }
+}
+
 /// What becomes of the model's answers, and where they come from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RecordingArguments {
     /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "cache")]
@@ -368,16 +447,20 @@ pub(crate) struct RecordingArguments {
         value_parser = file(),
         conflicts_with_all = DRAWING,
         conflicts_with_all = RUNNING,
+        conflicts_with_all = DISSECTING,
         conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
     )]
     pub(crate) replay: Option<PathBuf>,
 }
 
+/// Most runs of each case.
+pub(crate) const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+
 /// Options of agents that are made from a specification.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AgentArguments {
     /// Take so many samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) samples: Option<NonZeroU32>,
     /// What an agent that summarises reads: the likelier of summary and results, or always the one.
     #[arg(long, value_enum, value_name = "WHICH")]
@@ -439,6 +522,10 @@ pub(crate) struct TestArguments {
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = DRAWING)]
     pub(crate) from: Option<PathBuf>,
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass (pass^k), and
+    /// how many cases are flaky.
+    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
+    pub(crate) repeat: NonZeroU32,
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
@@ -456,6 +543,8 @@ pub(crate) struct TestArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) judge: JudgeArguments,
+    #[command(flatten)]
+    pub(crate) dissect: DissectArguments,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
@@ -531,6 +620,9 @@ pub(crate) enum RunsCommand {
         /// Show this case: the query with the violated words marked, and the trace.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
+        /// Which of its runs, where cases are run several times: from 0.
+        #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX), requires = "case")]
+        repeat: u32,
         /// Most findings shown.
         #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
         findings: usize,
@@ -561,6 +653,15 @@ pub(crate) struct ReportArguments {
     /// Most findings shown, where no file is written.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TablesArguments {
+    /// Ids of campaigns, the beginnings of them, or `last`. Of a search for a limit, failures are counted within the limit.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

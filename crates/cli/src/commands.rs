@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod init;
+pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod read;
 pub(crate) mod report;
@@ -13,6 +14,7 @@ pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
 pub(crate) mod spec;
 pub(crate) mod synth;
+pub(crate) mod tables;
 pub(crate) mod test;
 pub(crate) mod topics;
 

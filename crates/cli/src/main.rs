@@ -61,6 +61,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Read(options) => commands::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
         Command::Test(options) => commands::test::run(options, global),
+        Command::Tables(options) => commands::tables::run(options, global),
+        Command::Limit(options) => commands::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),

@@ -1,14 +1,16 @@
 //! What people read: the report table, findings with marked words, transcripts.
 
+mod dissection;
 mod explanation;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use planproof_bench::{Finding, Report, wilson};
+use planproof_bench::{Finding, PassAll, Rate, Repeated, Report};
 use planproof_synth::Source;
 
+use dissection::dissection;
 pub(crate) use explanation::explanation;
 
 /// How marked words are shown.
@@ -58,7 +60,8 @@ pub(crate) fn report(report: &Report) -> String {
         Some(model) if !report.agent.contains(model.as_str()) => format!(" with {model}"),
         _ => String::new(),
     };
-    let _ = writeln!(out, "{}{model}, {} cases", report.agent, report.cases);
+    let times = if report.repeats > 1 { format!(", each {} times", report.repeats) } else { String::new() };
+    let _ = writeln!(out, "{}{model}, {} cases{times}", report.agent, report.cases);
     if report.simulated {
         let _ = writeln!(
             out,
@@ -68,6 +71,15 @@ pub(crate) fn report(report: &Report) -> String {
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
     let _ = writeln!(out, "{LEGEND}");
+    if let Some(repeated) = &report.repeated {
+        let _ = writeln!(out, "\n{}", repeats_table(repeated));
+        let _ = writeln!(
+            out,
+            "pass^k: all of k runs of a case pass. Intervals allow for runs of one case being alike.\n\
+             Cases: {} passed every time, {} never, {} sometimes (flaky).",
+            repeated.always, repeated.never, repeated.flaky
+        );
+    }
     if report.failed > 0 {
         let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
         classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
@@ -80,6 +92,9 @@ pub(crate) fn report(report: &Report) -> String {
             "\nUnscored: {} runs say nothing of the agent, because something else failed.",
             report.unscored
         );
+    }
+    if let Some(found) = &report.dissection {
+        let _ = writeln!(out, "\n{}", dissection(found));
     }
     out
 }
@@ -111,13 +126,16 @@ fn summary_table(report: &Report) -> Table {
         "Synthesis\ntime",
         "Agent\ntime",
     ]);
-    let errors = match rate_with_interval(report.failed, report.scored()) {
-        Some(rate) => format!("{} ({rate})", report.failed),
+    let errors = match report.success() {
+        Some(Rate { rate, low, high }) => {
+            let errors = Rate { rate: 1.0 - rate, low: 1.0 - high, high: 1.0 - low };
+            format!("{} ({})", report.failed, rate_with_interval(errors))
+        }
         None => "-".to_owned(),
     };
     table.add_row(vec![
         short(&report.agent, 24),
-        report.cases.to_string(),
+        report.runs.to_string(),
         errors,
         report.solver.calls.to_string(),
         seconds(report.solver.seconds),
@@ -127,23 +145,38 @@ fn summary_table(report: &Report) -> Table {
     table
 }
 
+fn repeats_table(repeated: &Repeated) -> Table {
+    let mut table = table(&["k", "Cases", "pass^k (% [95 %])"]);
+    for PassAll { k, cases, rate, low, high } in repeated.pass_all.iter().copied() {
+        let rate = rate.map(|rate| rate_with_interval(Rate { rate, low, high }));
+        table.add_row([k.to_string(), cases.to_string(), rate.unwrap_or("-".to_owned())]);
+    }
+    table
+}
+
 fn actions_table(report: &Report) -> Table {
-    let mut table = table(&["Actions", "Cases", "Passed", "% [95 %]", "Chance", "In order"]);
-    let mut row = |name: String, cases: u64, passed: u64, chance: Option<f64>, in_order: Option<f64>| {
+    let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
+    let mut table = table(&["Actions", runs, "Passed", "% [95 %]", "Chance", "In order"]);
+    let mut row = |name: String,
+                   [runs, passed]: [u64; 2],
+                   success: Option<Rate>,
+                   [chance, in_order]: [Option<f64>; 2]| {
         table.add_row(vec![
             name,
-            cases.to_string(),
+            runs.to_string(),
             passed.to_string(),
-            rate_with_interval(passed, cases).unwrap_or("-".to_owned()),
+            success.map_or("-".to_owned(), rate_with_interval),
             chance.map_or("-".to_owned(), percent),
             in_order.map_or("-".to_owned(), percent),
         ]);
     };
     for group in &report.by_actions {
-        row(group.actions.to_string(), group.cases, group.passed, group.chance, Some(group.in_order));
+        let baselines = [group.chance, Some(group.in_order)];
+        row(group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
     }
     if report.by_actions.len() > 1 {
-        row("all".to_owned(), report.scored(), report.passed, report.chance(), report.in_order());
+        let baselines = [report.chance(), report.in_order()];
+        row("all".to_owned(), [report.scored(), report.passed], report.success(), baselines);
     }
     table
 }
@@ -156,7 +189,7 @@ pub(crate) fn comparison(reports: &[Report]) -> String {
         table.add_row(vec![
             report.agent.clone(),
             format!("{} of {}", report.passed, report.scored()),
-            rate_with_interval(report.passed, report.scored()).unwrap_or("-".to_owned()),
+            report.success().map_or("-".to_owned(), rate_with_interval),
             report.chance().map_or("-".to_owned(), percent),
             report.in_order().map_or("-".to_owned(), percent),
             most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
@@ -165,14 +198,12 @@ pub(crate) fn comparison(reports: &[Report]) -> String {
     format!("{table}\n{LEGEND}")
 }
 
-/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]". `None` without trials.
-fn rate_with_interval(successes: u64, trials: u64) -> Option<String> {
-    let interval = wilson(successes, trials);
-    let rate = successes as f64 / trials as f64;
-    (trials > 0).then(|| format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)))
+/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]".
+pub(crate) fn rate_with_interval(Rate { rate, low, high }: Rate) -> String {
+    format!("{} [{}, {}]", percent(rate), percent(low), percent(high))
 }
 
-fn percent(rate: f64) -> String {
+pub(crate) fn percent(rate: f64) -> String {
     format!("{:.1}", rate * 100.0)
 }
 

@@ -4,17 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, CaseSummary, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, pick_smallest,
+    Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
+    RunSummary, SummaryInput, pick_errors, pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
 use planproof_synth::file::read_case;
-use planproof_synth::{Case, Unscored};
+use planproof_synth::{Case, Mutator, TopicBank, Unscored, Wordings};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
 use crate::arguments::{STORE_DEFAULT, StoreArguments};
-use crate::commands::test::StoredOptions;
+use crate::commands::test::{StoredOptions, read_trials};
 use crate::config;
 use crate::failure::Failure;
 
@@ -25,6 +26,8 @@ pub(crate) struct Stored {
     pub(crate) options: StoredOptions,
     /// The finished runs, judged again from their traces.
     pub(crate) outcomes: Vec<Outcome>,
+    /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
+    pub(crate) dissection: Option<(String, Dissection)>,
 }
 
 /// The figures of a campaign, of which neither cases nor traces were read.
@@ -33,7 +36,13 @@ pub(crate) struct Figures {
     /// The failures to be shown.
     pub(crate) picks: Vec<Pick>,
     /// A run without a score, if there is one.
-    pub(crate) unscored: Option<u32>,
+    pub(crate) unscored: Option<Unit>,
+}
+
+/// What figures need of a campaign's cases and finished runs.
+pub(crate) struct Summaries {
+    cases: Vec<CaseSummary>,
+    runs: Vec<RunSummary>,
 }
 
 /// The traces of a campaign in the run store, read when they are asked for.
@@ -45,7 +54,28 @@ pub(crate) struct StoredTraces<'a> {
 
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
-        let campaign = find(store, name)?;
+        let mut stored = Self::load_runs(store, find(store, name)?)?;
+        if let Some(trials) = store.derived(&stored.campaign.id)? {
+            stored.dissection = Some(stored.load_dissection(store, trials)?);
+        }
+        Ok(stored)
+    }
+
+    /// The dissection of its failures, whose trials are that campaign.
+    fn load_dissection(&self, store: &Store, trials: Campaign) -> Result<(String, Dissection), Failure> {
+        let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, trials)?;
+        let wrong = || damaged(&campaign, "its cases are no trials of a dissection");
+        let origins = store.origins(&campaign.id)?;
+        let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
+        let how = options.dissect.ok_or_else(wrong)?;
+        let errors = pick_errors(&self.outcomes, &how, self.options.seed());
+        let mutator = Mutator::new(Wordings::shipped(), TopicBank::shipped());
+        let dissection =
+            Dissection::of_trials(&self.cases, &errors, how, self.options.seed(), mutator, records);
+        Ok((campaign.id, dissection))
+    }
+
+    fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
         let options = options(&campaign)?;
         let mut cases = Vec::new();
         for row in store.cases(&campaign.id)? {
@@ -63,7 +93,7 @@ impl Stored {
             })?;
             outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
         }
-        Ok(Self { campaign, cases, options, outcomes })
+        Ok(Self { campaign, cases, options, outcomes, dissection: None })
     }
 
     /// The campaign summed up.
@@ -73,13 +103,19 @@ impl Stored {
             model: self.campaign.model.as_deref(),
             simulated: self.campaign.simulated,
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             solver: self.options.solver(),
             synthesis: self.options.synthesis(),
             cost: self.options.cost(&self.campaign.progress),
             ended_by: self.campaign.progress.ended_by.as_deref(),
         });
-        self.options.completed(report, &self.campaign.progress)
+        let mut report = self.options.completed(report, &self.campaign.progress);
+        report.dissection = self
+            .dissection
+            .as_ref()
+            .map(|(id, dissection)| DissectionReport::new(id, dissection, &self.cases, &self.outcomes));
+        report
     }
 
     /// The campaign as reports take it. `store_option` names its run store on a command line.
@@ -96,6 +132,7 @@ impl Stored {
             store_option,
             seed: self.options.seed(),
             cases: &self.cases,
+            repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
             report,
             traces,
@@ -108,15 +145,13 @@ impl Stored {
     }
 }
 
-impl Figures {
-    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
-    /// stores of an older planproof.
-    pub(crate) fn read(
-        store: &Store,
-        campaign: &Campaign,
-        options: &StoredOptions,
-        findings_max: usize,
-    ) -> Result<Option<Self>, Failure> {
+impl Summaries {
+    /// Reads them; `None` where there is not one of every case and every finished run.
+    pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
+        // What a dissection shows is not in the summaries.
+        if store.derived(&campaign.id)?.is_some() {
+            return Ok(None);
+        }
         let mut cases = Vec::new();
         for row in store.case_summaries(&campaign.id)? {
             let Some(summary) = row?.summary.as_deref().and_then(CaseSummary::from_json) else {
@@ -128,27 +163,82 @@ impl Figures {
         for row in store.run_summaries(&campaign.id)? {
             let row = row?;
             let wall = Duration::from_millis(row.wall_ms);
-            let read = |text: &str| {
-                RunSummary::from_json(row.unit.ordinal, row.passed, row.class.as_deref(), wall, text)
-            };
+            let read =
+                |text: &str| RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text);
             let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
         }
-        let report = Report::of_summaries(SummaryInput {
+        Ok(Some(Self { cases, runs }))
+    }
+
+    /// The same, from cases and traces where the store has no summaries.
+    pub(crate) fn of_stored(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
+        if let Some(summaries) = Self::read(store, campaign)? {
+            return Ok(summaries);
+        }
+        let stored = Stored::load(store, &campaign.id)?;
+        let cases = stored.cases.iter().map(CaseSummary::of).collect();
+        Ok(Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() })
+    }
+
+    /// What the runs of some of the cases come to.
+    pub(crate) fn report(
+        &self,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        counts: impl Fn(&CaseSummary) -> bool,
+    ) -> Report {
+        let is_counted = |run: &&RunSummary| self.cases.get(run.ordinal as usize).is_none_or(&counts);
+        let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
+        let report = Report::of_summaries(self.input(campaign, options, &runs));
+        options.completed(report, &campaign.progress)
+    }
+
+    /// What the search for a limit that the campaign is came to; `None` if it is none.
+    pub(crate) fn limit(&self, campaign: &Campaign, options: &StoredOptions) -> Option<LimitReport> {
+        let plan = options.limit?;
+        Some(LimitReport::new(plan, self.input(campaign, options, &self.runs)))
+    }
+
+    fn input<'a>(
+        &'a self,
+        campaign: &'a Campaign,
+        options: &StoredOptions,
+        runs: &'a [RunSummary],
+    ) -> SummaryInput<'a> {
+        SummaryInput {
             agent: &campaign.agent,
             model: campaign.model.as_deref(),
             simulated: campaign.simulated,
-            cases: &cases,
-            runs: &runs,
+            cases: &self.cases,
+            repeats: campaign.repeats,
+            runs,
             solver: options.solver(),
             synthesis: options.synthesis(),
             cost: options.cost(&campaign.progress),
             ended_by: campaign.progress.ended_by.as_deref(),
-        });
-        let report = options.completed(report, &campaign.progress);
+        }
+    }
+}
+
+impl Figures {
+    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
+    /// stores of an older planproof.
+    pub(crate) fn read(
+        store: &Store,
+        campaign: &Campaign,
+        options: &StoredOptions,
+        findings_max: usize,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
+        let report = summaries.report(campaign, options, |_| true);
+        let Summaries { cases, runs } = summaries;
         let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
-        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| run.ordinal);
+        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| {
+            let RunSummary { ordinal, repeat, .. } = *run;
+            Unit { ordinal, repeat }
+        });
         Ok(Some(Self { report, picks, unscored }))
     }
 }
@@ -178,22 +268,27 @@ pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
-/// One case of a campaign with its run, judged again from the trace; nothing for the run where it is not finished.
+/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not finished.
 pub(crate) fn load_one(
     store: &Store,
     campaign: &Campaign,
     options: &StoredOptions,
-    ordinal: u32,
+    unit: Unit,
 ) -> Result<(Case, Option<(Outcome, Trace)>), Failure> {
-    let Some(row) = store.case(&campaign.id, ordinal)? else {
-        return Err(damaged(campaign, &format!("case {ordinal} is not there")));
+    let Some(row) = store.case(&campaign.id, unit.ordinal)? else {
+        return Err(damaged(campaign, &format!("case {} is not there", unit.ordinal)));
     };
     let case = case(campaign, &row)?;
-    let run = match store.run(&campaign.id, Unit { ordinal, repeat: 0 })? {
+    let run = match store.run(&campaign.id, unit)? {
         Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
         _ => None,
     };
     Ok((case, run))
+}
+
+/// The first case of a campaign; nothing where it has none.
+pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Case>, Failure> {
+    store.case(&campaign.id, 0)?.map(|row| case(campaign, &row)).transpose()
 }
 
 fn case(campaign: &Campaign, row: &CaseRow) -> Result<Case, Failure> {
@@ -209,7 +304,7 @@ fn judge(
 ) -> Result<(Outcome, Trace), Failure> {
     let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
     let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-    let outcome = Outcome::of(case, row.unit.ordinal, &trace.events, options.judge(), wall);
+    let outcome = Outcome::of(case, row.unit, &trace.events, options.judge(), wall);
     Ok((outcome, trace))
 }
 
@@ -227,8 +322,7 @@ fn damaged(campaign: &Campaign, what: &str) -> Failure {
 }
 
 impl TraceSource for StoredTraces<'_> {
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
-        let unit = Unit { ordinal, repeat: 0 };
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
         match self.store.run(self.campaign, unit).map_err(|error| error.to_string())? {
             Some(row) if row.state == RunState::Finished => load_trace(self.store, &row).map(Some),
             _ => Ok(None),

@@ -2,18 +2,18 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use planproof_bench::{Outcome, Report};
+use planproof_bench::{Outcome, Report, Unit};
 use planproof_synth::Case;
 use planproof_trace::Trace;
 
 /// Where the traces of a campaign are. They are fetched one by one, because only few of them are shown and all
 /// together may be larger than memory.
 pub trait TraceSource {
-    /// The trace of the run of this case; `None` if it has none, as before it was run.
+    /// The trace of a run; `None` if it has none, as before it was run.
     ///
     /// # Errors
     /// The store cannot be read, or holds something that is no trace; the text says which, for a person.
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String>;
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String>;
 }
 
 /// A campaign with all that reports say of it.
@@ -32,7 +32,9 @@ pub struct ReportedCampaign<'a> {
     pub seed: u64,
     /// All its cases, in order.
     pub cases: &'a [Case],
-    /// What came of them, by ordinal; a case without an outcome was not run.
+    /// How often each case is run.
+    pub repeats: u32,
+    /// What came of them, by ordinal and repeat; a run without an outcome did not come to its end.
     pub outcomes: &'a [Outcome],
     /// The campaign summed up.
     pub report: &'a Report,
@@ -41,15 +43,23 @@ pub struct ReportedCampaign<'a> {
 }
 
 impl<'a> ReportedCampaign<'a> {
-    /// Each case with what came of it; `None` if it was not run.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a Case, Option<&'a Outcome>)> + use<'a> {
-        let mut by_ordinal: Vec<Option<&'a Outcome>> = vec![None; self.cases.len()];
-        for outcome in self.outcomes {
-            if let Some(place) = by_ordinal.get_mut(outcome.ordinal as usize) {
+    /// Each repeat of each case with what came of it; `None` if it was not run.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a Case, u32, Option<&'a Outcome>)> + use<'a> {
+        let (cases, repeats) = (self.cases, self.repeats.max(1));
+        let mut by_unit: Vec<Option<&'a Outcome>> = vec![None; cases.len() * repeats as usize];
+        for outcome in self.outcomes.iter().filter(|outcome| outcome.repeat < repeats) {
+            let place = outcome.ordinal as usize * repeats as usize + outcome.repeat as usize;
+            if let Some(place) = by_unit.get_mut(place) {
                 *place = Some(outcome);
             }
         }
-        self.cases.iter().zip(by_ordinal)
+        let units = cases.iter().flat_map(move |case| (0..repeats).map(move |repeat| (case, repeat)));
+        units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
+    }
+
+    /// Names a repeat where there are several: " repeat 2".
+    pub(crate) fn repeat_name(&self, repeat: u32) -> String {
+        if self.repeats > 1 { format!(" repeat {repeat}") } else { String::new() }
     }
 
     /// When it began, as `2026-11-20T12:33:20Z`.

@@ -3,14 +3,18 @@
 
 pub mod agents;
 
+mod paired;
+
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_bench::{Outcome, wilson};
+use planproof_bench::{CaseRuns, Outcome, Rate, mean_of_cases};
 use planproof_synth::{Case, Class};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ReportedCampaign;
+pub use paired::sign_flip;
 
 /// Schema name of a comparison file.
 pub const COMPARISON_SCHEMA: &str = "planproof/comparison/v1";
@@ -74,10 +78,10 @@ pub struct Comparison {
     pub differing: u64,
     /// Common cases with a score in both.
     pub scored: u64,
-    /// Success rate of B less that of A; null without scored cases.
+    /// Success rate of B less that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
-    /// How likely a split into fixed and broken at least this uneven is if neither agent is better (see [`mcnemar`]);
-    /// null without scored cases.
+    /// How likely a difference at least this large is if neither agent is better; null without scored cases. The exact
+    /// McNemar test ([`mcnemar`]) where both run each case once, else its kin that respects repeats ([`sign_flip`]).
     pub p_value: Option<f64>,
     /// Common cases by what became of them; every [`Change`] is there.
     pub changes: BTreeMap<&'static str, u64>,
@@ -98,6 +102,8 @@ pub struct Side {
     pub model: Option<String>,
     /// The model is one of our simulations: the figures say nothing of any real model.
     pub simulated: bool,
+    /// How often each case is run.
+    pub repeats: u32,
     /// How it fared on the cases with a score in both.
     #[serde(flatten)]
     pub success: Success,
@@ -106,25 +112,32 @@ pub struct Side {
 /// Success on some cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Success {
-    /// Cases that passed.
+    /// Runs that passed.
     pub passed: u64,
-    /// Success rate, 0 to 1; null without cases.
+    /// Runs with a score.
+    pub runs: u64,
+    /// Success rate, 0 to 1, the mean of the cases' own; null without cases.
     pub rate: Option<f64>,
-    /// Lower end of its 95 % interval (Wilson).
+    /// Lower end of its 95 % interval (Wilson's; with repeats, see [`mean_of_cases`]).
     pub low: f64,
     /// Upper end.
     pub high: f64,
 }
 
 impl Success {
-    fn of(passed: u64, cases: u64) -> Self {
-        let interval = wilson(passed, cases);
-        let rate = (cases > 0).then(|| passed as f64 / cases as f64);
-        Self { passed, rate, low: interval.low, high: interval.high }
+    fn of(cases: &[CaseRuns]) -> Self {
+        let sum = |count: fn(&CaseRuns) -> u32| cases.iter().map(count).map(u64::from).sum();
+        let (passed, runs) = (sum(|case| case.passed), sum(|case| case.runs));
+        let rates: Vec<f64> = cases.iter().filter_map(|case| case.rate()).collect();
+        match mean_of_cases(&rates, runs) {
+            Some(Rate { rate, low, high }) => Self { passed, runs, rate: Some(rate), low, high },
+            None => Self { passed, runs, rate: None, low: 0.0, high: 1.0 },
+        }
     }
 }
 
-/// What became of a case from A to B.
+/// What became of a case from A to B. Where cases are run several times, one that passed more often in B is fixed, and
+/// one that passed less often is broken; single runs differ by luck as well, which the test over all cases allows for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -138,9 +151,9 @@ pub enum Change {
     SameClass,
     /// It passed in both.
     BothPassed,
-    /// One of its runs is unscored, or both.
+    /// It has no scored run in A, or in B.
     Unscored,
-    /// One of its runs is not finished, or both.
+    /// It has no finished run in A, or in B.
     NotRun,
 }
 
@@ -169,33 +182,28 @@ impl Change {
         }
     }
 
-    fn between(a: Option<&Outcome>, b: Option<&Outcome>) -> Self {
-        let (Some(a), Some(b)) = (a, b) else { return Self::NotRun };
-        match (&a.verdict, &b.verdict) {
-            (Ok(a), Ok(b)) => match (a.class, b.class) {
+    fn between(a: &[&Outcome], b: &[&Outcome]) -> Self {
+        if a.is_empty() || b.is_empty() {
+            return Self::NotRun;
+        }
+        let (a_runs, b_runs) = (scored_runs(a), scored_runs(b));
+        if a_runs.runs == 0 || b_runs.runs == 0 {
+            return Self::Unscored;
+        }
+        match by_rate(b_runs, a_runs) {
+            Ordering::Greater => Self::Fixed,
+            Ordering::Less => Self::Broken,
+            Ordering::Equal => match (class(a), class(b)) {
                 (None, None) => Self::BothPassed,
-                (None, Some(_)) => Self::Broken,
-                (Some(_), None) => Self::Fixed,
-                (Some(a), Some(b)) if a == b => Self::SameClass,
-                (Some(_), Some(_)) => Self::OtherClass,
+                (a, b) if a == b => Self::SameClass,
+                _ => Self::OtherClass,
             },
-            _ => Self::Unscored,
         }
     }
 
     /// Whether both runs have a score.
     fn is_scored(self) -> bool {
         !matches!(self, Self::Unscored | Self::NotRun)
-    }
-
-    /// Whether A and B passed, for a case with a score in both.
-    fn passed(self) -> (bool, bool) {
-        match self {
-            Self::BothPassed => (true, true),
-            Self::Broken => (true, false),
-            Self::Fixed => (false, true),
-            _ => (false, false),
-        }
     }
 }
 
@@ -208,10 +216,18 @@ pub struct ComparedCase {
     pub actions: usize,
     /// What became of it.
     pub change: Change,
-    /// The class of its failure in A; null if it passed or has no score.
+    /// The class of its first failure in A; null if it always passed or has no score.
     pub class_a: Option<&'static str>,
-    /// The class of its failure in B.
+    /// The class of its first failure in B.
     pub class_b: Option<&'static str>,
+    /// Its runs that passed in A.
+    pub passed_a: u32,
+    /// Its runs with a score in A.
+    pub runs_a: u32,
+    /// Its runs that passed in B.
+    pub passed_b: u32,
+    /// Its runs with a score in B.
+    pub runs_b: u32,
     /// Its place in A.
     #[serde(skip)]
     pub ordinal_a: u32,
@@ -231,9 +247,9 @@ pub struct ComparedActions {
     pub a: Success,
     /// Success of B.
     pub b: Success,
-    /// Cases that failed in A and passed in B.
+    /// Cases that were fixed.
     pub fixed: u64,
-    /// Cases that passed in A and failed in B.
+    /// Cases that were broken.
     pub broken: u64,
 }
 
@@ -255,13 +271,19 @@ impl Comparison {
                 differing += 1;
                 continue;
             }
-            let [of_a, of_b] = [outcomes_a.get(&ordinal_a).copied(), outcomes_b.get(&ordinal_b).copied()];
+            let of_a = outcomes_a.get(&ordinal_a).map(Vec::as_slice).unwrap_or_default();
+            let of_b = outcomes_b.get(&ordinal_b).map(Vec::as_slice).unwrap_or_default();
+            let (a_runs, b_runs) = (scored_runs(of_a), scored_runs(of_b));
             cases.push(ComparedCase {
                 case: case.id.clone(),
                 actions: case.actions.len(),
                 change: Change::between(of_a, of_b),
                 class_a: class(of_a),
                 class_b: class(of_b),
+                passed_a: a_runs.passed,
+                runs_a: a_runs.runs,
+                passed_b: b_runs.passed,
+                runs_b: b_runs.runs,
                 ordinal_a,
                 ordinal_b,
             });
@@ -286,13 +308,17 @@ impl Comparison {
         for case in &cases {
             *changes.entry(case.change.as_str()).or_default() += 1;
             if case.change.is_scored() {
-                all.add(case.change);
-                groups.entry(case.actions).or_default().add(case.change);
+                all.add(case);
+                groups.entry(case.actions).or_default().add(case);
             }
         }
         cases.retain(|case| case.change != Change::BothPassed);
-        let [success_a, success_b] =
-            [all.passed_a, all.passed_b].map(|passed| Success::of(passed, all.cases));
+        let [success_a, success_b] = [&all.a, &all.b].map(|cases| Success::of(cases));
+        let is_repeated = a.repeats > 1 || b.repeats > 1;
+        let p_value = || match is_repeated {
+            false => mcnemar(all.fixed, all.broken),
+            true => sign_flip(&all.a.iter().copied().zip(all.b.iter().copied()).collect::<Vec<_>>()),
+        };
         Self {
             schema: COMPARISON_SCHEMA,
             a: Side::new(a, success_a),
@@ -301,13 +327,18 @@ impl Comparison {
             only_a: a.cases.len() as u64 - common,
             only_b: b.cases.len() as u64 - common,
             differing,
-            scored: all.cases,
+            scored: all.a.len() as u64,
             difference: success_b.rate.zip(success_a.rate).map(|(b, a)| b - a),
-            p_value: (all.cases > 0).then(|| mcnemar(all.fixed, all.broken)),
+            p_value: (!all.a.is_empty()).then(p_value),
             changes,
             by_actions: groups.into_iter().map(|(actions, counts)| counts.sum_up(actions)).collect(),
             cases,
         }
+    }
+
+    /// Whether one of the campaigns runs each case several times.
+    pub fn is_repeated(&self) -> bool {
+        self.a.repeats > 1 || self.b.repeats > 1
     }
 
     /// Number of common cases of which this became.
@@ -323,34 +354,32 @@ impl Side {
             agent: campaign.report.agent.clone(),
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,
+            repeats: campaign.repeats,
             success,
         }
     }
 }
 
 /// Cases with a score in both.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Counts {
-    cases: u64,
-    passed_a: u64,
-    passed_b: u64,
+    a: Vec<CaseRuns>,
+    b: Vec<CaseRuns>,
     fixed: u64,
     broken: u64,
 }
 
 impl Counts {
-    fn add(&mut self, change: Change) {
-        let (a, b) = change.passed();
-        self.cases += 1;
-        self.passed_a += u64::from(a);
-        self.passed_b += u64::from(b);
-        self.fixed += u64::from(change == Change::Fixed);
-        self.broken += u64::from(change == Change::Broken);
+    fn add(&mut self, case: &ComparedCase) {
+        self.a.push(CaseRuns { passed: case.passed_a, runs: case.runs_a });
+        self.b.push(CaseRuns { passed: case.passed_b, runs: case.runs_b });
+        self.fixed += u64::from(case.change == Change::Fixed);
+        self.broken += u64::from(case.change == Change::Broken);
     }
 
     fn sum_up(self, actions: usize) -> ComparedActions {
-        let [a, b] = [self.passed_a, self.passed_b].map(|passed| Success::of(passed, self.cases));
-        ComparedActions { actions, cases: self.cases, a, b, fixed: self.fixed, broken: self.broken }
+        let [a, b] = [&self.a, &self.b].map(|cases| Success::of(cases));
+        ComparedActions { actions, cases: self.a.len() as u64, a, b, fixed: self.fixed, broken: self.broken }
     }
 }
 
@@ -365,8 +394,40 @@ fn places_by_id<'a>(campaign: &ReportedCampaign<'a>) -> Result<HashMap<&'a str, 
     Ok(places)
 }
 
-fn outcomes_by_ordinal<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, &'a Outcome> {
-    campaign.outcomes.iter().map(|outcome| (outcome.ordinal, outcome)).collect()
+/// The finished runs of each case, by repeat.
+fn outcomes_by_ordinal<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, Vec<&'a Outcome>> {
+    let mut found: HashMap<u32, Vec<&Outcome>> = HashMap::with_capacity(campaign.cases.len());
+    for outcome in campaign.outcomes {
+        found.entry(outcome.ordinal).or_default().push(outcome);
+    }
+    for runs in found.values_mut() {
+        runs.sort_by_key(|outcome| outcome.repeat);
+    }
+    found
+}
+
+/// Of each case the run that shows how it fared: the first that failed, else the first with a score.
+pub(crate) fn shown_runs<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, &'a Outcome> {
+    let shown = |runs: Vec<&'a Outcome>| {
+        let find = |passed| runs.iter().copied().find(|outcome| outcome.passed() == Some(passed));
+        find(false).or_else(|| find(true))
+    };
+    outcomes_by_ordinal(campaign)
+        .into_iter()
+        .filter_map(|(ordinal, runs)| Some((ordinal, shown(runs)?)))
+        .collect()
+}
+
+fn scored_runs(outcomes: &[&Outcome]) -> CaseRuns {
+    let mut runs = CaseRuns::default();
+    outcomes.iter().filter_map(|outcome| outcome.passed()).for_each(|passed| runs.add(passed));
+    runs
+}
+
+/// Which of two has the higher rate, without rounding.
+fn by_rate(this: CaseRuns, other: CaseRuns) -> Ordering {
+    let share = |of: CaseRuns, with: CaseRuns| u64::from(of.passed) * u64::from(with.runs);
+    share(this, other).cmp(&share(other, this))
 }
 
 /// Whether an agent is asked the same and judged the same. (How a case was drawn does not matter.)
@@ -378,8 +439,10 @@ fn is_same(a: &Case, b: &Case) -> bool {
         && a.time == b.time
 }
 
-fn class(outcome: Option<&Outcome>) -> Option<&'static str> {
-    outcome?.verdict.as_ref().ok()?.class.map(Class::as_str)
+/// The class of the first run that failed.
+fn class(outcomes: &[&Outcome]) -> Option<&'static str> {
+    let classes = outcomes.iter().filter_map(|outcome| outcome.verdict.as_ref().ok()?.class);
+    classes.map(Class::as_str).next()
 }
 
 /// The exact McNemar test, two-sided: if neither of two agents is better, each case on which they differ is a fair

@@ -2,7 +2,8 @@
 //!
 //! | Column | Holds |
 //! |---|---|
-//! | `case`, `topic` | id of the case, and the job it is about |
+//! | `case`, `repeat` | id of the case, and which repeat of it the run is, from 0 |
+//! | `topic` | the job that the case is about |
 //! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
 //! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
@@ -18,7 +19,7 @@
 //! | `unscored` | why the run says nothing of the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
 //!
-//! A case that was not run has no row. All texts are quoted. A text that a spreadsheet would take for a formula,
+//! What was not run has no row. All texts are quoted. A text that a spreadsheet would take for a formula,
 //! because it begins with `=`, `+`, `-`, `@`, a tabulator or a line break, has an apostrophe put in front of it, and so
 //! stays a text.
 
@@ -32,8 +33,9 @@ use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 23] = [
+pub const COLUMNS: [&str; 24] = [
     "case",
+    "repeat",
     "topic",
     "actions",
     "constraints",
@@ -72,7 +74,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
         .terminator(Terminator::CRLF)
         .from_writer(out);
     writer.write_record(COLUMNS)?;
-    for (case, outcome) in campaign.runs() {
+    for (case, _, outcome) in campaign.runs() {
         if let Some(outcome) = outcome {
             writer.write_record(row(campaign, case, outcome))?;
         }
@@ -87,6 +89,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
     let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     [
         text(&case.id),
+        outcome.repeat.to_string(),
         text(&case.topic),
         difficulty.actions.to_string(),
         difficulty.constraints.to_string(),

@@ -8,7 +8,7 @@ use planproof_spec::{Automaton, State};
 use thiserror::Error;
 
 use crate::html::text::Foreign;
-use placing::{Place, Shape, Way, place};
+use placing::{Place, Placed, Shape, Way, place};
 
 /// Most states in a picture. (What stands in several places of a behaviour counts several times.)
 pub const DRAWN_STATES_MAX: usize = 40;
@@ -69,9 +69,9 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let starts = (1..).zip(nodes).filter(|(_, node)| node.is_start).map(|(number, _)| (0, number));
     let ways = edges.iter().map(|edge| (edge.from + 1, edge.to + 1));
     let pairs: Vec<(usize, usize)> = starts.chain(ways).collect();
-    let placed = place(&shapes, &pairs);
+    let Placed { middles, ways } = place(&shapes, &pairs);
 
-    let bounds = Bounds::of(&shapes, &placed.middles, &placed.ways);
+    let bounds = Bounds::of(&shapes, &middles, &ways);
     let legend = Legend::of(nodes);
     let width = (bounds.right - bounds.left).max(LEGEND_WIDTH) + 2.0 * MARGIN;
     let drawing_height = bounds.bottom - bounds.top + 2.0 * MARGIN;
@@ -95,11 +95,13 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
             }
             rect.ground width="100%" height="100%" {}
             g transform={ "translate(" (units(shift.0)) " " (units(shift.1)) ")" } {
-                @for way in &placed.ways { (arrow(way)) }
-                @for (middle, shape) in placed.middles.iter().zip(&shapes) {
+                @for way in &ways { (arrow(way)) }
+                @for (middle, shape) in middles.iter().zip(&shapes) {
                     @if let Shape::Disc(size) = shape { (disc(*middle, *size)) }
                 }
-                @for (label, middle) in labels.iter().zip(&placed.middles[1..]) { (label.show(*middle)) }
+                @for (label, (middle, shape)) in labels.iter().zip(middles.iter().zip(&shapes).skip(1)) {
+                    @if let Shape::Box { width, height } = shape { (label.show(*middle, *width, *height)) }
+                }
             }
             (legend.show(drawing_height))
         }
@@ -149,9 +151,8 @@ impl<'a> Label<'a> {
         BOX_HEIGHT + if self.environment.is_some() { LINE_HEIGHT + 3.0 } else { 0.0 }
     }
 
-    fn show(&self, (x, y): Place) -> Markup {
+    fn show(&self, (x, y): Place, width: f64, height: f64) -> Markup {
         let class = if self.node.is_environment { "state environment" } else { "state" };
-        let (width, height) = (self.width(), self.height());
         let top = y - height / 2.0;
         html! {
             g class=(class) {

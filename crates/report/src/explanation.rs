@@ -274,12 +274,13 @@ pub(crate) fn labelled(label: &str, text: &str) -> String {
 }
 
 /// The command that shows the run of a case with its trace.
-pub(crate) fn command_to_see(campaign: &ReportedCampaign<'_>, case: &Case) -> String {
+pub(crate) fn command_to_see(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32) -> String {
     let store = match campaign.store_option {
         "" => String::new(),
         option => format!(" {option}"),
     };
-    format!("planproof runs show {} --case {}{store}", shell_word(campaign.id), shell_word(&case.id))
+    let repeat = if campaign.repeats > 1 { format!(" --repeat {repeat}") } else { String::new() };
+    format!("planproof runs show {} --case {}{repeat}{store}", shell_word(campaign.id), shell_word(&case.id))
 }
 
 /// The command that tries again what could not be scored, and runs what was not.

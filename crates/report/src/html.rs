@@ -9,8 +9,10 @@ mod agents;
 mod cases;
 mod chart;
 mod comparison;
+mod dissection;
 mod events;
 mod failures;
+mod limit;
 mod page;
 mod run;
 mod summary;
@@ -19,6 +21,7 @@ pub(crate) mod text;
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
+use planproof_bench::LimitReport;
 use planproof_synth::Case;
 
 use crate::ReportedCampaign;
@@ -67,9 +70,13 @@ pub fn write(
         (summary::head(campaign))
         (PreEscaped("<main>"))
         (summary::key_figures(campaign))
+        (summary::repeated(report))
         (summary::by_actions(report))
         (summary::classes_and_flags(report))
     })?;
+    if let Some(found) = &report.dissection {
+        dissection::write(found, limits, &mut page)?;
+    }
     failures::write(campaign, limits, &mut page)?;
     page.write(&html! {
         (failures::unscored(campaign))
@@ -122,6 +129,38 @@ pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<(
     })
 }
 
+/// Writes the page of a search for the capability limit: the limit, success by number of actions and by difficulty as
+/// drawings and tables, and the failing cases as [`write`] shows them. `campaign` is the search's, with the runs that
+/// count.
+///
+/// A trace that cannot be fetched is a note in its place.
+///
+/// # Errors
+/// What `out` says; nothing else fails.
+pub fn write_limit(
+    report: &LimitReport,
+    campaign: &ReportedCampaign<'_>,
+    limits: &HtmlLimits,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let mut page = Page { out };
+    page.write(&page::begin(&format!("{}: capability limit", report.campaign.agent)))?;
+    page.write(&html! {
+        (summary::head(campaign))
+        (PreEscaped("<main>"))
+        (limit::key_figures(report, campaign))
+        (limit::by_actions(report))
+        (limit::by_bits(report))
+        (summary::classes_and_flags(&report.campaign))
+    })?;
+    failures::write(campaign, limits, &mut page)?;
+    page.write(&html! {
+        (failures::unscored(campaign))
+        (PreEscaped("</main>"))
+        (page::end())
+    })
+}
+
 /// Takes a page piece by piece, so that it is never whole in memory.
 struct Page<'a> {
     out: &'a mut dyn io::Write,
@@ -144,7 +183,8 @@ fn command(campaign: &ReportedCampaign<'_>, subcommand: &str, options: &str) -> 
     Foreign::owned(&line, COMMAND_CHARACTERS_MAX)
 }
 
-/// The command that shows one case of a campaign.
-fn see_it(campaign: &ReportedCampaign<'_>, case: &Case) -> Foreign<'static> {
-    command(campaign, "runs show", &format!("--case {}", shell_argument(&case.id)))
+/// The command that shows one run of a campaign.
+fn see_it(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32) -> Foreign<'static> {
+    let repeat = if campaign.repeats > 1 { format!(" --repeat {repeat}") } else { String::new() };
+    command(campaign, "runs show", &format!("--case {}{repeat}", shell_argument(&case.id)))
 }

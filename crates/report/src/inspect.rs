@@ -1,7 +1,7 @@
 //! A log of Inspect (the UK AI Security Institute's `inspect_ai`): its JSON form, version 2, for `inspect view` and
 //! Inspect's data frames.
 //!
-//! A case is a sample, its query the input, the correct plan nearest to the order of mention the target, the trace the
+//! A case is a sample, a repeat of it an epoch, its query the input, the correct plan nearest to the order of mention the target, the trace the
 //! messages, and the verdict the score `planproof`: `C` or `I`. An unscored run is a sample with an error and without a
 //! score. A case that was not run is no sample, but counted in the results. What Inspect calls events would say the
 //! same as the messages, so there are none.
@@ -12,7 +12,7 @@ mod messages;
 use std::collections::BTreeMap;
 use std::io;
 
-use planproof_bench::{Outcome, wilson};
+use planproof_bench::{CaseRuns, Outcome, wilson};
 use planproof_constraint::{Start, Variable};
 use planproof_synth::{Bound, Case, Class, Flag, Source, Verdict, clock_time};
 use planproof_trace::Usage;
@@ -80,11 +80,11 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Resul
     field(out, "stats", &stats(campaign))?;
     out.write_all(b",\n\"samples\":[")?;
     let mut separator: &[u8] = b"\n";
-    for (case, outcome) in campaign.runs() {
+    for (case, _, outcome) in campaign.runs() {
         let Some(outcome) = outcome else { continue };
         let trace = campaign
             .traces
-            .trace(outcome.ordinal)
+            .trace(outcome.unit())
             .map_err(|what| InspectError::Trace { case: case.id.clone(), what })?;
         let conversation = Conversation::of(case, model(campaign), trace.as_ref());
         out.write_all(separator)?;
@@ -128,7 +128,7 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
             shuffled: false,
         },
         model: model(campaign),
-        config: Config { epochs: 1, fail_on_error: false },
+        config: Config { epochs: campaign.repeats, fail_on_error: false },
         packages: BTreeMap::from([(NAME, env!("CARGO_PKG_VERSION"))]),
         metadata: format::EvalMetadata {
             agent: &campaign.report.agent,
@@ -140,10 +140,15 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
         viewer: Viewer { trust_content: false },
         scorers: [Scorer {
             name: NAME,
-            metrics: ["inspect_ai/accuracy", "inspect_ai/stderr", "inspect_ai/ci_wilson"]
-                .map(|name| ScorerMetric { name }),
+            metrics: metric_names(campaign).map(|name| ScorerMetric { name }).collect(),
         }],
     }
+}
+
+/// Inspect's interval is for single runs: over means of several it says nothing.
+fn metric_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = &'static str> {
+    let wilson = (campaign.repeats == 1).then_some("inspect_ai/ci_wilson");
+    ["inspect_ai/accuracy", "inspect_ai/stderr"].into_iter().chain(wilson)
 }
 
 fn solver<'a>(campaign: &ReportedCampaign<'a>) -> Plan<'a> {
@@ -155,20 +160,21 @@ fn results(campaign: &ReportedCampaign<'_>) -> Results {
     let scored = report.scored();
     let mut metrics = BTreeMap::new();
     if scored > 0 {
-        let interval = wilson(report.passed, scored);
-        for (name, group, value) in [
-            ("accuracy", None, report.passed as f64 / scored as f64),
-            ("stderr", None, standard_error(report.passed, scored)),
-            ("lower", Some("ci_wilson"), interval.low),
-            ("upper", Some("ci_wilson"), interval.high),
-        ] {
-            metrics.insert(name, Metric { name, group, value });
+        let mut add = |name, group, value| metrics.insert(name, Metric { name, group, value });
+        let means = case_means(campaign);
+        let (mean, error) = mean_and_standard_error(&means);
+        add("accuracy", None, mean);
+        add("stderr", None, error);
+        if campaign.repeats == 1 {
+            let interval = wilson(report.passed, scored);
+            add("lower", Some("ci_wilson"), interval.low);
+            add("upper", Some("ci_wilson"), interval.high);
         }
     }
     Results {
-        total_samples: campaign.cases.len(),
+        total_samples: campaign.cases.len() * campaign.repeats as usize,
         completed_samples: scored,
-        logged_samples: (report.not_run > 0).then_some(report.cases),
+        logged_samples: (report.not_run > 0).then_some(report.runs),
         scores: [ScoreSummary {
             name: NAME,
             scorer: NAME,
@@ -180,14 +186,25 @@ fn results(campaign: &ReportedCampaign<'_>) -> Results {
     }
 }
 
-/// The standard error of the mean of `trials` zeros and ones, from the sample's variance, as Inspect computes it; 0
-/// where one trial says nothing of it.
-fn standard_error(ones: u64, trials: u64) -> f64 {
-    if trials < 2 {
-        return 0.0;
+/// The success rate of each case with a scored run: Inspect makes one value of all epochs of a sample before it computes
+/// metrics.
+fn case_means(campaign: &ReportedCampaign<'_>) -> Vec<f64> {
+    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
+    for outcome in campaign.outcomes {
+        if let Some(passed) = outcome.passed() {
+            cases.entry(outcome.ordinal).or_default().add(passed);
+        }
     }
-    let mean = ones as f64 / trials as f64;
-    (mean * (1.0 - mean) / (trials - 1) as f64).sqrt()
+    cases.into_values().filter_map(CaseRuns::rate).collect()
+}
+
+/// The mean and its standard error, from the sample's variance, as Inspect computes it; 0 where one value says nothing of
+/// it. There must be a value.
+fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let scatter: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, if values.len() < 2 { 0.0 } else { (scatter / (count - 1.0) / count).sqrt() })
 }
 
 fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
@@ -220,7 +237,7 @@ fn sample<'a>(
     let seconds = outcome.wall.as_secs_f64();
     Sample {
         id: &case.id,
-        epoch: 1,
+        epoch: outcome.repeat + 1,
         input: &case.query,
         target: target(case),
         messages: &conversation.messages,
@@ -230,7 +247,10 @@ fn sample<'a>(
         model_usage: model_usage(model(campaign), outcome.usage, None),
         total_time: seconds,
         working_time: seconds,
-        uuid: format!("{}-{}", campaign.id, outcome.ordinal),
+        uuid: match outcome.repeat {
+            0 => format!("{}-{}", campaign.id, outcome.ordinal),
+            repeat => format!("{}-{}-{repeat}", campaign.id, outcome.ordinal),
+        },
         error: verdict.err().map(|unscored| EvalError::new(unscored.to_string())),
         limit: conversation.limit.clone(),
         turn_count: conversation.turns,
@@ -315,7 +335,8 @@ mod tests {
     #[test]
     fn standard_errors_are_of_the_sample() {
         // Of 1, 1, 0 the variance of the sample is 1/3, so that the error of the mean is 1/3.
-        assert!((standard_error(2, 3) - 1.0 / 3.0).abs() < 1e-15);
-        assert_eq!((standard_error(1, 1), standard_error(0, 9), standard_error(9, 9)), (0.0, 0.0, 0.0));
+        let error = |values: &[f64]| mean_and_standard_error(values).1;
+        assert!((error(&[1.0, 1.0, 0.0]) - 1.0 / 3.0).abs() < 1e-15);
+        assert_eq!((error(&[1.0]), error(&[0.0; 9]), error(&[1.0; 9])), (0.0, 0.0, 0.0));
     }
 }

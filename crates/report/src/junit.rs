@@ -1,8 +1,8 @@
-//! JUnit XML, as continuous integration reads it: one test suite for the campaign, one test case for each of its cases.
+//! JUnit XML, as continuous integration reads it: one test suite for the campaign, one test case for each of its runs.
 //!
 //! There is no standard; this is what Jenkins, GitLab and the reporters for GitHub have in common, and `ci/junit.xsd`
-//! states it. A failed run is a `failure` with its class as type, an unscored one an `error`, and a case that was not
-//! run is `skipped`.
+//! states it. A failed run is a `failure` with its class as type, an unscored one an `error`, and one that was not
+//! run is `skipped`. Where cases are run several times, the names of the runs end in `repeat 0`, `repeat 1`...
 
 use std::fmt::Write as _;
 use std::io;
@@ -30,8 +30,8 @@ pub const OUTPUT_CHARACTERS_MAX: usize = 1000;
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let counts = Counts::of(campaign);
     out.write_all(head(campaign, &counts).as_bytes())?;
-    for (case, outcome) in campaign.runs() {
-        out.write_all(test_case(campaign, case, outcome).as_bytes())?;
+    for (case, repeat, outcome) in campaign.runs() {
+        out.write_all(test_case(campaign, case, repeat, outcome).as_bytes())?;
     }
     out.write_all(tail(campaign).as_bytes())
 }
@@ -49,7 +49,7 @@ struct Counts {
 impl Counts {
     fn of(campaign: &ReportedCampaign<'_>) -> Self {
         let mut counts = Self::default();
-        for (_, outcome) in campaign.runs() {
+        for (_, _, outcome) in campaign.runs() {
             counts.tests += 1;
             match outcome {
                 None => counts.skipped += 1,
@@ -107,9 +107,9 @@ fn tail(campaign: &ReportedCampaign<'_>) -> String {
     out + "  </testsuite>\n</testsuites>\n"
 }
 
-fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, outcome: Option<&Outcome>) -> String {
+fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome: Option<&Outcome>) -> String {
     let mut out = String::new();
-    let name = attribute(&format!("{} {}", case.id, case.topic));
+    let name = attribute(&format!("{} {}{}", case.id, case.topic, campaign.repeat_name(repeat)));
     let agent = attribute(&campaign.report.agent);
     let time = seconds(outcome.map_or(Duration::ZERO, |outcome| outcome.wall));
     let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{agent}\" time=\"{time}\">");
@@ -124,7 +124,7 @@ fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, outcome: Option<&Outc
         Some((Err(unscored), _)) => out += &error(campaign, unscored),
         Some((Ok(verdict), outcome)) => {
             if !verdict.passed {
-                out += &failure(campaign, case, verdict);
+                out += &failure(campaign, case, repeat, verdict);
             }
             out += &system_out(case, verdict, outcome);
         }
@@ -143,9 +143,9 @@ fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     )
 }
 
-fn failure(campaign: &ReportedCampaign<'_>, case: &Case, verdict: &Verdict) -> String {
+fn failure(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, verdict: &Verdict) -> String {
     let class = verdict.class.map_or("failed", planproof_synth::Class::as_str);
-    let again = labelled("see it", &command_to_see(campaign, case));
+    let again = labelled("see it", &command_to_see(campaign, case, repeat));
     format!(
         "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
         message(&explanation::summary(case, verdict)),

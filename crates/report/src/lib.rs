@@ -11,5 +11,6 @@ pub mod inspect;
 pub mod junit;
 mod stated;
 pub mod step_summary;
+pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource};

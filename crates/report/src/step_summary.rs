@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use planproof_bench::{Finding, Report, pick_findings, wilson};
+use planproof_bench::{Finding, Rate, Report, pick_findings};
 
 use crate::ReportedCampaign;
 use crate::campaign::without_temperature;
@@ -29,6 +29,7 @@ const TEXT_CHARACTERS_MAX: usize = 500;
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let mut summary = headline(campaign);
     summary += &key_figures(campaign.report);
+    summary += &repeated(campaign.report);
     summary += &by_actions(campaign.report);
     summary += &classes(campaign.report);
     summary += &unscored(campaign);
@@ -52,7 +53,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         out +=
             "> **SIMULATION**: a simulated model planned; these figures say nothing of any real model.\n\n";
     }
-    let _ = match rate_with_interval(report.passed, report.scored()) {
+    let _ = match report.success().map(rate_with_interval) {
         Some(rate) => writeln!(
             out,
             "**{} of {} passed**: {rate} per cent, with the 95 % interval in brackets.\n",
@@ -61,15 +62,16 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         ),
         None => writeln!(out, "**No run was scored.**\n"),
     };
+    let noun = if report.repeats > 1 { "run" } else { "case" };
     if let Some(budget) = &report.ended_by {
         let _ = writeln!(
             out,
             "The campaign was ended by its budget of {}. Not run: {}.\n",
             escaped(budget),
-            counted(report.not_run, "case")
+            counted(report.not_run, noun)
         );
     } else if report.not_run > 0 {
-        let _ = writeln!(out, "Not run: {}.\n", counted(report.not_run, "case"));
+        let _ = writeln!(out, "Not run: {}.\n", counted(report.not_run, noun));
     }
     if let Some(models) = without_temperature(report) {
         let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));
@@ -84,7 +86,7 @@ fn key_figures(report: &Report) -> String {
     let _ = writeln!(
         out,
         "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-        report.cases,
+        report.runs,
         report.passed,
         report.failed,
         report.unscored,
@@ -96,26 +98,48 @@ fn key_figures(report: &Report) -> String {
     out
 }
 
+/// How often all of `k` runs of a case pass.
+fn repeated(report: &Report) -> String {
+    let Some(repeated) = &report.repeated else { return String::new() };
+    let mut out = format!(
+        "### Repeats\n\nEach case is run {} times: {} passed every time, {} never, {} sometimes (flaky).\n\n",
+        report.repeats, repeated.always, repeated.never, repeated.flaky
+    );
+    out += "| Runs (k) | Cases | All k pass, % [95 %] |\n|---:|---:|---:|\n";
+    for pass in &repeated.pass_all {
+        let (low, high) = (pass.low, pass.high);
+        let rate =
+            pass.rate.map_or_else(|| "-".to_owned(), |rate| rate_with_interval(Rate { rate, low, high }));
+        let _ = writeln!(out, "| {} | {} | {rate} |", pass.k, pass.cases);
+    }
+    out + "\n"
+}
+
 fn by_actions(report: &Report) -> String {
     if report.by_actions.is_empty() {
         return String::new();
     }
     let mut out = String::from("### Success by number of actions\n\n");
     out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % |\n|---:|---:|---:|---:|---:|---:|\n";
-    let mut row = |name: &str, runs: u64, passed: u64, chance: Option<f64>, in_order: Option<f64>| {
+    let mut row = |name: &str,
+                   [runs, passed]: [u64; 2],
+                   success: Option<Rate>,
+                   [chance, in_order]: [Option<f64>; 2]| {
         let _ = writeln!(
             out,
             "| {name} | {runs} | {passed} | {} | {} | {} |",
-            rate_with_interval(passed, runs).unwrap_or_else(|| "-".to_owned()),
+            success.map_or_else(|| "-".to_owned(), rate_with_interval),
             chance.map_or("-".to_owned(), percent),
             in_order.map_or("-".to_owned(), percent),
         );
     };
     for group in &report.by_actions {
-        row(&group.actions.to_string(), group.cases, group.passed, group.chance, Some(group.in_order));
+        let baselines = [group.chance, Some(group.in_order)];
+        row(&group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
     }
     if report.by_actions.len() > 1 {
-        row("all", report.scored(), report.passed, report.chance(), report.in_order());
+        let baselines = [report.chance(), report.in_order()];
+        row("all", [report.scored(), report.passed], report.success(), baselines);
     }
     out + "\nBy chance: every tool once, in a random order. In order: in the order of mention.\n\n"
 }
@@ -188,9 +212,9 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
     for (label, text) in lines(case, verdict) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
-    let _ = writeln!(out, "- see it: {}", code(&command_to_see(campaign, case)));
+    let _ = writeln!(out, "- see it: {}", code(&command_to_see(campaign, case, finding.repeat)));
     if *alike > 1 {
-        let _ = writeln!(out, "- runs that failed in this class: {alike}");
+        let _ = writeln!(out, "- cases that failed in this class: {alike}");
     }
     out + "\n"
 }
@@ -204,11 +228,9 @@ fn end(campaign: &ReportedCampaign<'_>) -> String {
     )
 }
 
-/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]". `None` without trials.
-fn rate_with_interval(successes: u64, trials: u64) -> Option<String> {
-    let interval = wilson(successes, trials);
-    let rate = successes as f64 / trials as f64;
-    (trials > 0).then(|| format!("{} [{}, {}]", percent(rate), percent(interval.low), percent(interval.high)))
+/// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]".
+fn rate_with_interval(Rate { rate, low, high }: Rate) -> String {
+    format!("{} [{}, {}]", percent(rate), percent(low), percent(high))
 }
 
 /// "1 run", "2 runs".

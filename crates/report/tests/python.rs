@@ -79,6 +79,7 @@ fn campaigns() -> Vec<TestCampaign> {
         TestCampaign::simulated(SimKind::Careless, Options::default(), 100),
         bought,
         TestCampaign::of_everything(130),
+        TestCampaign::repeated(SimKind::Careless, campaigns::cases(Options::default(), 30), 3),
         hostile("<script>\u{1}\u{ffff}\"'\\ ]]> &amp; \u{1f600}"),
         nothing,
     ]

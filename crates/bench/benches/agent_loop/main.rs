@@ -7,7 +7,7 @@ mod recording;
 
 use std::collections::HashSet;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -274,6 +274,7 @@ async fn campaign(
             simulated: true,
         },
         cases: cases.into(),
+        repeats: NonZeroU32::MIN,
         seed: 7,
         limits: RunLimits::default(),
         judge: JudgeOptions::default(),

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{CampaignError, SimKind, SimModel};
+use planproof_bench::{CampaignError, SimKind, SimModel, Unit};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_store::{NewCampaign, Store, StoreLimits};
 use planproof_synth::Options;
@@ -69,6 +69,10 @@ async fn silence_is_a_timeout_and_stopping_stops() {
     }
 }
 
+fn units(ordinals: std::ops::Range<u32>) -> HashSet<Unit> {
+    ordinals.map(|ordinal| Unit { ordinal, repeat: 0 }).collect()
+}
+
 #[tokio::test]
 async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
     let folder = std::env::temp_dir().join(format!("planproof-bench-{}", std::process::id()));
@@ -95,8 +99,8 @@ async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
         if name == "whole.db" {
             assert_eq!(run(&campaign, Some(writer), &HashSet::new()).await.len(), 40);
         } else {
-            let half: HashSet<u32> = (0..20).collect();
-            let other: HashSet<u32> = (20..40).collect();
+            let half: HashSet<Unit> = units(0..20);
+            let other: HashSet<Unit> = units(20..40);
             assert_eq!(run(&campaign, Some(writer.clone()), &half).await.len(), 20);
             assert_eq!(run(&campaign, Some(writer.clone()), &other).await.len(), 20);
             let again = campaign.run(Some(writer), &half, &CancellationToken::new(), |_| ()).await;

@@ -1,17 +1,20 @@
 //! Tests of campaigns, simulated models and reports, through the public interface.
 
 mod campaign;
+mod dissect;
+mod limit;
+mod repeats;
 mod report;
 mod sim;
 mod supervision;
 mod text;
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome};
+use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit};
 use planproof_model::Model;
 use planproof_store::Writer;
 use planproof_synth::{Case, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
@@ -36,6 +39,7 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
             name,
         },
         cases,
+        repeats: NonZeroU32::MIN,
         seed: 1,
         limits: RunLimits::default(),
         judge: JudgeOptions::default(),
@@ -44,12 +48,12 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
     }
 }
 
-async fn run(campaign: &Campaign, store: Option<Writer>, finished: &HashSet<u32>) -> Vec<Outcome> {
+async fn run(campaign: &Campaign, store: Option<Writer>, finished: &HashSet<Unit>) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     campaign
         .run(store, finished, &CancellationToken::new(), |outcome| outcomes.push(outcome))
         .await
         .expect("nothing outside fails");
-    outcomes.sort_by_key(|outcome| outcome.ordinal);
+    outcomes.sort_by_key(Outcome::unit);
     outcomes
 }

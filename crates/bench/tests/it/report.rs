@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use planproof_bench::{
     Candidate, CaseSummary, Report, ReportInput, RunSummary, SimKind, SimModel, SolverMeter, SummaryInput,
-    pick_findings, pick_smallest, violated_places,
+    Unit, pick_findings, pick_smallest, violated_places,
 };
 use planproof_synth::{Class, JudgeOptions, Options, Unscored, judge};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
@@ -21,6 +21,7 @@ async fn totals_are_the_sums_of_the_verdicts() {
         model: Some("sim/in-order"),
         simulated: true,
         cases: &campaign.cases,
+        repeats: 1,
         outcomes: &outcomes,
         solver: SolverMeter::default(),
         synthesis: Duration::ZERO,
@@ -70,6 +71,7 @@ async fn summaries_give_the_same_report_and_the_same_findings() {
         model: None,
         simulated: true,
         cases: &campaign.cases,
+        repeats: 1,
         outcomes: &outcomes,
         solver: SolverMeter::default(),
         synthesis: Duration::ZERO,
@@ -92,7 +94,7 @@ async fn summaries_give_the_same_report_and_the_same_findings() {
         .map(|outcome| {
             let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(Class::as_str);
             let text = RunSummary::of(outcome).to_json();
-            RunSummary::from_json(outcome.ordinal, outcome.passed(), class, outcome.wall, &text)
+            RunSummary::from_json(outcome.unit(), outcome.passed(), class, outcome.wall, &text)
                 .expect("reads back")
         })
         .collect();
@@ -101,6 +103,7 @@ async fn summaries_give_the_same_report_and_the_same_findings() {
         model: input.model,
         simulated: input.simulated,
         cases: &summaries,
+        repeats: input.repeats,
         runs: &runs,
         solver: input.solver,
         synthesis: input.synthesis,
@@ -130,7 +133,9 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
         assert_eq!(CaseSummary::from_json(&wrong), None, "{wrong}");
     }
     let text = format!("{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2}}");
-    let read = |passed, class, text: &str| RunSummary::from_json(0, passed, class, Duration::ZERO, text);
+    let read = |passed, class, text: &str| {
+        RunSummary::from_json(Unit { ordinal: 0, repeat: 0 }, passed, class, Duration::ZERO, text)
+    };
     assert!(read(Some(false), Some("order_error"), &text).is_some());
     assert_eq!(read(Some(false), Some("tired"), &text), None);
     assert_eq!(read(Some(true), Some("order_error"), &text), None);

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_bench::{Campaign, CampaignEnd, Outcome, SimKind, SimModel, Supervision};
+use planproof_bench::{Campaign, CampaignEnd, Outcome, SimKind, SimModel, Supervision, Unit};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_store::{NewCampaign, Store, StoreLimits, Writer};
@@ -27,7 +27,7 @@ fn metered(cases: &Arc<[Case]>, tokens_max: u64, spent: Spent) -> (Campaign, Sup
 async fn supervised(
     campaign: &Campaign,
     store: Option<Writer>,
-    finished: &HashSet<u32>,
+    finished: &HashSet<Unit>,
     supervision: Supervision,
 ) -> (CampaignEnd, Vec<Outcome>) {
     let mut outcomes = Vec::new();
@@ -65,7 +65,7 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_finishes_it() {
         assert!(outcomes.len() < 60 && (outcomes.len() > 20 || concurrency > 16), "{} of 60", outcomes.len());
         assert!(outcomes.iter().all(|outcome| outcome.passed().is_some()), "no run is unscored for it");
 
-        let finished: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
+        let finished: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
         let (second, supervision) = metered(&cases, 3 * tokens, spent);
         let (end, rest) = supervised(&second, None, &finished, supervision).await;
         assert_eq!((end, outcomes.len() + rest.len()), (CampaignEnd::Complete, 60));
@@ -113,7 +113,7 @@ async fn what_was_refused_stays_unfinished_in_the_store() {
     assert_eq!((stored.finished(), stored.unscored), (outcomes.len() as u64, 0));
     assert!(stored.started > 0, "runs were going on when the budget was used up");
     assert_eq!(store.unfinished("test").expect("reads").count(), 30 - outcomes.len());
-    let finished: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
+    let finished: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
     let (campaign, supervision) = metered(&cases, u64::MAX, Spent::default());
     let writer = store.writer().expect("it can be written");
     assert_eq!(supervised(&campaign, Some(writer), &finished, supervision).await.0, CampaignEnd::Complete);

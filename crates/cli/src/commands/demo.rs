@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
                     now,
                     &campaign.agent,
                     &cases,
+                    NonZeroU32::MIN,
                     &options,
                     &global.command_line,
                 )?;
@@ -79,12 +80,13 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         runtime.block_on(campaign.run(writer, &HashSet::new(), &CancellationToken::new(), |outcome| {
             outcomes.push(outcome);
         }))?;
-        outcomes.sort_by_key(|outcome| outcome.ordinal);
+        outcomes.sort_by_key(planproof_bench::Outcome::unit);
         let report = Report::new(ReportInput {
             agent: &name,
             model: campaign.agent.model.as_deref(),
             simulated: true,
             cases: &cases,
+            repeats: 1,
             outcomes: &outcomes,
             solver,
             synthesis,
@@ -190,6 +192,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
             simulated: true,
         },
         cases: Arc::clone(cases),
+        repeats: NonZeroU32::MIN,
         seed,
         limits: RunLimits::default(),
         judge: JudgeOptions::default(),

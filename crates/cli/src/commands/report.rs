@@ -109,18 +109,22 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
 
 /// The comparison for a terminal.
 fn text(comparison: &Comparison) -> String {
-    let Comparison { a, b, scored, .. } = comparison;
+    let Comparison { a, b, .. } = comparison;
     let mut out = String::new();
     if a.simulated || b.simulated {
         out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
     }
-    out += &format!("{}\n\n", sides(a, b, *scored));
+    out += &format!("{}\n\n", sides(a, b));
     out += &format!("{}\n", changes(comparison));
     if let (Some(difference), Some(p_value)) = (comparison.difference, comparison.p_value) {
         let p_value = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.3}") };
+        let what = if comparison.is_repeated() {
+            "A difference as large as this"
+        } else {
+            "A split into fixed and broken as uneven as this"
+        };
         out += &format!(
-            "From A to B: {:+.1} points. A split into fixed and broken as uneven as this comes about by chance with \
-             {p_value}.\n",
+            "From A to B: {:+.1} points. {what} comes about by chance with {p_value}.\n",
             difference * 100.0
         );
     }
@@ -130,7 +134,7 @@ fn text(comparison: &Comparison) -> String {
     out + &changed_cases(comparison)
 }
 
-fn sides(a: &Side, b: &Side, scored: u64) -> comfy_table::Table {
+fn sides(a: &Side, b: &Side) -> comfy_table::Table {
     let mut table = render::table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
     for column in table.column_iter_mut().take(4) {
         column.set_cell_alignment(CellAlignment::Left);
@@ -141,7 +145,7 @@ fn sides(a: &Side, b: &Side, scored: u64) -> comfy_table::Table {
             side.campaign.clone(),
             render::short(&side.agent, 40),
             side.model.clone().unwrap_or_else(|| "-".to_owned()),
-            format!("{} of {scored}", side.success.passed),
+            format!("{} of {}", side.success.passed, side.success.runs),
             rate(&side.success),
         ]);
     }
@@ -169,6 +173,10 @@ fn changes(comparison: &Comparison) -> String {
         count(Change::SameClass) + count(Change::OtherClass),
         count(Change::OtherClass),
     )];
+    if comparison.is_repeated() {
+        let what = "Fixed: passed in a larger share of its runs in B than in A; broken: in a smaller one.";
+        lines.push(what.to_owned());
+    }
     let without = count(Change::Unscored) + count(Change::NotRun);
     if without > 0 {
         lines.push(format!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use comfy_table::CellAlignment;
 use planproof_bench::{Finding, pick_findings, violated_places};
 use planproof_model::prices::Money;
-use planproof_store::{Campaign, Store};
+use planproof_store::{Campaign, Store, Unit};
 use planproof_synth::file::write_verdict;
 use planproof_trace::notation;
 use serde_json::json;
@@ -26,8 +26,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
-        RunsCommand::Show { run, case: Some(case), .. } => show_case(&store, run, case, global)?,
-        RunsCommand::Show { run, case: None, findings, judge_again } => {
+        RunsCommand::Show { run, case: Some(case), repeat, .. } => {
+            show_case(&store, run, case, *repeat, global)?;
+        }
+        RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
             show(&store, run, *findings, *judge_again, global)?;
         }
         RunsCommand::Export { run, format } => export(&store, run, *format)?,
@@ -122,13 +124,18 @@ pub(crate) fn show(
     };
     let mut shown = Vec::new();
     for pick in &picks {
-        let (case, run) = stored::load_one(store, &campaign, &options, pick.ordinal)?;
+        let (case, run) = stored::load_one(
+            store,
+            &campaign,
+            &options,
+            Unit { ordinal: pick.ordinal, repeat: pick.repeat },
+        )?;
         shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
     let findings: Vec<Finding<'_>> =
         shown.iter().filter_map(|(case, outcome, alike)| Finding::new(case, outcome, *alike)).collect();
     let unscored = match unscored {
-        Some(ordinal) => stored::load_one(store, &campaign, &options, ordinal)?.1,
+        Some(unit) => stored::load_one(store, &campaign, &options, unit)?.1,
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
@@ -150,7 +157,9 @@ fn show_in_full(
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
 pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     let missing = campaign.total() - campaign.finished();
-    if missing > 0 && campaign.progress.ended_by.is_none() {
+    // Of a search for a limit, most cases beyond it are never run.
+    let is_search = stored::options(campaign).is_ok_and(|options| options.limit.is_some());
+    if missing > 0 && campaign.progress.ended_by.is_none() && !is_search {
         eprintln!(
             "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
             campaign.total(),
@@ -159,7 +168,7 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     }
 }
 
-fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(), Failure> {
+fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
     let mut found = None;
@@ -173,7 +182,15 @@ fn show_case(store: &Store, name: &str, id: &str, global: &Global) -> Result<(),
     let Some(ordinal) = found else {
         return Err(Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id)));
     };
-    let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, ordinal)? else {
+    if repeat >= campaign.repeats {
+        let times = campaign.repeats;
+        return Err(Failure::usage(format!(
+            "--repeat is {repeat}; each case of campaign {} is run {times} times, counted from 0",
+            campaign.id
+        )));
+    }
+    let unit = Unit { ordinal, repeat };
+    let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, unit)? else {
         return Err(Failure::usage(format!("case \"{id}\" has not been run yet")));
     };
     if global.json {

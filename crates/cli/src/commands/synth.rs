@@ -34,18 +34,18 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         eprintln!(
             "sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}"
         );
-        if arguments.cases.time {
+        if arguments.cases.shape.time {
             eprintln!("not known within the limit of the search whether they did: {undecided}");
         }
-        let or_no_time = if arguments.cases.time { ", or named no clock time," } else { "" };
+        let or_no_time = if arguments.cases.shape.time { ", or named no clock time," } else { "" };
         eprintln!(
             "paragraphs discarded because they could not mention every action{or_no_time} {discarded}; satisfiability checks {solver_calls}"
         );
-        let depth = arguments.cases.relative_depth;
+        let depth = arguments.cases.shape.relative_depth;
         eprintln!(
             "ways to expand one sub-sentence with {depth} levels of relative clauses: {} (counted: productions and \
              directions; not counted: wordings, and the actions and lengths of lists)",
-            count_expansions(depth, arguments.cases.time)
+            count_expansions(depth, arguments.cases.shape.time)
         );
     }
     Ok(ExitCode::Passed)

@@ -3,6 +3,7 @@
 mod budgets;
 mod carry_out;
 mod cases;
+mod dissect;
 mod models;
 mod options;
 mod prepare;
@@ -11,7 +12,7 @@ mod recording;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{Finding, Outcome, Report, ReportInput, pick_findings};
+use planproof_bench::{Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, pick_findings};
 use planproof_model::prices::Money;
 use planproof_report::ReportedCampaign;
 use planproof_synth::Unscored;
@@ -22,10 +23,12 @@ use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::ReportFiles;
 use crate::stored::{self, StoredTraces};
-use carry_out::{Ended, carry_out};
-use prepare::{Prepared, prepare};
 
+pub(super) use budgets::larger as larger_budget;
+pub(super) use carry_out::{Ended, all_at_once, carry_out};
+pub(crate) use dissect::read_trials;
 pub(crate) use options::StoredOptions;
+pub(super) use prepare::{Asked, Prepared, prepare};
 pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
 
 /// Most cases of a replay whose differences are told.
@@ -33,20 +36,27 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let files = arguments.files.open(global, &taken_files(arguments))?;
-    let prepared = prepare(arguments, global)?;
-    let Ended { outcomes, progress, failure } = runtime()?.block_on(carry_out(&prepared, global))?;
+    let prepared = prepare(arguments, global, Asked::Test)?;
+    let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
+    let Ended { outcomes, progress, failure, dissection } =
+        runtime()?.block_on(carry_out(&prepared, global, all))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
         simulated: prepared.campaign.agent.simulated,
         cases: &prepared.campaign.cases,
+        repeats: prepared.campaign.repeats.get(),
         outcomes: &outcomes,
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
         cost: prepared.options.cost(&progress),
         ended_by: progress.ended_by.as_deref(),
     });
-    let report = prepared.options.completed(report, &progress);
+    let mut report = prepared.options.completed(report, &progress);
+    report.dissection = dissection.as_ref().map(|dissection| {
+        let id = dissect::trials_id(&prepared.campaign.id);
+        DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
+    });
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
     if let Some(failure) = failure {
@@ -66,7 +76,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if tell_differences(&prepared, &outcomes) {
+    if tell_differences(&prepared, &outcomes, dissection.as_ref()) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report))
@@ -115,6 +125,7 @@ fn write_files(
         store_option: &stored::store_option(&arguments.store),
         seed: prepared.options.seed(),
         cases: &prepared.campaign.cases,
+        repeats: prepared.campaign.repeats.get(),
         outcomes,
         report,
         traces: &StoredTraces { store: &prepared.store, campaign: &row.id },
@@ -154,7 +165,8 @@ pub(crate) fn print_report(
     }
     writeln!(out, "{}", render::report(report))?;
     for (place, finding) in findings.iter().enumerate() {
-        let again = format!("planproof runs show {campaign} --case {}", finding.case.id);
+        let repeat = if report.repeats > 1 { format!(" --repeat {}", finding.repeat) } else { String::new() };
+        let again = format!("planproof runs show {campaign} --case {}{repeat}", finding.case.id);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
     if let Some(cost) = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default()) {
@@ -187,16 +199,33 @@ fn without_temperature(report: &Report) -> Option<String> {
 /// Which budget ended the campaign, and what to do about it.
 fn ended(report: &Report, campaign: &str) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
-    let all = report.cases + report.not_run;
-    let ended = format!("Ended by the budget of {budget}: {} of {all} cases were not run.", report.not_run);
+    if let Some(dissection) = report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0)
+    {
+        let left = dissection.unfinished;
+        let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
+        let again = if report.replay { "" } else { &again };
+        return Some(format!(
+            "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
+        ));
+    }
+    let all = report.runs + report.not_run;
+    let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
+    let ended = format!("Ended by the budget of {budget}: {} of {all} {noun}.", report.not_run);
     let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
     Some(format!("{ended}{}", if report.replay { "" } else { &again }))
 }
 
 /// Tells on stderr in what a replay differs from its recording. Whether it does.
-fn tell_differences(prepared: &Prepared, outcomes: &[Outcome]) -> bool {
+fn tell_differences(prepared: &Prepared, outcomes: &[Outcome], dissection: Option<&Dissection>) -> bool {
     let Some(replayed) = &prepared.replayed else { return false };
-    let mut differences = replayed.recorded.differences(&prepared.campaign.cases, outcomes);
+    let (mut cases, mut outcomes) = (prepared.campaign.cases.to_vec(), outcomes.to_vec());
+    for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
+        if let Some(outcome) = &trial.outcome {
+            outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
+        }
+        cases.push(trial.case.clone());
+    }
+    let mut differences = replayed.recorded.differences(&cases, &outcomes);
     let misses = replayed.models.iter().flat_map(|model| model.misses());
     // A program may cope with a model that refuses, so that no verdict shows it.
     let untold: Vec<String> =

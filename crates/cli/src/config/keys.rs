@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 31] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 34] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -38,8 +38,11 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 31] = [
     ("serve-tools", "trace", "is what one call writes"),
     ("serve-tools", "stdio", "depends on who starts the server"),
     ("runs show", "case", "is what one call is about"),
+    ("runs show", "repeat", "is what one call is about"),
     ("runs show", "judge-again", "is for one look"),
     ("runs export", "format", "says what one call writes"),
+    ("limit", "resume", "names one search"),
+    ("limit", "html", "is what one call writes"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),
     ("report", "csv", "is what one call writes"),
@@ -48,7 +51,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 31] = [
 ];
 
 /// Arguments without a name on the command line that have one in the file.
-const NAMED_POSITIONALS: [(&str, &str); 2] = [("test", "agent"), ("serve-model", "model")];
+const NAMED_POSITIONALS: [(&str, &str); 3] =
+    [("test", "agent"), ("limit", "agent"), ("serve-model", "model")];
 
 /// Options of several commands that may stand above all sections, with the command they are read off.
 const SHARED: [(&str, &str); 2] = [("test", "store"), ("test", "store-pages-max")];

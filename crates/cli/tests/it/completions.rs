@@ -5,12 +5,13 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 24] = [
+const PAGES: [&str; 26] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
     "planproof-init",
+    "planproof-limit",
     "planproof-man",
     "planproof-read",
     "planproof-report",
@@ -28,6 +29,7 @@ const PAGES: [&str; 24] = [
     "planproof-spec-print",
     "planproof-spec-step",
     "planproof-synth",
+    "planproof-tables",
     "planproof-test",
     "planproof-topics",
 ];

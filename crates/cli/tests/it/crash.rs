@@ -56,7 +56,7 @@ fn kill_and_resume(
     words: &[&str],
     kills: u32,
     range: Duration,
-    mut look: impl FnMut(&BTreeMap<u32, planproof_store::RunRow>),
+    mut look: impl FnMut(&BTreeMap<planproof_store::Unit, planproof_store::RunRow>),
 ) {
     let mut kept = BTreeMap::new();
     kill(place, words, &Moment::AfterProgress(Duration::ZERO));
@@ -78,12 +78,21 @@ fn kill_and_resume(
 
 #[test]
 fn a_killed_campaign_goes_on_where_it_was() {
-    const CASES: usize = 3000;
+    a_killed_campaign_goes_on(3000, "");
+}
+
+#[test]
+fn a_killed_campaign_of_repeats_goes_on_where_it_was() {
+    a_killed_campaign_goes_on(1000, " --repeat 3");
+}
+
+fn a_killed_campaign_goes_on(cases: usize, repeats: &str) {
+    const RUNS: usize = 3000;
     let place = Place::new();
-    let line = format!("test tools@sim/careless --cases {CASES} --concurrency 4");
+    let line = format!("test tools@sim/careless --cases {cases}{repeats} --concurrency 4");
     let words: Vec<&str> = line.split(' ').collect();
     kill_and_resume(&place, &words, 20, Duration::from_millis(120), |_| {});
-    assert_eq!(finished(&place).unwrap().1.len(), CASES);
+    assert_eq!(finished(&place).unwrap().1.len(), RUNS);
     let traces = place.run("runs export last").code(0).out;
     let verdicts = place.run("runs export last --format verdicts").code(0).out;
 
@@ -105,8 +114,8 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     let mut finished_at: BTreeMap<u32, usize> = BTreeMap::new();
     kill_and_resume(&place, &words, 8, Duration::from_millis(150), |runs| {
         let length = logged(&place).len();
-        for ordinal in runs.keys() {
-            finished_at.entry(*ordinal).or_insert(length);
+        for unit in runs.keys() {
+            finished_at.entry(unit.ordinal).or_insert(length);
         }
     });
     let log = logged(&place);

@@ -69,7 +69,7 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
         "error: interrupted: 6 of {CASES} runs are finished and kept; go on with `planproof test --resume {id}`"
     );
     assert_eq!(err.lines().last(), Some(expected.as_str()), "{err}");
-    assert_eq!(before.keys().copied().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(before.keys().map(|unit| unit.ordinal).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     for process in files(&place.path("waiting")) {
         until("the agents are gone", || (!is_alive(&process)).then_some(()));
     }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use planproof_store::{RunRow, RunState, Store};
+use planproof_store::{RunRow, RunState, Store, Unit};
 
 use crate::support::Place;
 
-/// The newest campaign's id and its finished runs by place of the case. `None` while there is no campaign.
-pub(crate) fn finished(place: &Place) -> Option<(String, BTreeMap<u32, RunRow>)> {
+/// The newest campaign's id and its finished runs by case and repeat. `None` while there is no campaign.
+pub(crate) fn finished(place: &Place) -> Option<(String, BTreeMap<Unit, RunRow>)> {
     let store = Store::open_read_only(&place.path(".planproof/runs.db")).ok()?;
     let id = store.campaigns().unwrap().first()?.id.clone();
     let mut runs = BTreeMap::new();
     for row in store.runs(&id).unwrap() {
         let row = row.unwrap();
         if row.state == RunState::Finished {
-            let ordinal = row.unit.ordinal;
-            assert!(runs.insert(ordinal, row).is_none(), "case {ordinal} has two finished runs");
+            let unit = row.unit;
+            assert!(runs.insert(unit, row).is_none(), "{unit:?} has two finished runs");
         }
     }
     Some((id, runs))
@@ -28,8 +28,8 @@ pub(crate) fn finished_count(place: &Place) -> usize {
 
 /// Asserts that what was finished still is, as the very same run.
 #[track_caller]
-pub(crate) fn assert_kept(before: &BTreeMap<u32, RunRow>, after: &BTreeMap<u32, RunRow>) {
-    for (ordinal, row) in before {
-        assert_eq!(after.get(ordinal), Some(row), "the finished run of case {ordinal} was not kept");
+pub(crate) fn assert_kept(before: &BTreeMap<Unit, RunRow>, after: &BTreeMap<Unit, RunRow>) {
+    for (unit, row) in before {
+        assert_eq!(after.get(unit), Some(row), "the finished run of {unit:?} was not kept");
     }
 }

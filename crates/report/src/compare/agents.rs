@@ -1,14 +1,18 @@
 //! Several campaigns over the same cases: a row for each, and how each differs from the first.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Tokens};
-use planproof_synth::Case;
+use planproof_bench::{CaseRuns, Outcome, Tokens};
+use planproof_synth::{Case, Class};
 use planproof_trace::Usage;
 use serde::Serialize;
 
-use super::{CompareError, Success, class, is_same, mcnemar, outcomes_by_ordinal, places_by_id};
+use super::{
+    CompareError, Success, by_rate, is_same, mcnemar, outcomes_by_ordinal, places_by_id, scored_runs,
+    sign_flip,
+};
 use crate::ReportedCampaign;
 
 /// Schema name of an agent table.
@@ -40,10 +44,12 @@ pub struct AgentRow {
     pub model: Option<String>,
     /// The model is one of our simulations: the figures say nothing of any real model.
     pub simulated: bool,
-    /// Cases that passed, with their rate and its interval.
+    /// How often each case is run.
+    pub repeats: u32,
+    /// Runs that passed, with their rate and its interval.
     #[serde(flatten)]
     pub success: Success,
-    /// Failed cases by class; classes that did not occur are left out.
+    /// Failed runs by class; classes that did not occur are left out.
     pub classes: BTreeMap<&'static str, u64>,
     /// Tokens of the runs, as servers counted them.
     pub tokens: Tokens,
@@ -51,9 +57,9 @@ pub struct AgentRow {
     pub agent_seconds: f64,
     /// How it differs from the first campaign; null for the first one itself.
     pub against_first: Option<Difference>,
-    /// Common cases of which its run is unscored.
+    /// Common cases of which no run has a score.
     pub unscored: u64,
-    /// Common cases of which its run is not finished.
+    /// Common cases of which no run is finished.
     pub not_run: u64,
     /// Cases of its own that not every campaign has.
     pub left_out: u64,
@@ -64,12 +70,13 @@ pub struct AgentRow {
 pub struct Difference {
     /// Its success rate less that of the first; null without scored cases.
     pub difference: Option<f64>,
-    /// Cases that failed in the first and passed in this one.
+    /// Cases that passed more often in this one than in the first.
     pub fixed: u64,
-    /// Cases that passed in the first and failed in this one.
+    /// Cases that passed less often.
     pub broken: u64,
-    /// How likely a split into fixed and broken at least this uneven is if neither agent is better (see [`mcnemar`]); null
-    /// without scored cases. Of several such figures in a table the smallest is small by chance more easily than one.
+    /// How likely a difference at least this large is if neither agent is better, by [`mcnemar`], or with repeats by
+    /// [`sign_flip`]; null without scored cases. Of several such figures in a table the smallest is small by chance more
+    /// easily than one.
     pub p_value: Option<f64>,
 }
 
@@ -85,27 +92,47 @@ pub struct AgentTableBuilder<'a> {
 struct Column {
     row: AgentRow,
     cases: u64,
-    runs: Vec<Run>,
+    entries: Vec<Entry>,
 }
 
 /// What a campaign has of a case of the first one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Run {
+#[derive(Debug, Clone, PartialEq)]
+enum Entry {
     NoSuchCase,
     NotRun,
     Unscored,
-    Scored { class: Option<&'static str>, usage: Usage, wall: Duration },
+    Scored(Scored),
 }
 
-impl Run {
-    fn of(outcome: Option<&Outcome>) -> Self {
-        match outcome {
-            None => Self::NotRun,
-            Some(outcome) if outcome.verdict.is_err() => Self::Unscored,
-            Some(outcome) => {
-                Self::Scored { class: class(Some(outcome)), usage: outcome.usage, wall: outcome.wall }
-            }
+/// The runs of a case with a score.
+#[derive(Debug, Clone, PartialEq)]
+struct Scored {
+    runs: CaseRuns,
+    /// Of those that failed.
+    classes: Vec<&'static str>,
+    usage: Usage,
+    wall: Duration,
+}
+
+impl Entry {
+    fn of(outcomes: Option<&Vec<&Outcome>>) -> Self {
+        let Some(outcomes) = outcomes else { return Self::NotRun };
+        let runs = scored_runs(outcomes);
+        if runs.runs == 0 {
+            return Self::Unscored;
         }
+        let mut scored = Scored { runs, classes: Vec::new(), usage: Usage::default(), wall: Duration::ZERO };
+        for outcome in outcomes {
+            let Ok(verdict) = &outcome.verdict else { continue };
+            scored.classes.extend(verdict.class.map(Class::as_str));
+            scored.usage += outcome.usage;
+            scored.wall += outcome.wall;
+        }
+        Self::Scored(scored)
+    }
+
+    fn scored(&self) -> Option<&Scored> {
+        if let Self::Scored(scored) = self { Some(scored) } else { None }
     }
 }
 
@@ -117,8 +144,8 @@ impl<'a> AgentTableBuilder<'a> {
     pub fn new(first: &ReportedCampaign<'a>) -> Result<Self, CompareError> {
         places_by_id(first)?;
         let outcomes = outcomes_by_ordinal(first);
-        let runs = (0u32..).zip(first.cases).map(|(place, _)| Run::of(outcomes.get(&place).copied()));
-        let column = Column::new(first, runs.collect());
+        let entries = (0u32..).zip(first.cases).map(|(place, _)| Entry::of(outcomes.get(&place)));
+        let column = Column::new(first, entries.collect());
         Ok(Self { first: first.cases, columns: vec![column] })
     }
 
@@ -130,20 +157,20 @@ impl<'a> AgentTableBuilder<'a> {
         let places = places_by_id(campaign)?;
         let outcomes = outcomes_by_ordinal(campaign);
         let mut differing = 0;
-        let mut run = |case: &Case| {
-            let Some(place) = places.get(case.id.as_str()) else { return Run::NoSuchCase };
+        let mut entry = |case: &Case| {
+            let Some(place) = places.get(case.id.as_str()) else { return Entry::NoSuchCase };
             if !is_same(case, &campaign.cases[*place as usize]) {
                 differing += 1;
-                return Run::NoSuchCase;
+                return Entry::NoSuchCase;
             }
-            Run::of(outcomes.get(place).copied())
+            Entry::of(outcomes.get(place))
         };
-        let runs: Vec<Run> = self.first.iter().map(&mut run).collect();
-        if runs.iter().all(|run| *run == Run::NoSuchCase) {
+        let entries: Vec<Entry> = self.first.iter().map(&mut entry).collect();
+        if entries.iter().all(|entry| *entry == Entry::NoSuchCase) {
             let [a, b] = [&self.columns[0].row.campaign, campaign.id].map(str::to_owned);
             return Err(CompareError::NothingInCommon { a, b, differing });
         }
-        self.columns.push(Column::new(campaign, runs));
+        self.columns.push(Column::new(campaign, entries));
         Ok(())
     }
 
@@ -152,19 +179,21 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// No case is in all campaigns.
     pub fn build(self) -> Result<AgentTable, CompareError> {
-        let of_all = |holds: fn(Run) -> bool| -> Vec<usize> {
+        let of_all = |holds: fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.first.len())
-                .filter(|place| self.columns.iter().all(|column| holds(column.runs[*place])))
+                .filter(|place| self.columns.iter().all(|column| holds(&column.entries[*place])))
                 .collect()
         };
-        let common = of_all(|run| run != Run::NoSuchCase);
-        let scored = of_all(|run| matches!(run, Run::Scored { .. }));
+        let common = of_all(|entry| *entry != Entry::NoSuchCase);
+        let scored = of_all(|entry| entry.scored().is_some());
         if common.is_empty() {
             return Err(CompareError::NothingInAll);
         }
-        let first = self.columns[0].passed(&scored);
+        let first = self.columns[0].case_runs(&scored);
+        let is_repeated = self.columns.iter().any(|column| column.row.repeats > 1);
         let rows = (0..).zip(self.columns).map(|(place, column)| {
-            let against_first = (place > 0).then(|| Difference::between(&first, &column.passed(&scored)));
+            let runs = column.case_runs(&scored);
+            let against_first = (place > 0).then(|| Difference::between(&first, &runs, is_repeated));
             column.sum_up(&common, &scored, against_first)
         });
         let agents = rows.collect();
@@ -178,13 +207,14 @@ impl<'a> AgentTableBuilder<'a> {
 }
 
 impl Column {
-    fn new(campaign: &ReportedCampaign<'_>, runs: Vec<Run>) -> Self {
+    fn new(campaign: &ReportedCampaign<'_>, entries: Vec<Entry>) -> Self {
         let row = AgentRow {
             campaign: campaign.id.to_owned(),
             agent: campaign.report.agent.clone(),
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,
-            success: Success::of(0, 0),
+            repeats: campaign.repeats,
+            success: Success::of(&[]),
             classes: BTreeMap::new(),
             tokens: Tokens { input: 0, output: 0 },
             agent_seconds: 0.0,
@@ -193,49 +223,53 @@ impl Column {
             not_run: 0,
             left_out: 0,
         };
-        Self { row, cases: campaign.cases.len() as u64, runs }
+        Self { row, cases: campaign.cases.len() as u64, entries }
     }
 
-    /// Whether each of these cases, which have a score, passed.
-    fn passed(&self, scored: &[usize]) -> Vec<bool> {
-        scored.iter().map(|place| matches!(self.runs[*place], Run::Scored { class: None, .. })).collect()
+    /// How each of these cases, which have a score, fared.
+    fn case_runs(&self, scored: &[usize]) -> Vec<CaseRuns> {
+        scored.iter().filter_map(|place| Some(self.entries[*place].scored()?.runs)).collect()
     }
 
     fn sum_up(self, common: &[usize], scored: &[usize], against_first: Option<Difference>) -> AgentRow {
-        let passed = self.passed(scored).iter().filter(|passed| **passed).count();
-        let mut row =
-            AgentRow { success: Success::of(passed as u64, scored.len() as u64), against_first, ..self.row };
+        let success = Success::of(&self.case_runs(scored));
         let mut usage = Usage::default();
         let mut wall = Duration::ZERO;
-        for place in scored {
-            let Run::Scored { class, usage: of_run, wall: took } = self.runs[*place] else { continue };
-            usage += of_run;
-            wall += took;
-            if let Some(class) = class {
-                *row.classes.entry(class).or_default() += 1;
+        let mut classes: BTreeMap<_, u64> = BTreeMap::new();
+        for entry in scored.iter().filter_map(|place| self.entries[*place].scored()) {
+            usage += entry.usage;
+            wall += entry.wall;
+            for class in &entry.classes {
+                *classes.entry(*class).or_default() += 1;
             }
         }
-        let count = |run| common.iter().filter(|place| self.runs[**place] == run).count() as u64;
-        row.tokens = Tokens { input: usage.input_tokens, output: usage.output_tokens };
-        row.agent_seconds = wall.as_secs_f64();
-        row.unscored = count(Run::Unscored);
-        row.not_run = count(Run::NotRun);
-        row.left_out = self.cases - common.len() as u64;
-        row
+        let count = |wanted| common.iter().filter(|place| self.entries[**place] == wanted).count() as u64;
+        AgentRow {
+            success,
+            classes,
+            tokens: Tokens { input: usage.input_tokens, output: usage.output_tokens },
+            agent_seconds: wall.as_secs_f64(),
+            against_first,
+            unscored: count(Entry::Unscored),
+            not_run: count(Entry::NotRun),
+            left_out: self.cases - common.len() as u64,
+            ..self.row
+        }
     }
 }
 
 impl Difference {
-    fn between(first: &[bool], other: &[bool]) -> Self {
-        let count =
-            |before, after| first.iter().zip(other).filter(|pair| *pair == (&before, &after)).count() as u64;
-        let (fixed, broken) = (count(false, true), count(true, false));
-        let cases = first.len() as f64;
+    fn between(first: &[CaseRuns], other: &[CaseRuns], is_repeated: bool) -> Self {
+        let pairs: Vec<(CaseRuns, CaseRuns)> = first.iter().copied().zip(other.iter().copied()).collect();
+        let count = |order| pairs.iter().filter(|(a, b)| by_rate(*b, *a) == order).count() as u64;
+        let (fixed, broken) = (count(Ordering::Greater), count(Ordering::Less));
+        let rates = Success::of(other).rate.zip(Success::of(first).rate);
+        let p_value = || if is_repeated { sign_flip(&pairs) } else { mcnemar(fixed, broken) };
         Self {
-            difference: (!first.is_empty()).then(|| (fixed as f64 - broken as f64) / cases),
+            difference: rates.map(|(other, first)| other - first),
             fixed,
             broken,
-            p_value: (!first.is_empty()).then(|| mcnemar(fixed, broken)),
+            p_value: (!pairs.is_empty()).then(p_value),
         }
     }
 }

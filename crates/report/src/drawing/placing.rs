@@ -38,6 +38,11 @@ pub(super) struct Placed {
     pub(super) ways: Vec<Way>,
 }
 
+/// How far an arrow from a box to itself reaches out, and half its height. The library leaves 30 pixels beside a box.
+const LOOP_SIZE: (f64, f64) = (24.0, 9.0);
+/// How far each of two arrows to and fro is moved aside.
+const APART: f64 = 7.0;
+
 /// Places shapes in rows from top to bottom, so that as many arrows as possible lead down. `pairs` are indices of the
 /// shapes that arrows lead from and to, no two of them the same. Takes time that grows fast with the number of pairs
 /// that skip rows: the caller bounds both.
@@ -55,15 +60,35 @@ pub(super) fn place(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
             graph.add_node(Element::create_with_properties(kind, look, Orientation::TopToBottom, size, name))
         })
         .collect();
+    // Arrows from a shape to itself are ours, and of two to and fro the second: the library draws them over one another,
+    // or, given a label, moves them into what stands beside, and an assertion of its own fails.
+    let is_return = |from: usize, to: usize| from > to && pairs.contains(&(to, from));
     for (number, &(from, to)) in pairs.iter().enumerate() {
-        // Of two arrows to and fro the library would draw one over the other. One with a label gets a way of its own.
-        let is_return = from > to && pairs.contains(&(to, from));
-        let label = if is_return { " " } else { "" };
-        graph.add_edge(Arrow::simple_with_properties(label, number.to_string()), handles[from], handles[to]);
+        if from != to && !is_return(from, to) {
+            graph.add_edge(Arrow::simple_with_properties("", number.to_string()), handles[from], handles[to]);
+        }
     }
     let mut drawn = Drawn { middles: vec![(0.0, 0.0); shapes.len()], ways: Vec::new() };
     // No marks for debugging, with the order of places optimised, and with coordinates.
     graph.do_it(false, false, false, &mut drawn);
+    for (pair, &(from, to)) in pairs.iter().enumerate() {
+        if from == to {
+            if let Shape::Box { width, .. } = shapes[from] {
+                drawn.ways.push(loop_at(pair, drawn.middles[from], width));
+            }
+        } else if is_return(from, to)
+            && let Some(other) = pairs.iter().position(|pair| *pair == (to, from))
+            && let Some(way) = drawn.ways.iter_mut().find(|way| way.pair == other)
+        {
+            let back = Way { pair, ..reversed(way) };
+            let span = |number: usize| {
+                let (Shape::Box { width: size, .. } | Shape::Disc(size)) = shapes[number];
+                (drawn.middles[number].0, size / 2.0)
+            };
+            *way = shifted(way, -APART, span(to), span(from));
+            drawn.ways.push(shifted(&back, APART, span(from), span(to)));
+        }
+    }
     Placed { middles: drawn.middles, ways: drawn.ways }
 }
 
@@ -128,6 +153,31 @@ impl RenderBackend for Drawn {
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
         0
     }
+}
+
+/// An arrow from the right side of a box back to it.
+fn loop_at(pair: usize, (x, y): Place, width: f64) -> Way {
+    let (reach, half) = LOOP_SIZE;
+    let right = x + width / 2.0;
+    // A cubic curve reaches three quarters of the way to its control points.
+    let far = right + reach * 4.0 / 3.0;
+    let end = (right, y + half);
+    Way { pair, start: (right, y - half), curves: vec![[(far, y - 2.0 * half), (far, y + 2.0 * half), end]] }
+}
+
+/// The way moved aside. Where an end would leave the box that it lies at, or come into it, it stays; boxes are given by
+/// the middle and half of their width.
+fn shifted(way: &Way, right: f64, from: (f64, f64), to: (f64, f64)) -> Way {
+    let end = |(x, y): Place, (middle, half): (f64, f64)| {
+        let is_inside = (x - middle).abs() + 2.0 * APART < half;
+        (if is_inside { x + right } else { x }, y)
+    };
+    let aside = |(x, y): Place| (x + right, y);
+    let mut curves: Vec<[Place; 3]> = way.curves.iter().map(|curve| curve.map(aside)).collect();
+    if let (Some(last), Some([_, _, old])) = (curves.last_mut(), way.curves.last()) {
+        last[2] = end(*old, to);
+    }
+    Way { pair: way.pair, start: end(way.start, from), curves }
 }
 
 fn reversed(way: &Way) -> Way {

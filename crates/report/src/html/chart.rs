@@ -1,4 +1,4 @@
-//! Success by number of actions, as a drawing.
+//! Success by number of actions, or by something else, as a drawing.
 
 use maud::{Markup, html};
 
@@ -70,18 +70,46 @@ impl Look {
     }
 }
 
+/// What success is drawn against.
+#[derive(Debug, Clone)]
+pub(super) struct Chart<'a> {
+    /// Names the drawing; no other on the page has the same.
+    pub(super) id: &'a str,
+    /// What it shows, in a sentence.
+    pub(super) title: &'a str,
+    /// What stands below the axis.
+    pub(super) axis: &'a str,
+    /// Of the columns, in order.
+    pub(super) labels: Vec<String>,
+    /// What is behind the label of a column where a point is described.
+    pub(super) unit: &'a str,
+    /// A rate that a dashed line is drawn at.
+    pub(super) threshold: Option<f64>,
+}
+
 /// The drawing with its legend. `actions` are the numbers of actions, ascending; each series has a point for each.
 pub(super) fn success_by_actions(actions: &[usize], series: &[Series<'_>]) -> Markup {
+    let chart = Chart {
+        id: "chart-title",
+        title: "Success rate by number of actions, with 95 % intervals. The table has the same figures.",
+        axis: "actions in the case",
+        labels: actions.iter().map(usize::to_string).collect(),
+        unit: "actions",
+        threshold: None,
+    };
+    success(&chart, series)
+}
+
+/// The drawing with its legend. Each series has a point for each label.
+pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
     html! {
         figure.chart {
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby="chart-title" {
-                title id="chart-title" {
-                    "Success rate by number of actions, with 95 % intervals. The table has the same figures."
-                }
-                (axes(actions))
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby=(chart.id) {
+                title id=(chart.id) { (chart.title) }
+                (axes(chart))
                 // What is measured lies on top of what it is measured against.
                 @for (place, series) in series.iter().enumerate().rev() {
-                    (draw(series, actions, dodge(place, series.look)))
+                    (draw(series, chart, dodge(place, series.look)))
                 }
             }
             figcaption {
@@ -124,8 +152,9 @@ fn length(value: f64) -> String {
     format!("{value:.1}")
 }
 
-fn axes(actions: &[usize]) -> Markup {
-    let every = actions.len().div_ceil(LABELS_MAX).max(1);
+fn axes(chart: &Chart<'_>) -> Markup {
+    let Chart { labels, axis, threshold, .. } = chart;
+    let every = labels.len().div_ceil(LABELS_MAX).max(1);
     html! {
         g.axes {
             @for quarter in 0..=4 {
@@ -133,17 +162,24 @@ fn axes(actions: &[usize]) -> Markup {
                 line x1=(LEFT) y1=(height) x2=(WIDTH - RIGHT) y2=(height) {}
                 text x=(LEFT - 8.0) y=(height) dy="0.35em" text-anchor="end" { (quarter * 25) " %" }
             }
-            @for (place, actions_here) in actions.iter().enumerate().step_by(every) {
-                @let middle = length(x(place, actions.len()));
-                text x=(middle) y=(HEIGHT - BOTTOM + 20.0) text-anchor="middle" { (actions_here) }
+            @if let Some(threshold) = threshold {
+                @let height = length(y(*threshold));
+                line x1=(LEFT) y1=(height) x2=(WIDTH - RIGHT) y2=(height) stroke-dasharray="7 5" stroke-width="2" {
+                    title { "threshold: " (percent(*threshold)) }
+                }
             }
-            text x=((LEFT + WIDTH - RIGHT) / 2.0) y=(HEIGHT - 8.0) text-anchor="middle" { "actions in the case" }
+            @for (place, label) in labels.iter().enumerate().step_by(every) {
+                @let middle = length(x(place, labels.len()));
+                text x=(middle) y=(HEIGHT - BOTTOM + 20.0) text-anchor="middle" { (label) }
+            }
+            text x=((LEFT + WIDTH - RIGHT) / 2.0) y=(HEIGHT - 8.0) text-anchor="middle" { (axis) }
         }
     }
 }
 
-fn draw(series: &Series<'_>, actions: &[usize], dodge: f64) -> Markup {
-    let at = |place: usize| x(place, actions.len()) + dodge;
+fn draw(series: &Series<'_>, chart: &Chart<'_>, dodge: f64) -> Markup {
+    let labels = &chart.labels;
+    let at = |place: usize| x(place, labels.len()) + dodge;
     html! {
         g.(series.look.class()) {
             // A line joins neighbours only: where a rate is not known there is a gap.
@@ -157,7 +193,7 @@ fn draw(series: &Series<'_>, actions: &[usize], dodge: f64) -> Markup {
             @for (place, point) in series.points.iter().enumerate() {
                 @if let Some(point) = point {
                     g {
-                        title { (describe(series.name, actions[place], point)) }
+                        title { (describe(series.name, &format!("{} {}", labels[place], chart.unit), point)) }
                         @if let Some((low, high)) = point.interval { (error_bar(at(place), low, high)) }
                         (series.look.marker(at(place), y(point.rate)))
                     }
@@ -176,9 +212,9 @@ fn error_bar(x: f64, low: f64, high: f64) -> Markup {
     }
 }
 
-fn describe(name: &str, actions: usize, point: &Point) -> String {
+fn describe(name: &str, column: &str, point: &Point) -> String {
     let name = Foreign::short(name, super::NAME_CHARACTERS_MAX);
     let interval =
         point.interval.map_or(String::new(), |(low, high)| format!(" ({})", percent_range(low, high)));
-    format!("{}, {actions} actions: {}{interval}", name.as_str(), percent(point.rate))
+    format!("{}, {column}: {}{interval}", name.as_str(), percent(point.rate))
 }

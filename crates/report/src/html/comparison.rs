@@ -15,7 +15,7 @@ use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, events, run, see_it};
 use crate::ReportedCampaign;
-use crate::compare::{Change, ComparedCase, Comparison, Side, Success};
+use crate::compare::{Change, ComparedCase, Comparison, Side, Success, shown_runs};
 
 /// Who is compared with whom, and a banner if there is a simulation among them.
 pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &ReportedCampaign<'_>) -> Markup {
@@ -52,7 +52,7 @@ fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup
 pub(super) fn key_figures(comparison: &Comparison) -> Markup {
     let success = |success: &Success| {
         html! {
-            (count(success.passed)) " of " (count(comparison.scored)) " passed, 95 % interval "
+            (count(success.passed)) " of " (count(success.runs)) " passed, 95 % interval "
             (percent_range(success.low, success.high))
         }
     };
@@ -76,7 +76,13 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
             @if let Some(p_value) = comparison.p_value {
                 p.test {
                     @if fixed + broken == 0 {
-                        "No case passed in only one of them."
+                        "No case fared otherwise in one than in the other."
+                    } @else if comparison.is_repeated() {
+                        "Of the " (counted(fixed + broken, "case", "cases")) " whose success differs, " (count(fixed))
+                        " passed more often in B and " (count(broken))
+                        " less often. If neither were better, a difference at least this large would come about with probability "
+                        strong { (probability(p_value)) }
+                        " (sign-flip test over cases, two-sided)."
                     } @else {
                         "Of the " (counted(fixed + broken, "case", "cases")) " that passed in only one of them, B fixed "
                         (count(fixed)) " and broke " (count(broken))
@@ -244,8 +250,7 @@ fn changed<'a>(
     a: &ReportedCampaign<'a>,
     b: &ReportedCampaign<'a>,
 ) -> Vec<Changed<'a>> {
-    let [outcomes_a, outcomes_b]: [HashMap<u32, &Outcome>; 2] =
-        [a, b].map(|campaign| campaign.outcomes.iter().map(|outcome| (outcome.ordinal, outcome)).collect());
+    let [outcomes_a, outcomes_b]: [HashMap<u32, &Outcome>; 2] = [a, b].map(|campaign| shown_runs(campaign));
     let run = |letter, campaign: &ReportedCampaign<'a>, outcome: Option<&&'a Outcome>| {
         let outcome = *outcome?;
         Some(Run { letter, campaign: *campaign, outcome, verdict: outcome.verdict.as_ref().ok()? })
@@ -295,27 +300,32 @@ fn show(changed: &Changed<'_>) -> Markup {
             }
             @if !are_both_marked { (run::paragraph(case, marked.verdict)) }
             div.columns {
-                @for run in [a, b] { (side(case, run, are_both_marked)) }
+                (side(case, a, [compared.passed_a, compared.runs_a], are_both_marked))
+                (side(case, b, [compared.passed_b, compared.runs_b], are_both_marked))
             }
         }
     }
 }
 
-fn side(case: &Case, run: &Run<'_>, has_paragraph: bool) -> Markup {
-    let trace: Result<Option<Trace>, String> = run.campaign.traces.trace(run.outcome.ordinal);
+/// `of_runs` is how many of the case's runs passed, and how many have a score.
+fn side(case: &Case, run: &Run<'_>, of_runs: [u32; 2], has_paragraph: bool) -> Markup {
+    let trace: Result<Option<Trace>, String> = run.campaign.traces.trace(run.outcome.unit());
     let verdict = run.verdict;
     html! {
         div {
             h4.side {
                 span.letter.(run.letter) { (run.letter) } " "
                 span.class.passed[verdict.passed] { (verdict.class.map_or("passed", planproof_synth::Class::as_str)) }
+                @if run.campaign.repeats > 1 {
+                    " " span.quiet { (of_runs[0]) " of " (of_runs[1]) " runs passed; repeat " (run.outcome.repeat) }
+                }
             }
             @if has_paragraph { (run::paragraph(case, verdict)) }
             (run::findings(case, verdict))
             @if !verdict.violated.is_empty() { (run::violated_constraints(case, verdict)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
-            p.foot { (run::took(run.outcome)) ". " code.command { (see_it(&run.campaign, case)) } }
+            p.foot { (run::took(run.outcome)) ". " code.command { (see_it(&run.campaign, case, run.outcome.repeat)) } }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{Outcome, pick_findings};
+use planproof_bench::{Outcome, Unit, pick_findings};
 use planproof_synth::{Case, Class, Verdict};
 
 use super::cases::{Budget, filter, write_list};
@@ -25,30 +25,41 @@ struct Failure<'a> {
     outcome: &'a Outcome,
     verdict: &'a Verdict,
     class: Class,
-    /// The smallest of its class: the number of the finding, and how many failures the class has.
+    /// How many runs of the case failed in that class.
+    alike: usize,
+    /// The smallest of its class: the number of the finding, and how many cases failed in the class.
     finding: Option<(usize, usize)>,
 }
 
-/// All failing cases: those that are findings by number, then the others in the order of the campaign; and how many
-/// are findings.
+/// All failing cases, for each class the first of their runs that failed in it: those that are findings by number, then
+/// the others in the order of the campaign; and how many are findings.
 fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     let cases = campaign.cases;
     let failure = |outcome: &'a Outcome| {
         let case = cases.get(outcome.ordinal as usize)?;
         let verdict = outcome.verdict.as_ref().ok()?;
-        Some(Failure { case, outcome, verdict, class: verdict.class?, finding: None })
+        Some(Failure { case, outcome, verdict, class: verdict.class?, alike: 1, finding: None })
     };
     let mut failures: Vec<_> = campaign.outcomes.iter().filter_map(failure).collect();
     let classes: HashSet<Class> = failures.iter().map(|failure| failure.class).collect();
-    let findings: HashMap<u32, (usize, usize)> = (1..)
+    failures.sort_by_key(|failure| (failure.outcome.ordinal, failure.class, failure.outcome.repeat));
+    failures.dedup_by(|later, first| {
+        let is_same = later.outcome.ordinal == first.outcome.ordinal && later.class == first.class;
+        first.alike += usize::from(is_same);
+        is_same
+    });
+    let findings: HashMap<Unit, (usize, usize)> = (1..)
         .zip(pick_findings(cases, campaign.outcomes, classes.len()))
-        .map(|(number, finding)| (finding.ordinal, (number, finding.alike)))
+        .map(|(number, finding)| {
+            let unit = Unit { ordinal: finding.ordinal, repeat: finding.repeat };
+            (unit, (number, finding.alike))
+        })
         .collect();
     for failure in &mut failures {
-        failure.finding = findings.get(&failure.outcome.ordinal).copied();
+        failure.finding = findings.get(&failure.outcome.unit()).copied();
     }
     failures.sort_by_key(|failure| {
-        (failure.finding.map_or(usize::MAX, |(number, _)| number), failure.outcome.ordinal)
+        (failure.finding.map_or(usize::MAX, |(number, _)| number), failure.outcome.unit())
     });
     (failures, findings.len())
 }
@@ -109,10 +120,14 @@ fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
 
 /// One failing case.
 fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
-    let Failure { case, outcome, verdict, class, finding } = failure;
-    let trace = campaign.traces.trace(outcome.ordinal);
+    let Failure { case, outcome, verdict, class, alike, finding } = failure;
+    let trace = campaign.traces.trace(outcome.unit());
+    let anchor = match outcome.repeat {
+        0 => format!("case-{}", outcome.ordinal),
+        repeat => format!("case-{}-{repeat}", outcome.ordinal),
+    };
     html! {
-        details.case #(format!("case-{}", outcome.ordinal)) open[finding.is_some()]
+        details.case #(anchor) open[finding.is_some()]
             data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
             data-class=(class.as_str())
             data-actions=(case.actions.len())
@@ -125,6 +140,9 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                     (counted(case.actions.len() as u64, "action", "actions"))
                 } " "
                 span.gist { (run::gist(case, verdict)) } " "
+                @if campaign.repeats > 1 {
+                    span.quiet { (alike) " of " (campaign.repeats) " runs; repeat " (outcome.repeat) " is shown" } " "
+                }
                 @if let Some((_, alike)) = finding {
                     span.alike { (counted(*alike as u64, "case", "cases")) " of this class" }
                 }
@@ -137,7 +155,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
             }
             p.foot {
                 (run::took(outcome)) ". "
-                code.command { (see_it(campaign, case)) }
+                code.command { (see_it(campaign, case, outcome.repeat)) }
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{ByActions, Report, wilson};
+use planproof_bench::{ByActions, Rate, Report};
 use planproof_synth::{Class, Flag};
 
 use super::chart::{Look, Point, Series, success_by_actions};
@@ -47,6 +47,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             div { dt { "Began" } dd { (date(campaign.created_ms)) } }
             div { dt { "Seed" } dd { (campaign.seed) } }
             div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
+            @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
             div.wide {
                 dt { "Command" }
                 dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
@@ -58,7 +59,8 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
 /// Key figures, and what keeps the campaign from being whole.
 pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     let report = campaign.report;
-    let interval = wilson(report.passed, report.scored());
+    let success = report.success();
+    let words = Words::of(report);
     html! {
         section aria-labelledby="figures" {
             h2 #figures.unseen { "Key figures" }
@@ -79,19 +81,19 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             div.figures {
                 div.figure.lead {
                     p.name { "Passed" }
-                    @if report.scored() > 0 {
-                        p.value { (percent(report.passed as f64 / report.scored() as f64)) }
-                        p { (count(report.passed)) " of " (counted(report.scored(), "scored case", "scored cases")) }
-                        p.quiet { "95 % interval " (percent_range(interval.low, interval.high)) }
+                    @if let Some(success) = success {
+                        p.value { (percent(success.rate)) }
+                        p { (count(report.passed)) " of " (counted(report.scored(), words.scored[0], words.scored[1])) }
+                        p.quiet { "95 % interval " (percent_range(success.low, success.high)) }
                     } @else {
                         p.value { "–" }
-                        p { "no case has a score" }
+                        p { (words.without) }
                     }
                     (proportions(report))
                 }
-                (figure("Failed", &count(report.failed), &html! { "cases with a wrong plan" }))
+                (figure("Failed", &count(report.failed), &html! { (words.failed) }))
                 (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing of the agent" }))
-                (figure("Not run", &count(report.not_run), &html! { "cases without a finished run" }))
+                (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
                 (figure("Chance", &or_dash(report.chance()), &html! { "a random order would pass" }))
                 (figure("Order of mention", &or_dash(report.in_order()), &html! {
                     "calling from left to right would pass"
@@ -110,9 +112,80 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
+/// What is counted: cases, or their runs where there are several of each.
+struct Words {
+    scored: [&'static str; 2],
+    without: &'static str,
+    failed: &'static str,
+    not_run: &'static str,
+}
+
+impl Words {
+    fn of(report: &Report) -> Self {
+        match report.repeats {
+            0 | 1 => Self {
+                scored: ["scored case", "scored cases"],
+                without: "no case has a score",
+                failed: "cases with a wrong plan",
+                not_run: "cases without a finished run",
+            },
+            _ => Self {
+                scored: ["scored run", "scored runs"],
+                without: "no run has a score",
+                failed: "runs with a wrong plan",
+                not_run: "runs that did not come to their end",
+            },
+        }
+    }
+}
+
+/// What repeats say: how often all of `k` runs of a case pass, and how many cases are flaky.
+pub(super) fn repeated(report: &Report) -> Markup {
+    let Some(repeated) = &report.repeated else { return Markup::default() };
+    let cases = repeated.always + repeated.flaky + repeated.never;
     html! {
-        (counted(campaign.report.not_run, "case has", "cases have")) " no finished run. Go on with "
+        section aria-labelledby="repeats" {
+            h2 #repeats { "Repeats" }
+            p.intro {
+                "Each case is run " (report.repeats) " times. Of " (counted(cases, "case", "cases")) " with a score, "
+                (count(repeated.always)) " passed every time, " (count(repeated.never)) " never, and "
+                strong { (count(repeated.flaky)) " passed sometimes and failed sometimes" }
+                ". All intervals allow for runs of one case being alike."
+            }
+            div.scroll tabindex="0" role="region" aria-label="Table of passing all of k runs" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "Runs (k)" }
+                            th scope="col" { "Cases" }
+                            th scope="col" { "All k pass (pass^k) " span.interval { "95 % interval" } }
+                        }
+                    }
+                    tbody {
+                        @for pass in &repeated.pass_all {
+                            tr {
+                                th scope="row" { (pass.k) }
+                                td { (count(pass.cases)) }
+                                td {
+                                    (or_dash(pass.rate)) " "
+                                    span.interval { (percent_range(pass.low, pass.high)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
+    let (one, several) =
+        if campaign.repeats > 1 { ("run is", "runs are") } else { ("case has", "cases have") };
+    let rest =
+        if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
+    html! {
+        (counted(campaign.report.not_run, one, several)) (rest)
         code.command { (command(campaign, "test --resume", "")) }
     }
 }
@@ -165,7 +238,7 @@ pub(super) fn by_actions(report: &Report) -> Markup {
     let groups = &report.by_actions;
     let actions: Vec<usize> = groups.iter().map(|group| group.actions).collect();
     let measured = |group: &ByActions| Point {
-        rate: group.passed as f64 / group.cases.max(1) as f64,
+        rate: group.passed as f64 / group.runs.max(1) as f64,
         interval: Some((group.low, group.high)),
     };
     let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
@@ -202,13 +275,14 @@ pub(super) fn by_actions(report: &Report) -> Markup {
 }
 
 fn actions_table(report: &Report) -> Markup {
+    let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
             table {
                 thead {
                     tr {
                         th scope="col" { "Actions" }
-                        th scope="col" { "Cases" }
+                        th scope="col" { (runs) }
                         th scope="col" { "Passed" }
                         th scope="col" { "Rate " span.interval { "95 % interval" } }
                         th scope="col" { "Chance" }
@@ -218,13 +292,13 @@ fn actions_table(report: &Report) -> Markup {
                 tbody {
                     @for group in &report.by_actions {
                         @let baselines = [group.chance, Some(group.in_order)];
-                        (actions_row(&group.actions.to_string(), group.cases, group.passed, baselines))
+                        (actions_row(&group.actions.to_string(), group.runs, group.passed, group.success(), baselines))
                     }
                 }
                 @if report.by_actions.len() > 1 {
                     tfoot {
                         @let baselines = [report.chance(), report.in_order()];
-                        (actions_row("all", report.scored(), report.passed, baselines))
+                        (actions_row("all", report.scored(), report.passed, report.success(), baselines))
                     }
                 }
             }
@@ -232,16 +306,21 @@ fn actions_table(report: &Report) -> Markup {
     }
 }
 
-fn actions_row(name: &str, cases: u64, passed: u64, baselines: [Option<f64>; 2]) -> Markup {
-    let interval = wilson(passed, cases);
+fn actions_row(
+    name: &str,
+    runs: u64,
+    passed: u64,
+    success: Option<Rate>,
+    baselines: [Option<f64>; 2],
+) -> Markup {
     html! {
         tr {
             th scope="row" { (name) }
-            td { (count(cases)) }
+            td { (count(runs)) }
             td { (count(passed)) }
             td {
-                (or_dash((cases > 0).then(|| passed as f64 / cases as f64))) " "
-                span.interval { (percent_range(interval.low, interval.high)) }
+                (or_dash(success.map(|success| success.rate))) " "
+                @if let Some(Rate { low, high, .. }) = success { span.interval { (percent_range(low, high)) } }
             }
             @for baseline in baselines { td { (or_dash(baseline)) } }
         }

@@ -58,7 +58,7 @@ pub(super) struct Viewer {
 #[derive(Serialize)]
 pub(super) struct Scorer {
     pub(super) name: &'static str,
-    pub(super) metrics: [ScorerMetric; 3],
+    pub(super) metrics: Vec<ScorerMetric>,
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
-use planproof_bench::{Outcome, Report, ReportInput, SimKind, SimModel, SolverMeter, mock_tools};
+use planproof_bench::{Outcome, Report, ReportInput, SimKind, SimModel, SolverMeter, Unit, mock_tools};
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
 use planproof_tools::SchemaCache;
@@ -27,24 +27,35 @@ pub(crate) struct TestCampaign {
     pub(crate) cases: Vec<Case>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) report: Report,
-    /// By ordinal: what the trace source answers.
+    pub(crate) repeats: u32,
+    /// By ordinal and repeat: what the trace source answers.
     pub(crate) traces: Vec<Result<Option<Trace>, String>>,
 }
 
 impl TraceSource for TestCampaign {
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
-        self.traces.get(ordinal as usize).cloned().unwrap_or(Ok(None))
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
+        self.traces.get(self.place(unit)).cloned().unwrap_or(Ok(None))
     }
 }
 
 impl TestCampaign {
+    fn place(&self, unit: Unit) -> usize {
+        (unit.ordinal * self.repeats + unit.repeat) as usize
+    }
+
     /// The function-calling loop with a simulated model on so many cases.
     pub(crate) fn simulated(kind: SimKind, options: Options, count: u64) -> Self {
         let cases = cases(options, count);
+        Self::repeated(kind, cases, 1)
+    }
+
+    /// The same on these cases, each run so many times.
+    pub(crate) fn repeated(kind: SimKind, cases: Vec<Case>, repeats: u32) -> Self {
         let simulation = Simulation::new(kind);
-        let runs = (0..).zip(&cases).map(|(ordinal, case)| Some(simulation.run(case, ordinal))).collect();
+        let run = |unit: u32| Some(simulation.run(&cases[(unit / repeats) as usize], unit));
+        let runs = (0..cases.len() as u32 * repeats).map(run).collect();
         let model = format!("sim/{}", kind.as_str());
-        Self::of_runs(&format!("tools@{model}"), Some(&model), cases, runs)
+        Self::of_repeated_runs(&format!("tools@{model}"), Some(&model), cases, repeats, runs)
     }
 
     /// An agent that fails in every way there is (but for the time form): every class and flag, unscored runs for two
@@ -85,23 +96,35 @@ impl TestCampaign {
         cases: Vec<Case>,
         runs: Vec<Option<Vec<Event>>>,
     ) -> Self {
+        Self::of_repeated_runs(agent, model, cases, 1, runs)
+    }
+
+    /// The same by ordinal and repeat.
+    pub(crate) fn of_repeated_runs(
+        agent: &str,
+        model: Option<&str>,
+        cases: Vec<Case>,
+        repeats: u32,
+        runs: Vec<Option<Vec<Event>>>,
+    ) -> Self {
         let simulated = model.is_some_and(|model| model.starts_with("sim/"));
         let mut outcomes = Vec::new();
         let mut traces = Vec::new();
-        for (ordinal, (case, run)) in cases.iter().zip(runs).enumerate() {
+        for (place, run) in (0u32..).zip(runs) {
+            let unit = Unit { ordinal: place / repeats, repeat: place % repeats };
+            let case = &cases[unit.ordinal as usize];
             let Some(events) = run else {
                 traces.push(Ok(None));
                 continue;
             };
-            let ordinal = ordinal as u32;
-            outcomes.push(Outcome::of(case, ordinal, &events, JudgeOptions::default(), WALL));
+            outcomes.push(Outcome::of(case, unit, &events, JudgeOptions::default(), WALL));
             let header = Header {
                 agent: agent.to_owned(),
                 model: model.map(str::to_owned),
                 simulated,
                 case: case.id.clone(),
-                repeat: 0,
-                seed: run_seed(ordinal),
+                repeat: unit.repeat,
+                seed: run_seed(place),
                 clock: "logical".to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             };
@@ -112,6 +135,7 @@ impl TestCampaign {
             model,
             simulated,
             cases: &cases,
+            repeats,
             outcomes: &outcomes,
             solver: SolverMeter { calls: 12, time: Duration::from_micros(34) },
             synthesis: Duration::from_millis(5),
@@ -125,6 +149,7 @@ impl TestCampaign {
             cases,
             outcomes,
             report,
+            repeats,
             traces,
         }
     }
@@ -139,6 +164,7 @@ impl TestCampaign {
             store_option: &self.store_option,
             seed: SEED,
             cases: &self.cases,
+            repeats: self.repeats,
             outcomes: &self.outcomes,
             report: &self.report,
             traces: self,

@@ -135,7 +135,9 @@ fn a_comparison_is_written_as_its_schema_says() {
         "agent": "tools@sim/x",
         "model": "sim/x",
         "simulated": true,
+        "repeats": 1,
         "passed": 2,
+        "runs": 2,
         "rate": 1.0,
         "low": 0.3423802275066531,
         "high": 1.0
@@ -145,7 +147,9 @@ fn a_comparison_is_written_as_its_schema_says() {
         "agent": "command:./b",
         "model": null,
         "simulated": false,
+        "repeats": 1,
         "passed": 0,
+        "runs": 2,
         "rate": 0.0,
         "low": 0.0,
         "high": 0.6576197724933469
@@ -172,12 +176,14 @@ fn a_comparison_is_written_as_its_schema_says() {
           "cases": 2,
           "a": {
             "passed": 2,
+            "runs": 2,
             "rate": 1.0,
             "low": 0.3423802275066531,
             "high": 1.0
           },
           "b": {
             "passed": 0,
+            "runs": 2,
             "rate": 0.0,
             "low": 0.0,
             "high": 0.6576197724933469
@@ -192,14 +198,22 @@ fn a_comparison_is_written_as_its_schema_says() {
           "actions": 3,
           "change": "broken",
           "class_a": null,
-          "class_b": "order_error"
+          "class_b": "order_error",
+          "passed_a": 1,
+          "runs_a": 1,
+          "passed_b": 0,
+          "runs_b": 1
         },
         {
           "case": "7-1",
           "actions": 3,
           "change": "broken",
           "class_a": null,
-          "class_b": "order_error"
+          "class_b": "order_error",
+          "passed_a": 1,
+          "runs_a": 1,
+          "passed_b": 0,
+          "runs_b": 1
         }
       ]
     }

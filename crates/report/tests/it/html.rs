@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use planproof_bench::SimKind;
+use planproof_bench::{SimKind, Unit};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
@@ -283,9 +283,9 @@ struct Counting<'a> {
 }
 
 impl TraceSource for Counting<'_> {
-    fn trace(&self, ordinal: u32) -> Result<Option<Trace>, String> {
-        self.asked.borrow_mut().push(ordinal);
-        self.campaign.trace(ordinal)
+    fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
+        self.asked.borrow_mut().push(unit.ordinal);
+        self.campaign.trace(unit)
     }
 }
 

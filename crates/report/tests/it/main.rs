@@ -8,6 +8,7 @@ mod drawing;
 mod html;
 mod inspect;
 mod junit;
+mod limit;
 mod markup;
 mod mixed;
 mod step_summary;

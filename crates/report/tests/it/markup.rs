@@ -96,6 +96,8 @@ const ATTRIBUTES: &[&str] = &[
     "r",
     "role",
     "scope",
+    "stroke-dasharray",
+    "stroke-width",
     "tabindex",
     "text-anchor",
     "title",

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_agents::Agent;
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_bench::{
+    Campaign, CampaignEnd, CampaignError, Dissection, Outcome, Supervision, TrialRecord, Unit,
+};
 use planproof_model::recording::RecordingError;
 use planproof_model::server::{ServerConfig, serve};
 use planproof_store::Progress;
@@ -12,6 +14,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::budgets;
+use super::dissect::dissect;
 use super::prepare::{Prepared, Served};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -19,17 +22,31 @@ use crate::failure::Failure;
 use crate::{progress, signals};
 
 /// What came of a campaign.
-pub(super) struct Ended {
+pub(in crate::commands) struct Ended {
     /// All outcomes, those of before included, in the order of the cases.
-    pub(super) outcomes: Vec<Outcome>,
+    pub(in crate::commands) outcomes: Vec<Outcome>,
     /// What it took, and what ended it.
-    pub(super) progress: Progress,
+    pub(in crate::commands) progress: Progress,
     /// Why it could not go on.
-    pub(super) failure: Option<Failure>,
+    pub(in crate::commands) failure: Option<Failure>,
+    /// What the dissection of its failures showed, as far as it came.
+    pub(in crate::commands) dissection: Option<Dissection>,
 }
 
-/// Runs what is not finished. Ctrl-C ends the campaign; what is finished stays in the store.
-pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<Ended, Failure> {
+/// All runs that have not come to their end: what there is to do for a test.
+pub(in crate::commands) fn all_at_once(prepared: &Prepared, outcomes: &[Outcome]) -> Vec<Unit> {
+    let done: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
+    let is_left = |unit: &Unit| !done.contains(unit) && !prepared.left_out.contains(unit);
+    prepared.campaign.units().filter(is_left).collect()
+}
+
+/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. Ctrl-C ends the campaign;
+/// what is finished stays in the store.
+pub(in crate::commands) async fn carry_out(
+    prepared: &Prepared,
+    global: &Global,
+    next: impl Fn(&[Outcome]) -> Vec<Unit>,
+) -> Result<Ended, Failure> {
     let writer = prepared.store.writer()?;
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
@@ -54,40 +71,74 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         deadline: prepared.budgets.deadline(),
     };
     let mut outcomes = prepared.finished.clone();
-    let done: HashSet<u32> = outcomes.iter().map(|outcome| outcome.ordinal).collect();
-    let skipped: HashSet<u32> = done.union(&prepared.left_out).copied().collect();
-    let total = campaign.cases.len() as u64;
-    let resumed = if done.is_empty() { String::new() } else { format!(", {} done already", done.len()) };
+    let done = outcomes.len();
+    let cases = campaign.cases.len() as u64;
+    let total = campaign.units().count() as u64;
+    let times = match campaign.repeats.get() {
+        1 => String::new(),
+        repeats => format!(", each {repeats} times"),
+    };
+    let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
     let replay = if prepared.replayed.is_some() { ", a replay" } else { "" };
-    progress::say(global, &format!("campaign {}: {total} cases{resumed}{replay}", campaign.id));
-    let bar = progress::bar(global, total, done.len() as u64);
+    progress::say(global, &format!("campaign {}: {cases} cases{times}{resumed}{replay}", campaign.id));
+    let bar = progress::bar(global, total, done as u64);
     let mut failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count();
     let budgets = prepared.budgets.to_json()?;
     let mut unwritten: Option<RecordingError> = None;
     writer.set_progress(&campaign.id, &prepared.progress(&budgets)).await?;
-    let end = campaign
-        .run_supervised(Some(writer.clone()), &skipped, &stop, supervision, |outcome| {
-            failed += usize::from(outcome.passed() == Some(false));
-            bar.inc(1);
-            bar.set_message(format!("{failed} failed"));
+    let end = loop {
+        let units = next(&outcomes);
+        if units.is_empty() {
+            break Ok(CampaignEnd::Complete);
+        }
+        let before = outcomes.len();
+        let end = campaign
+            .run_units(Some(writer.clone()), &units, &stop, supervision.clone(), |outcome| {
+                failed += usize::from(outcome.passed() == Some(false));
+                bar.inc(1);
+                bar.set_message(format!("{failed} failed"));
+                if let Some(recording) = &prepared.recording
+                    && let Some(case) = campaign.cases.get(outcome.ordinal as usize)
+                    && let Err(error) = recording.write_verdict(case, &outcome)
+                {
+                    unwritten.get_or_insert(error);
+                    stop.cancel();
+                }
+                // A failure of the store ends the campaign with the next run.
+                drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+                outcomes.push(outcome);
+            })
+            .await;
+        // Runs that were refused a request would be asked for again and again.
+        if !matches!(end, Ok(CampaignEnd::Complete)) || outcomes.len() == before {
+            break end;
+        }
+    };
+    bar.finish_and_clear();
+    outcomes.sort_by_key(Outcome::unit);
+    let (mut end, mut dissection) = (end, None);
+    if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
+        let watch = (writer.clone(), &stop, supervision);
+        let observe = |trial: &TrialRecord, outcome: &Outcome| {
             if let Some(recording) = &prepared.recording
-                && let Some(case) = campaign.cases.get(outcome.ordinal as usize)
-                && let Err(error) = recording.write_verdict(case, &outcome)
+                && let Err(error) = recording.write_verdict(&trial.case, outcome)
             {
                 unwritten.get_or_insert(error);
                 stop.cancel();
             }
-            // A failure of the store ends the campaign with the next run.
             drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
-            outcomes.push(outcome);
-        })
-        .await;
-    bar.finish_and_clear();
+        };
+        match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+            Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
+            Err(error) => end = Err(error),
+        }
+    }
     let mut found = prepared.budgets.clone();
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     let mut progress = prepared.progress(&found.to_json()?);
-    let is_complete = outcomes.len() + prepared.left_out.len() >= campaign.cases.len();
+    let is_dissected = matches!(end, Ok(CampaignEnd::Complete)) || prepared.options.dissect.is_none();
+    let is_complete = next(&outcomes).is_empty() && is_dissected;
     progress.ended_by = match &end {
         _ if is_complete => {
             prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
@@ -97,12 +148,12 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         Ok(CampaignEnd::Complete) | Err(_) => None,
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
+    let command = if prepared.options.limit.is_some() { "limit" } else { "test" };
     let hint = format!(
-        "{} of {total} runs are finished and kept; go on with `planproof test --resume {}`",
+        "{} of {total} runs are finished and kept; go on with `planproof {command} --resume {}`",
         outcomes.len(),
         campaign.id
     );
-    outcomes.sort_by_key(|outcome| outcome.ordinal);
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
         (None, Err(error), _) => Some(describe(error, &hint)),
@@ -115,7 +166,7 @@ pub(super) async fn carry_out(prepared: &Prepared, global: &Global) -> Result<En
         let written = recording.write_end(progress.ended_by.as_deref());
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
-    Ok(Ended { outcomes, progress, failure })
+    Ok(Ended { outcomes, progress, failure, dissection })
 }
 
 impl Prepared {

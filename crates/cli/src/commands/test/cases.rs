@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use planproof_bench::SolverMeter;
+use planproof_bench::{LimitPlan, SolverMeter};
 use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{CASES_MAX, CaseArguments, Global, TestArguments};
+use crate::arguments::{CASES_MAX, CaseArguments, Global, ShapeArguments, TestArguments};
 use crate::failure::Failure;
 use crate::select;
 
@@ -86,6 +86,29 @@ impl Cases {
             return Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw();
         };
         Ok(Self::given(select::read_cases(file)?))
+    }
+
+    /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the seed's sequence,
+    /// so that its cases are the same in every search and no two cases share an id.
+    pub(super) fn of_levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Self, Failure> {
+        let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
+        if count > CASES_MAX {
+            return Err(Failure::usage(format!(
+                "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
+            )));
+        }
+        let mut all = Self::given(Vec::new());
+        for (actions, count) in plan.levels() {
+            let first = u64::from(actions) * CASES_MAX;
+            let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
+            let level = Drawn::of(&draw, seed, count.into())?.draw()?;
+            all.cases.extend(level.cases);
+            all.solver.calls += level.solver.calls;
+            all.solver.time += level.solver.time;
+            all.synthesis += level.synthesis;
+        }
+        all.origin = CasesOrigin::Given(all.cases.len());
+        Ok(all)
     }
 
     /// Cases that are there already.

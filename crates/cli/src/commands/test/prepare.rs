@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Outcome};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, LimitPlan, Outcome, TrialRecord, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -20,10 +20,11 @@ use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
 use super::cases::Cases;
+use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
-use crate::arguments::{Global, StoreArguments, TestArguments};
+use crate::arguments::{CASES_MAX, Global, ShapeArguments, StoreArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
@@ -37,14 +38,14 @@ const CONCURRENCY_IN_PROCESS: usize = 64;
 const CONCURRENCY_EXTERNAL: usize = 4;
 
 /// A campaign about to be run, with what is done of it and what watches over it.
-pub(super) struct Prepared {
-    pub(super) store: Store,
-    pub(super) campaign: Campaign,
-    pub(super) options: StoredOptions,
+pub(in crate::commands) struct Prepared {
+    pub(in crate::commands) store: Store,
+    pub(in crate::commands) campaign: Campaign,
+    pub(in crate::commands) options: StoredOptions,
     /// Runs that are done already.
     pub(super) finished: Vec<Outcome>,
-    /// Cases that are not run now, because a recording has no verdict of them.
-    pub(super) left_out: HashSet<u32>,
+    /// Runs that are not begun now, because a recording has no verdict of them.
+    pub(super) left_out: HashSet<Unit>,
     /// The model that is served to the agent, and its name.
     pub(super) served: Option<(String, Served)>,
     pub(super) budgets: Budgets,
@@ -54,6 +55,8 @@ pub(super) struct Prepared {
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
     pub(super) replayed: Option<Replayed>,
+    /// Trials of the dissection that are there already; those without a score are run again.
+    pub(super) trials: Vec<TrialRecord>,
     /// Kept out of traces and recordings.
     pub(super) secrets: Secrets,
 }
@@ -70,14 +73,27 @@ pub(super) struct Replayed {
     pub(super) models: Vec<Arc<ReplayModel>>,
 }
 
+/// Which command asks for a campaign.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    /// `test`.
+    Test,
+    /// `limit`, for a search along this plan, if it is a new one, in cases of this shape.
+    Limit(LimitPlan, &'a ShapeArguments),
+}
+
 /// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
-pub(super) fn prepare(arguments: &TestArguments, global: &Global) -> Result<Prepared, Failure> {
+pub(in crate::commands) fn prepare(
+    arguments: &TestArguments,
+    global: &Global,
+    asked: Asked<'_>,
+) -> Result<Prepared, Failure> {
     let agent = arguments.agent.as_deref();
     let agent = agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()?;
     match (&arguments.recording.replay, &agent) {
         (Some(file), agent) => replay(arguments, global, file, agent.as_deref()),
-        (None, Some(agent)) => begin(arguments, global, agent),
-        (None, None) => go_on(arguments),
+        (None, Some(agent)) => begin(arguments, global, agent, asked),
+        (None, None) => go_on(arguments, asked),
     }
 }
 
@@ -125,7 +141,12 @@ impl Wanted<'_> {
 }
 
 /// A new campaign.
-fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepared, Failure> {
+fn begin(
+    arguments: &TestArguments,
+    global: &Global,
+    name: &str,
+    asked: Asked<'_>,
+) -> Result<Prepared, Failure> {
     let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref() };
     let models = Models::live(&arguments.model, key_needed(arguments.recording.cache.as_deref()));
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
@@ -133,9 +154,16 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
-    let cases = Cases::of(arguments, global)?;
+    let cases = match asked {
+        Asked::Test => Cases::of(arguments, global)?,
+        Asked::Limit(plan, shape) => Cases::of_levels(&plan, shape, global.seed)?,
+    };
+    let repeats = repeats(arguments, cases.cases.len())?;
     let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
+    if let Asked::Limit(plan, _) = asked {
+        options.limit = Some(plan);
+    }
 
     let secrets = secrets::held_apart_from(&cases.cases);
     let (recording, file) = match &options.answers {
@@ -150,13 +178,13 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
     let store = open_store(&arguments.store)?;
     let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
-    let id = create(&store, &agent, &cases.cases, &options, global)?;
+    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
     if let Some(recording) = &recording {
-        let note = CampaignNote::new(&id, &agent, &options, &cases.origin);
+        let note = CampaignNote::new(&id, &agent, &options, repeats.get(), &cases.origin);
         recording.write_campaign(&note, &cases.cases)?;
     }
     let meter = (!models.names().is_empty()).then_some(meter);
-    let campaign = campaign(id, agent, cases.cases, &options)?;
+    let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
         campaign,
@@ -169,20 +197,42 @@ fn begin(arguments: &TestArguments, global: &Global, name: &str) -> Result<Prepa
         meter,
         recording,
         replayed: None,
+        trials: Vec::new(),
         secrets,
     })
 }
 
 /// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
-fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
+fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    let Stored { campaign: row, cases, options, mut outcomes } = stored;
+    dissect::must_be_no_trials(&store, &stored.campaign.id)?;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
+    let (id, is_search) = (&row.id, options.limit.is_some());
+    match asked {
+        Asked::Test if is_search => {
+            return Err(Failure::usage(format!(
+                "campaign {id} is a search for a limit; go on with `planproof limit --resume {id}`"
+            )));
+        }
+        Asked::Limit(..) if !is_search => {
+            return Err(Failure::usage(format!(
+                "campaign {id} is no search for a limit; go on with `planproof test --resume {id}`"
+            )));
+        }
+        Asked::Test | Asked::Limit(..) => {}
+    }
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
-    let is_complete = outcomes.len() == cases.len();
+    let repeats = NonZeroU32::new(row.repeats)
+        .ok_or_else(|| Failure::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
+    options.dissect = dissect::resumed(arguments.dissect.options(), options.dissect, dissection.as_ref())?;
+    let is_dissected =
+        options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
+    let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
+    let trials = dissect::scored_trials(dissection);
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
@@ -202,7 +252,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
     };
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
-    allow_open_files(&agent, options.concurrency.min(cases.len()))?;
+    allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = secrets::held_apart_from(&cases);
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
@@ -230,10 +280,14 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         for outcome in &outcomes {
             recording.write_verdict(&cases[outcome.ordinal as usize], outcome)?;
         }
+        for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
+            recording.write_verdict(&trial.case, outcome)?;
+        }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
-    let left_out = recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases));
-    let campaign = campaign(row.id, agent, cases, &options)?;
+    let left_out =
+        recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
+    let campaign = campaign(row.id, agent, cases, repeats, &options)?;
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
@@ -248,6 +302,7 @@ fn go_on(arguments: &TestArguments) -> Result<Prepared, Failure> {
         meter,
         recording,
         replayed,
+        trials,
         secrets,
     })
 }
@@ -277,15 +332,17 @@ fn replay(
         _ => &note.agent,
     };
     let cases = recorded.cases()?;
-    let left_out = left_out(&recorded, &cases.cases);
-    recorded.check_end(cases.cases.len(), left_out.len())?;
+    let repeats = NonZeroU32::new(note.repeats)
+        .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
+    let left_out = left_out(&recorded, &cases.cases, repeats);
+    recorded.check_end(cases.cases.len() * repeats.get() as usize, left_out.len())?;
     let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
     let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
-        allow_open_files(&agent, options.concurrency.min(cases.cases.len()))?;
+        allow_open_files(&agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
     } else {
         // The answers come at once, so there is nothing to be spared.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
@@ -297,9 +354,9 @@ fn replay(
         wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
-    let id = create(&store, &agent, &cases.cases, &options, global)?;
+    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
     let secrets = secrets::held_apart_from(&cases.cases);
-    let campaign = campaign(id, agent, cases.cases, &options)?;
+    let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
         campaign,
@@ -312,6 +369,7 @@ fn replay(
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
+        trials: Vec::new(),
         secrets,
     })
 }
@@ -328,9 +386,24 @@ fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
     if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
 }
 
-/// Cases that were not run to their end when the campaign was recorded.
-fn left_out(recorded: &RecordedCampaign, cases: &[Case]) -> HashSet<u32> {
-    (0..).zip(cases).filter(|(_, case)| !recorded.has_verdict(case)).map(|(ordinal, _)| ordinal).collect()
+/// Runs that did not come to their end when the campaign was recorded.
+fn left_out(recorded: &RecordedCampaign, cases: &[Case], repeats: NonZeroU32) -> HashSet<Unit> {
+    let runs = (0..)
+        .zip(cases)
+        .flat_map(|(ordinal, case)| (0..repeats.get()).map(move |repeat| (case, Unit { ordinal, repeat })));
+    runs.filter(|(case, unit)| !recorded.has_verdict(case, unit.repeat)).map(|(_, unit)| unit).collect()
+}
+
+/// How often each case is run.
+fn repeats(arguments: &TestArguments, cases: usize) -> Result<NonZeroU32, Failure> {
+    let repeats = arguments.repeat;
+    let runs = cases as u64 * u64::from(repeats.get());
+    if runs > CASES_MAX {
+        return Err(Failure::usage(format!(
+            "--repeat {repeats} makes {runs} runs of {cases} cases; a campaign has at most {CASES_MAX}"
+        )));
+    }
+    Ok(repeats)
 }
 
 /// What becomes of the answers, as the command line has it.
@@ -373,7 +446,7 @@ fn options(
     let is_external = !agent.agent.is_in_process();
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
-    allow_open_files(agent, concurrency.min(cases.len()))?;
+    allow_open_files(agent, concurrency.min(cases.len() * arguments.repeat.get() as usize))?;
     let JudgeOptions { repeated_fails, distractor_fails } = judge_options(&arguments.judge);
     Ok(StoredOptions {
         seed: global.seed,
@@ -387,6 +460,8 @@ fn options(
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
+        dissect: arguments.dissect.options(),
+        limit: None,
     })
 }
 
@@ -395,22 +470,25 @@ fn create(
     store: &Store,
     agent: &AgentUnderTest,
     cases: &[Case],
+    repeats: NonZeroU32,
     options: &StoredOptions,
     global: &Global,
 ) -> Result<String, Failure> {
     let created_ms = milliseconds_now();
     let id = campaign_id(created_ms);
-    create_row(store, &id, created_ms, agent, cases, options, &global.command_line)?;
+    create_row(store, &id, created_ms, agent, cases, repeats, options, &global.command_line)?;
     Ok(id)
 }
 
 /// The rows of a new campaign and its cases.
+#[expect(clippy::too_many_arguments, reason = "each is a column or what one follows from")]
 pub(crate) fn create_row(
     store: &Store,
     id: &str,
     created_ms: u64,
     agent: &AgentUnderTest,
     cases: &[Case],
+    repeats: NonZeroU32,
     options: &StoredOptions,
     command_line: &str,
 ) -> Result<(), Failure> {
@@ -423,7 +501,7 @@ pub(crate) fn create_row(
         model: agent.model.as_deref(),
         simulated: agent.simulated,
         options: &text,
-        repeats: 1,
+        repeats: repeats.get(),
     };
     let rows = cases.iter().map(|case| NewCase {
         id: case.id.clone(),
@@ -444,6 +522,7 @@ fn campaign(
     id: String,
     agent: AgentUnderTest,
     cases: Vec<Case>,
+    repeats: NonZeroU32,
     options: &StoredOptions,
 ) -> Result<Campaign, Failure> {
     let limits = RunLimits {
@@ -457,6 +536,7 @@ fn campaign(
         id,
         agent,
         cases: cases.into(),
+        repeats,
         seed: options.seed,
         limits,
         judge: options.judge(),

@@ -1,6 +1,6 @@
 //! A campaign in a recording: what was run, and what came of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,6 +29,18 @@ pub(super) struct CampaignNote {
     pub(super) simulated: bool,
     pub(super) options: StoredOptions,
     pub(super) cases: CasesOrigin,
+    /// How often each case is run.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub(super) repeats: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+fn is_once(repeats: &u32) -> bool {
+    *repeats == 1
 }
 
 /// A case that was not drawn.
@@ -45,6 +57,9 @@ struct CaseNote {
 pub(super) struct VerdictNote {
     r#type: String,
     pub(super) case: String,
+    /// Which repeat of the case, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    repeat: u32,
     /// Why there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     unscored: Option<String>,
@@ -57,6 +72,11 @@ pub(super) struct VerdictNote {
     calls: Vec<String>,
     input_tokens: u64,
     output_tokens: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+fn is_first(repeat: &u32) -> bool {
+    *repeat == 0
 }
 
 /// The end of the campaign.
@@ -72,6 +92,7 @@ impl VerdictNote {
         let mut note = Self {
             r#type: "verdict".to_owned(),
             case: case.id.clone(),
+            repeat: outcome.repeat,
             unscored: None,
             passed: None,
             class: None,
@@ -115,8 +136,8 @@ impl VerdictNote {
 /// A recording of this campaign that is being written.
 pub(super) struct CampaignRecording {
     pub(super) file: RecordingFile,
-    /// Cases whose verdicts are in it already.
-    written: HashSet<String>,
+    /// Runs whose verdicts are in it already: a case and which repeat of it.
+    written: HashSet<(String, u32)>,
 }
 
 /// Who writes recordings.
@@ -161,7 +182,8 @@ pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignR
         return Err(Failure::usage(format!("the recording {} is of another campaign", path.display())));
     }
     let verdicts = notes.iter().filter(|note| note.kind == "verdict").filter_map(parse::<VerdictNote>);
-    let written = verdicts.filter(|verdict| verdict.unscored.is_none()).map(|verdict| verdict.case).collect();
+    let written = verdicts.filter(|verdict| verdict.unscored.is_none());
+    let written = written.map(|verdict| (verdict.case, verdict.repeat)).collect();
     Ok(CampaignRecording { file, written })
 }
 
@@ -201,7 +223,7 @@ impl CampaignRecording {
 
     /// Writes what came of a run, unless it is written already.
     pub(super) fn write_verdict(&self, case: &Case, outcome: &Outcome) -> Result<(), RecordingError> {
-        if self.written.contains(&case.id) {
+        if self.written.contains(&(case.id.clone(), outcome.repeat)) {
             return Ok(());
         }
         self.write("verdict", &VerdictNote::of(case, outcome))
@@ -225,6 +247,7 @@ impl CampaignNote {
         id: &str,
         agent: &planproof_bench::AgentUnderTest,
         options: &StoredOptions,
+        repeats: u32,
         cases: &CasesOrigin,
     ) -> Self {
         // Where the answers went when they were recorded is of no use to anybody else.
@@ -237,6 +260,7 @@ impl CampaignNote {
             simulated: agent.simulated,
             options,
             cases: cases.clone(),
+            repeats,
         }
     }
 }
@@ -245,8 +269,8 @@ impl CampaignNote {
 pub(super) struct RecordedCampaign {
     pub(super) recording: Arc<Recording>,
     pub(super) campaign: CampaignNote,
-    /// The last verdict of each case.
-    verdicts: HashMap<String, VerdictNote>,
+    /// The last verdict of each repeat of each case.
+    verdicts: HashMap<(String, u32), VerdictNote>,
     pub(super) ended_by: Option<String>,
     /// The campaign's end is the last thing in the file.
     has_end: bool,
@@ -276,7 +300,7 @@ impl RecordedCampaign {
                 "verdict" => {
                     let note: VerdictNote =
                         serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
-                    verdicts.insert(note.case.clone(), note);
+                    verdicts.insert((note.case.clone(), note.repeat), note);
                 }
                 "end" => {
                     let note: EndNote = serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
@@ -332,15 +356,15 @@ impl RecordedCampaign {
         Failure::usage(format!("the cases of the recording {path} are damaged: {what}"))
     }
 
-    /// Says so where the file stops before the campaign's end. Of so many cases this many have no verdict.
+    /// Says so where the file stops before the campaign's end. Of so many runs this many have no verdict.
     ///
     /// # Errors
     /// None has: a replay would have nothing to run.
-    pub(super) fn check_end(&self, cases: usize, left_out: usize) -> Result<(), Failure> {
+    pub(super) fn check_end(&self, runs: usize, left_out: usize) -> Result<(), Failure> {
         if self.has_end {
             return Ok(());
         }
-        if left_out == cases {
+        if left_out == runs {
             return Err(self.nothing_to_replay());
         }
         let rest = match left_out {
@@ -348,8 +372,9 @@ impl RecordedCampaign {
             1 => "; the other one counts as not run".to_owned(),
             rest => format!("; the other {rest} count as not run"),
         };
-        let done = cases - left_out;
-        progress::warn(&format!("{}. {done} of {cases} cases are in it and are replayed{rest}", self.stop()));
+        let noun = if self.campaign.repeats > 1 { "runs" } else { "cases" };
+        let done = runs - left_out;
+        progress::warn(&format!("{}. {done} of {runs} {noun} are in it and are replayed{rest}", self.stop()));
         Ok(())
     }
 
@@ -368,19 +393,47 @@ impl RecordedCampaign {
         Failure::usage(format!("{}. It holds no case to its end: there is nothing to replay", self.stop()))
     }
 
-    /// Whether the case was run to its end when the campaign was recorded.
-    pub(super) fn has_verdict(&self, case: &Case) -> bool {
-        self.verdicts.contains_key(&case.id)
+    /// Whether that repeat of the case came to its end when the campaign was recorded.
+    pub(super) fn has_verdict(&self, case: &Case, repeat: u32) -> bool {
+        self.verdicts.contains_key(&(case.id.clone(), repeat))
+    }
+
+    /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
+    /// the same, so which of them gets which answer depends on which asks first.
+    fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
+        if self.campaign.repeats == 1 || !self.campaign.agent.starts_with("command:") {
+            return HashSet::new();
+        }
+        let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();
+        for outcome in outcomes {
+            if let Some(case) = cases.get(outcome.ordinal as usize) {
+                by_case.entry(outcome.ordinal).or_default().push(VerdictNote::of(case, outcome));
+            }
+        }
+        let is_same = |notes: &Vec<VerdictNote>| {
+            let texts = |notes: &mut dyn Iterator<Item = VerdictNote>| {
+                let mut texts: Vec<String> = notes
+                    .map(|note| serde_json::to_string(&VerdictNote { repeat: 0, ..note }).unwrap_or_default())
+                    .collect();
+                texts.sort_unstable();
+                texts
+            };
+            let recorded =
+                notes.iter().filter_map(|note| self.verdicts.get(&(note.case.clone(), note.repeat)));
+            texts(&mut notes.iter().cloned()) == texts(&mut recorded.cloned())
+        };
+        by_case.into_iter().filter(|(_, notes)| is_same(notes)).map(|(ordinal, _)| ordinal).collect()
     }
 
     /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
     pub(super) fn differences(&self, cases: &[Case], outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = Vec::new();
+        let swapped = self.swapped(cases, outcomes);
         for outcome in outcomes {
             let Some(case) = cases.get(outcome.ordinal as usize) else { continue };
             let now = VerdictNote::of(case, outcome);
-            let Some(recorded) = self.verdicts.get(&case.id) else { continue };
-            if now == *recorded {
+            let Some(recorded) = self.verdicts.get(&(case.id.clone(), outcome.repeat)) else { continue };
+            if now == *recorded || swapped.contains(&outcome.ordinal) {
                 continue;
             }
             let difference = match &now.unscored {
@@ -392,12 +445,15 @@ impl RecordedCampaign {
                 ),
                 _ => format!("recorded {}; now {}", recorded.words(), now.words()),
             };
-            differences.push(format!("case {}: {difference}", case.id));
+            let repeat =
+                if self.campaign.repeats > 1 { format!(" repeat {}", outcome.repeat) } else { String::new() };
+            differences.push(format!("case {}{repeat}: {difference}", case.id));
         }
         let known: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
         let mut gone: Vec<&str> =
-            self.verdicts.keys().map(String::as_str).filter(|id| !known.contains(id)).collect();
+            self.verdicts.keys().map(|(id, _)| id.as_str()).filter(|id| !known.contains(id)).collect();
         gone.sort_unstable();
+        gone.dedup();
         differences.extend(
             gone.into_iter().map(|id| format!("case {id}: it was recorded, and is not drawn any more")),
         );

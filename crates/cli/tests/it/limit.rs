@@ -1,0 +1,109 @@
+//! `planproof limit` and `planproof tables`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, json_lines};
+
+/// The report of a search.
+fn search(place: &Place, line: &str, code: i32) -> Value {
+    let run = place.run(&format!("limit {line} --json -q")).code(code);
+    let report = run.json();
+    assert_eq!(report["schema"], "planproof/limit/v1");
+    report
+}
+
+fn without_times(mut report: Value) -> Value {
+    for name in ["solver", "synthesis_seconds", "agent_seconds", "cost", "ended_by"] {
+        report["campaign"][name] = Value::Null;
+    }
+    report
+}
+
+#[test]
+fn a_limit_is_found_shown_and_stored() {
+    let place = Place::new();
+    let run = place.run("limit tools@sim/careless --threshold 50% --html l.html").code(0);
+    assert!(run.out.contains("SIMULATION") && run.out.contains("\nLimit: "), "{run:?}");
+    assert!(run.out.contains("┊ threshold") && run.out.contains("By the intervals: "), "{run:?}");
+    let page = fs::read_to_string(place.path("l.html")).unwrap();
+    assert!(page.contains("Success by difficulty") && page.matches("<figure class=\"chart\">").count() == 2);
+
+    // It is a campaign like others, but is not gone on with as one.
+    let shown = place.run("runs show last").code(0);
+    assert!(shown.out.starts_with("tools@sim/careless, ") && shown.err.is_empty(), "{shown:?}");
+    let wrong = place.run("test --resume last").code(2);
+    assert!(wrong.err.contains("is a search for a limit; go on with `planproof limit --resume"), "{wrong:?}");
+    let again = search(&place, "--resume last", 0);
+    let limit = again["limit"].as_u64().unwrap();
+    assert!(run.out.contains(&format!("Limit: {limit} actions")), "{limit} {run:?}");
+    place.run("test tools@sim/perfect --cases 2 -q").code(0);
+    assert!(place.run("limit --resume last").code(2).err.contains("is no search for a limit"));
+
+    search(&place, &format!("tools@sim/careless --threshold 50 --at-least {limit}"), 0);
+    search(&place, &format!("tools@sim/careless --threshold 50 --at-least {}", limit + 1), 1);
+    // The time form, and an agent that cannot plan.
+    let time = search(&place, "tools@sim/perfect --time --to 3 --cases-max 20", 0);
+    assert_eq!((&time["outcome"], &time["levels"][1]["passed"]), (&json!("above_to"), &json!(20)));
+    let endless = search(&place, "tools@sim/endless --to 3", 0);
+    assert_eq!((&endless["outcome"], &endless["limit"]), (&json!("below_from"), &Value::Null));
+}
+
+#[test]
+fn a_search_whose_budget_ends_it_goes_on() {
+    let place = Place::new();
+    let whole = search(&place, "tools@sim/careless --to 6", 0);
+    let part = search(&place, "tools@sim/careless --to 6 --max-tokens 40000", 3);
+    assert_eq!(part["outcome"], "not_finished");
+    assert!(part["campaign"]["not_run"].as_u64().unwrap() > 0, "{part}");
+    let rest = search(&place, "--resume last --max-tokens 100000000", 0);
+    assert_eq!(without_times(rest), without_times(whole));
+}
+
+#[test]
+fn searches_that_make_no_sense_are_refused() {
+    let place = Place::new();
+    for (line, what) in [
+        ("--from 1", "--from is 1; it must be a whole number from 2 to 64"),
+        ("--from 5 --to 4", "the first not above the last"),
+        ("--to 65", "--to is 65; it must be a whole number from 2 to 64"),
+        ("--threshold 0%", "write a number of per cent between 0 and 100"),
+        ("--threshold x", "write a number of per cent between 0 and 100"),
+        ("--at-least 13", "--at-least must be one of the numbers searched, 2 to 12"),
+        ("--cases-max 100000 --cases-per-pair 100000", "a campaign has at most 100000"),
+    ] {
+        let run = place.run(&format!("limit tools@sim/perfect {line}")).code(2);
+        assert!(run.err.contains(what), "{line}: {run:?}");
+    }
+    assert!(!place.path(".planproof").exists());
+}
+
+#[test]
+fn tables_hold_campaigns_and_published_figures_apart() {
+    let place = Place::new();
+    place.run("test tools@sim/forgetful --cases 50 -q").code(1);
+    place.run("test tools@sim/clumsy --cases 30 --time -q").code(1);
+    place.run("limit tools@sim/careless --threshold 60% -q").code(0);
+    let ids: Vec<String> = json_lines(&place.run("runs list --json").code(0).out)
+        .iter()
+        .map(|run| run["run"].as_str().unwrap().to_owned())
+        .collect();
+    let tables = place.run(&format!("tables {} --json", ids.join(" "))).code(0).json();
+    assert_eq!(tables["schema"], "planproof/tables/v1");
+    let row = |table: &str, place: usize| &tables[table][place];
+    assert_eq!(
+        (&row("errors", 2)["agent"], &row("errors", 2)["generated"]),
+        (&json!("tools@sim/forgetful"), &json!(50))
+    );
+    assert_eq!(row("classes", 2)["classes"]["action_lost"], row("errors", 2)["errors"]);
+    assert_eq!((&row("errors", 1)["time"], &row("errors", 0)["time"]), (&json!(true), &json!(false)));
+    // Within the limit there are fewer failures than in the whole search.
+    let within = row("classes", 0)["within"].as_u64().unwrap();
+    assert!(within >= 2 && row("classes", 0)["failures"].as_u64() < row("errors", 0)["errors"].as_u64());
+    let text = place.run(&format!("tables {}", ids.join(" "))).code(0).out;
+    let (ours, published) = text.split_once("PUBLISHED FIGURES").unwrap();
+    assert!(ours.contains("tools@sim/careless *") && !ours.contains("GPT-4"), "{text}");
+    assert!(published.contains("61.57") && !published.contains("sim/"), "{text}");
+    place.run("tables nothing").code(2);
+}

@@ -1,0 +1,172 @@
+//! The paired test of two campaigns on the same cases.
+
+use planproof_bench::CaseRuns;
+
+/// Most additions of the exact test: about a second. Beyond that there are so many cases that the normal distribution
+/// differs from the exact one in digits that nobody reads.
+const ADDITIONS_MAX: u128 = 1 << 30;
+
+/// How likely a difference of the mean success rates of A and B that is at least as large as the one seen is if neither
+/// agent is better; 1 without cases. Each pair is the scored runs of one case in A and in B; a pair without runs in one of
+/// them says nothing.
+///
+/// This is the sign-flip test over cases, two-sided: if neither is better, A and B could be exchanged in any case, so the
+/// difference of the case's two rates is as likely with the other sign. Runs of one case are never taken for
+/// independent. Where each case has one run in both it is the exact McNemar test.
+///
+/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution of the sum;
+/// by the normal distribution where that would take more than about a second, as with 10,000 cases of ten repeats.
+pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
+    let scored = pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
+    let Some(common) = scored.clone().try_fold(1i128, |common, (a, b)| {
+        least_common_multiple(least_common_multiple(common, a.runs.into())?, b.runs.into())
+    }) else {
+        return approximate(scored.map(|(a, b)| difference(*a, *b)));
+    };
+    // The differences in units of which every one is a whole number.
+    let whole = |(a, b): &(CaseRuns, CaseRuns)| {
+        common / i128::from(b.runs) * i128::from(b.passed)
+            - common / i128::from(a.runs) * i128::from(a.passed)
+    };
+    let observed = scored.clone().map(whole).sum::<i128>().unsigned_abs();
+    let sizes: Vec<u128> =
+        scored.clone().map(whole).map(i128::unsigned_abs).filter(|size| *size > 0).collect();
+    if observed == 0 {
+        return 1.0;
+    }
+    // Flipping the cases of a set lowers the sum of all sizes by twice that of the set, so a sum as far up as the observed
+    // one is a set with a total of at most `most`.
+    let most = (sizes.iter().sum::<u128>() - observed) / 2;
+    if (most + 1).saturating_mul(sizes.len() as u128) > ADDITIONS_MAX {
+        return approximate(scored.map(|(a, b)| difference(*a, *b)));
+    }
+    2.0 * chance_of_at_most(&sizes, most as usize)
+}
+
+/// The chance that a set of these sizes, each in it with chance a half, has a total of at most `most`.
+fn chance_of_at_most(sizes: &[u128], most: usize) -> f64 {
+    let mut chances = vec![0.0; most + 1];
+    chances[0] = 1.0f64;
+    for size in sizes {
+        let size = usize::try_from(*size).unwrap_or(usize::MAX);
+        for total in (0..=most).rev() {
+            let with = total.checked_sub(size).map_or(0.0, |rest| chances[rest]);
+            chances[total] = 0.5 * chances[total] + 0.5 * with;
+        }
+    }
+    chances.iter().sum()
+}
+
+fn difference(a: CaseRuns, b: CaseRuns) -> f64 {
+    b.rate().unwrap_or_default() - a.rate().unwrap_or_default()
+}
+
+/// The same by the normal distribution: a sum of so many independent differences is nearly normal.
+fn approximate(differences: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for difference in differences {
+        sum += difference;
+        squares += difference * difference;
+    }
+    if sum == 0.0 { 1.0 } else { both_tails(f64::abs(sum) / f64::sqrt(squares)) }
+}
+
+/// The chance that a standard normal variable is at least so far from 0, to a relative error below 1.2e-7.
+///
+/// Source: W. H. Press and others, "Numerical Recipes" (second edition, 1992), section 6.2, the Chebyshev fit of the
+/// complementary error function.
+fn both_tails(distance: f64) -> f64 {
+    const COEFFICIENTS: [f64; 10] = [
+        -1.265_512_23,
+        1.000_023_68,
+        0.374_091_96,
+        0.096_784_18,
+        -0.186_288_06,
+        0.278_868_07,
+        -1.135_203_98,
+        1.488_515_87,
+        -0.822_152_23,
+        0.170_872_77,
+    ];
+    let x = distance / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.5 * x);
+    let fit = COEFFICIENTS.iter().rev().fold(0.0, |sum, coefficient| sum * t + coefficient);
+    (t * (fit - x * x).exp()).min(1.0)
+}
+
+fn least_common_multiple(a: i128, b: i128) -> Option<i128> {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    // Sums of a hundred thousand such numbers must fit as well.
+    (a / x).checked_mul(b).filter(|common| *common < 1 << 96)
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_synth::Draw;
+
+    use super::*;
+    use crate::compare::mcnemar;
+
+    fn runs(passed: u32, runs: u32) -> CaseRuns {
+        CaseRuns { passed, runs }
+    }
+
+    #[test]
+    fn with_one_run_each_it_is_mcnemar() {
+        for fixed in 0..12 {
+            for broken in 0..12 {
+                let mut pairs = vec![(runs(0, 1), runs(1, 1)); fixed];
+                pairs.extend(vec![(runs(1, 1), runs(0, 1)); broken]);
+                pairs.extend([(runs(1, 1), runs(1, 1)), (runs(0, 1), runs(0, 1)), (runs(0, 0), runs(1, 1))]);
+                let (here, there) = (sign_flip(&pairs), mcnemar(fixed as u64, broken as u64));
+                assert!((here - there).abs() < 1e-12, "{fixed} {broken}: {here} {there}");
+            }
+        }
+    }
+
+    /// Every choice of signs, one by one.
+    fn slow(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| difference(*a, *b)).collect();
+        let observed = differences.iter().sum::<f64>().abs();
+        let all = 1u32 << pairs.len();
+        let reached = (0..all).filter(|signs| {
+            let sum: f64 = differences
+                .iter()
+                .enumerate()
+                .map(|(place, size)| if signs >> place & 1 == 1 { -size } else { *size })
+                .sum();
+            sum.abs() > observed - 1e-9
+        });
+        reached.count() as f64 / f64::from(all)
+    }
+
+    #[test]
+    fn it_agrees_with_trying_every_sign() {
+        for index in 0..200 {
+            let draw = &mut Draw::new(3, index, "test");
+            let mut one = || {
+                let all = 1 + draw.below(5);
+                runs(draw.below(all + 1), all)
+            };
+            let pairs: Vec<(CaseRuns, CaseRuns)> = (0..10).map(|_| (one(), one())).collect();
+            let (here, there) = (sign_flip(&pairs), slow(&pairs));
+            assert!((here - there).abs() < 1e-9, "{pairs:?}: {here} {there}");
+        }
+        assert_eq!(sign_flip(&[]), 1.0);
+    }
+
+    #[test]
+    fn with_many_cases_both_ways_agree() {
+        let draw = &mut Draw::new(5, 0, "test");
+        let pairs: Vec<(CaseRuns, CaseRuns)> =
+            (0..600).map(|_| (runs(draw.below(5), 5), runs(draw.below(6), 5))).collect();
+        let (exact, near) = (sign_flip(&pairs), approximate(pairs.iter().map(|(a, b)| difference(*a, *b))));
+        assert!(exact > 0.0 && (exact - near).abs() < 0.002, "{exact} {near}");
+        for (distance, chance) in [(0.0, 1.0), (1.959_964, 0.05), (3.290_527, 0.001)] {
+            assert!((both_tails(distance) - chance).abs() < 1e-6, "{distance}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The capability limit: success by number of actions and by difficulty (figures 8 and 9 of the paper).
+
+use maud::{Markup, html};
+use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport, Side};
+
+use super::chart::{Chart, Look, Point, Series, success};
+use super::summary::{figure, or_dash};
+use super::text::{Foreign, count, percent, percent_range, seconds};
+use super::{NAME_CHARACTERS_MAX, command};
+use crate::ReportedCampaign;
+
+/// What the search came to.
+pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>) -> Markup {
+    let totals = &report.campaign;
+    html! {
+        section aria-labelledby="figures" {
+            h2 #figures.unseen { "Key figures" }
+            @if totals.not_run > 0 {
+                p.banner role="note" {
+                    @match &totals.ended_by {
+                        Some(budget) => {
+                            strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX))
+                            " was used up. "
+                        },
+                        None => { strong { "Not finished." } " " },
+                    }
+                    "Go on with " code.command { (command(campaign, "limit --resume", "")) }
+                }
+            }
+            div.figures {
+                div.figure.lead {
+                    p.name { "Capability limit" }
+                    p.value { (limit(report)) }
+                    p { (in_words(report)) }
+                    p.quiet { (range(report)) }
+                }
+                (figure("Runs", &count(totals.runs), &html! {
+                    (count(totals.passed)) " passed, " (count(totals.unscored)) " unscored"
+                }))
+                (figure("Tokens", &count(totals.tokens.input + totals.tokens.output), &html! {
+                    (count(totals.tokens.input)) " read, " (count(totals.tokens.output)) " written"
+                }))
+                @if let Some(cost) = totals.cost {
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
+                }
+                (figure("Agent time", &seconds(totals.agent_seconds), &html! {
+                    "summed over runs; synthesis took " (seconds(totals.synthesis_seconds))
+                }))
+            }
+        }
+    }
+}
+
+fn limit(report: &LimitReport) -> String {
+    match (report.outcome, report.limit) {
+        (_, Some(limit)) => format!("{limit} actions"),
+        (LimitOutcome::BelowFrom, None) => format!("below {}", report.plan.from),
+        (LimitOutcome::AboveTo, None) => format!("{} or more", report.plan.to),
+        (_, None) => "–".to_owned(),
+    }
+}
+
+fn in_words(report: &LimitReport) -> String {
+    let threshold = percent(report.plan.threshold);
+    match report.outcome {
+        LimitOutcome::Found => format!("the last number before the success rate falls under {threshold}"),
+        LimitOutcome::BelowFrom => format!("the success rate is under {threshold} from the beginning"),
+        LimitOutcome::AboveTo => format!("the success rate never fell under {threshold}"),
+        LimitOutcome::NotFinished => "the search did not come to its end".to_owned(),
+    }
+}
+
+fn range(report: &LimitReport) -> String {
+    let from = report.limit_low.map_or(format!("below {}", report.plan.from), |low| low.to_string());
+    let is_below_from = report.levels.first().is_some_and(|level| level.side == Side::Below);
+    let to = match report.limit_high {
+        Some(high) => high.to_string(),
+        None if is_below_from => format!("below {}", report.plan.from),
+        None => "not known".to_owned(),
+    };
+    format!("by 95 % intervals: from {from} to {to}")
+}
+
+/// A column of a drawing.
+struct Column {
+    runs: u64,
+    passed: u64,
+    interval: (f64, f64),
+    chance: Option<f64>,
+    in_order: Option<f64>,
+}
+
+impl From<&LimitLevel> for Column {
+    fn from(level: &LimitLevel) -> Self {
+        let LimitLevel { runs, passed, low, high, chance, in_order, .. } = *level;
+        Self { runs, passed, interval: (low, high), chance, in_order }
+    }
+}
+
+impl From<&ByBits> for Column {
+    fn from(column: &ByBits) -> Self {
+        let ByBits { runs, passed, low, high, chance, in_order, .. } = *column;
+        Self { runs, passed, interval: (low, high), chance: Some(chance), in_order: Some(in_order) }
+    }
+}
+
+fn series(columns: &[Column]) -> [Series<'static>; 3] {
+    let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
+    let measured = |column: &Column| {
+        let rate = column.passed as f64 / column.runs as f64;
+        (column.runs > 0).then_some(Point { rate, interval: Some(column.interval) })
+    };
+    [
+        Series {
+            name: "passed, with 95 % interval",
+            look: Look::Measured,
+            points: columns.iter().map(measured).collect(),
+        },
+        Series {
+            name: "chance: a random order",
+            look: Look::Chance,
+            points: columns.iter().map(|column| baseline(column.chance)).collect(),
+        },
+        Series {
+            name: "order of mention",
+            look: Look::InOrder,
+            points: columns.iter().map(|column| baseline(column.in_order)).collect(),
+        },
+    ]
+}
+
+/// Success by number of actions.
+pub(super) fn by_actions(report: &LimitReport) -> Markup {
+    if report.levels.is_empty() {
+        return Markup::default();
+    }
+    let columns: Vec<Column> = report.levels.iter().map(Column::from).collect();
+    let chart = Chart {
+        id: "chart-actions",
+        title: "Success rate by number of actions, with 95 % intervals. The table has the same figures.",
+        axis: "actions in the case; dashed: the threshold",
+        labels: report.levels.iter().map(|level| level.actions.to_string()).collect(),
+        unit: "actions",
+        threshold: Some(report.plan.threshold),
+    };
+    html! {
+        section aria-labelledby="by-actions" {
+            h2 #by-actions { "Success by number of actions" }
+            p.intro {
+                "With Wilson's 95 % intervals. "
+                @if report.plan.early_stop {
+                    "A number of actions is left as soon as an interval that holds at every look (the last column) lies on \
+                     one side of the threshold."
+                } @else { "All cases of a number of actions are run." }
+            }
+            div.beside {
+                (success(&chart, &series(&columns)))
+                (levels_table(report))
+            }
+        }
+    }
+}
+
+fn levels_table(report: &LimitReport) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
+            table {
+                thead {
+                    tr {
+                        @for name in ["Actions", "Runs", "Passed", "Rate", "Chance", "Order of mention", "Threshold"] {
+                            th scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody {
+                    @for level in &report.levels {
+                        tr {
+                            th scope="row" { (level.actions) }
+                            td { (count(level.runs)) " of " (count(level.planned.into())) }
+                            td { (count(level.passed)) }
+                            td {
+                                (or_dash(level.rate)) " "
+                                span.interval { (percent_range(level.low, level.high)) }
+                            }
+                            td { (or_dash(level.chance)) }
+                            td { (or_dash(level.in_order)) }
+                            td {
+                                (level.side.as_str().replace('_', " ")) " "
+                                @if report.plan.early_stop {
+                                    span.interval { (percent_range(level.sequential_low, level.sequential_high)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Success by bits of constraint.
+pub(super) fn by_bits(report: &LimitReport) -> Markup {
+    if report.by_bits.is_empty() {
+        return Markup::default();
+    }
+    let columns: Vec<Column> = report.by_bits.iter().map(Column::from).collect();
+    let labels: Vec<String> =
+        report.by_bits.iter().map(|column| format!("{}–{}", column.bits_from, column.bits_to)).collect();
+    let chart = Chart {
+        id: "chart-bits",
+        title: "Success rate by difficulty in bits, with 95 % intervals. The table has the same figures.",
+        axis: "difficulty in bits",
+        labels: labels.clone(),
+        unit: "bits",
+        threshold: Some(report.plan.threshold),
+    };
+    html! {
+        section aria-labelledby="by-bits" {
+            h2 #by-bits { "Success by difficulty" }
+            p.intro {
+                "The difficulty of a case is log2(n! / correct plans): how many bits of the order its text determines."
+            }
+            div.beside {
+                (success(&chart, &series(&columns)))
+                div.scroll tabindex="0" role="region" aria-label="Table of success by difficulty" {
+                    table {
+                        thead {
+                            tr {
+                                @for name in ["Bits", "Runs", "Passed", "Rate", "Chance", "Order of mention"] {
+                                    th scope="col" { (name) }
+                                }
+                            }
+                        }
+                        tbody {
+                            @for (column, label) in report.by_bits.iter().zip(&labels) {
+                                tr {
+                                    th scope="row" { (label) }
+                                    td { (count(column.runs)) }
+                                    td { (count(column.passed)) }
+                                    td {
+                                        (or_dash(Some(column.passed as f64 / column.runs as f64))) " "
+                                        span.interval { (percent_range(column.low, column.high)) }
+                                    }
+                                    td { (or_dash(Some(column.chance))) }
+                                    td { (or_dash(Some(column.in_order))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Tables in the shape of those of the paper, and the paper's own figures beside them.
+//!
+//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2, 3 and 6, figures 8 and 9). They are about other
+//! models, other cases and other prompts than any campaign of ours, so they stand in a block of their own and are in no row
+//! with ours. Tables 4, 5 and 7 are about root causes; a campaign without dissected failures has none.
+
+use std::collections::BTreeMap;
+
+use planproof_bench::{Rate, Report};
+use planproof_synth::Class;
+use serde::Serialize;
+
+/// Schema name of the tables.
+pub const TABLES_SCHEMA: &str = "planproof/tables/v1";
+
+/// The classes of table 3, in its order.
+const CLASSES: [Class; 4] = [Class::Timeout, Class::ActError, Class::ActionLost, Class::OrderError];
+
+/// A campaign that is to be in the tables.
+#[derive(Debug, Clone, Copy)]
+pub struct TabledCampaign<'a> {
+    /// Its id in the run store.
+    pub id: &'a str,
+    /// It is of the time form.
+    pub is_time_form: bool,
+    /// The campaign summed up.
+    pub report: &'a Report,
+    /// The same of the cases within the agent's capability limit, where that is known: the paper's tables of classes are
+    /// about those alone.
+    pub within_limit: Option<(u32, &'a Report)>,
+}
+
+/// Tables v1, as they are written.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tables {
+    schema: &'static str,
+    /// Table 2: errors and times.
+    pub errors: Vec<ErrorRow>,
+    /// Tables 3 (basic form) and 6 (time form): failures by class.
+    pub classes: Vec<ClassRow>,
+    /// What the paper reports.
+    pub published: Published,
+}
+
+/// A row of table 2.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ErrorRow {
+    /// The campaign's id.
+    pub campaign: String,
+    /// The agent, as on the command line.
+    pub agent: String,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// The model is one of our simulations: the row says nothing of any real model.
+    pub simulated: bool,
+    /// The cases are of the time form.
+    pub time: bool,
+    /// Runs that came to an end.
+    pub generated: u64,
+    /// Runs that failed.
+    pub errors: u64,
+    /// Error rate over scored runs with its 95 % interval; null without scored runs.
+    pub rate: Option<Rate>,
+    /// Calls of the solver during synthesis.
+    pub solver_calls: u64,
+    /// Seconds in it.
+    pub solver_seconds: f64,
+    /// Seconds of synthesis.
+    pub synthesis_seconds: f64,
+    /// Seconds that the agent took.
+    pub agent_seconds: f64,
+}
+
+/// A row of table 3 or 6.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassRow {
+    /// The campaign's id.
+    pub campaign: String,
+    /// The agent, as on the command line.
+    pub agent: String,
+    /// The model is one of our simulations.
+    pub simulated: bool,
+    /// The cases are of the time form: the row belongs to table 6.
+    pub time: bool,
+    /// The capability limit within which failures were counted; null where all of the campaign's were.
+    pub within: Option<u32>,
+    /// Failures that were counted.
+    pub failures: u64,
+    /// Failures by class. Those that the paper does not have are `other`.
+    pub classes: BTreeMap<&'static str, u64>,
+}
+
+/// What the paper reports, in its own words for models and agents.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Published {
+    /// Where it stands.
+    pub source: &'static str,
+    /// Table 2.
+    pub errors: [PublishedErrors; 6],
+    /// Table 3: shares of Timeout, Act Error, Action Lost and Order Error, in per cent.
+    pub classes: [(&'static str, &'static str, [f64; 4]); 6],
+    /// Table 6: the same and Parameter Error; null where the agent solved nothing.
+    pub time_classes: [(&'static str, &'static str, Option<[f64; 5]>); 6],
+    /// Figures 8 and 9: the limit of each model, as the text says.
+    pub limits: [(&'static str, &'static str, &'static str); 4],
+}
+
+/// A row of the paper's table 2.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PublishedErrors {
+    /// The model.
+    pub model: &'static str,
+    /// The agent.
+    pub agent: &'static str,
+    /// Cases.
+    pub generated: u64,
+    /// Those with an error.
+    pub errors: u64,
+    /// Calls of Z3.
+    pub solver_calls: u64,
+    /// Minutes and seconds of Z3, of synthesis and of the agent.
+    pub times: [&'static str; 3],
+}
+
+impl Published {
+    /// The figures of the paper.
+    pub const PDOCTOR: Self = Self {
+        source: "PDoctor, arXiv 2404.17833",
+        errors: [
+            PublishedErrors::new(
+                "GPT-3.5",
+                "ReAct",
+                [843, 519, 99_972],
+                ["00:24.96", "00:59.13", "58:00.86"],
+            ),
+            PublishedErrors::new("GPT-3.5", "OT", [1168, 635, 133_008], ["00:34.30", "01:20.49", "57:11.94"]),
+            PublishedErrors::new("GPT-3.5", "OA", [327, 179, 36_694], ["00:09.67", "00:22.52", "59:22.24"]),
+            PublishedErrors::new("GPT-4", "ReAct", [160, 47, 19_726], ["00:05.03", "00:11.73", "59:54.44"]),
+            PublishedErrors::new("GPT-4", "OT", [144, 32, 16_253], ["00:04.13", "00:09.66", "59:40.41"]),
+            PublishedErrors::new("GPT-4", "OA", [111, 40, 12_775], ["00:03.38", "00:07.75", "59:54.25"]),
+        ],
+        classes: [
+            ("GPT-3.5", "ReAct", [0.0, 1.03, 8.25, 90.72]),
+            ("GPT-3.5", "OT", [0.0, 0.0, 0.46, 99.54]),
+            ("GPT-3.5", "OA", [0.0, 0.8, 0.4, 98.8]),
+            ("GPT-4", "ReAct", [0.0, 1.27, 0.0, 98.73]),
+            ("GPT-4", "OT", [0.0, 1.12, 0.0, 98.88]),
+            ("GPT-4", "OA", [0.0, 1.61, 0.13, 98.26]),
+        ],
+        time_classes: [
+            ("GPT-3.5", "ReAct", None),
+            ("GPT-3.5", "OT", Some([0.0, 7.14, 0.0, 28.57, 64.29])),
+            ("GPT-3.5", "OA", Some([0.0, 0.0, 0.0, 50.0, 50.0])),
+            ("GPT-4", "ReAct", Some([0.0, 64.44, 0.0, 33.33, 2.22])),
+            ("GPT-4", "OT", Some([0.0, 3.77, 2.83, 66.04, 27.36])),
+            ("GPT-4", "OA", Some([0.0, 0.74, 1.12, 64.31, 33.83])),
+        ],
+        limits: [
+            ("basic", "GPT-3.5", "4"),
+            ("basic", "GPT-4", "8"),
+            ("time", "GPT-3.5", "below 3"),
+            ("time", "GPT-4", "5, with a sharp decline above 4"),
+        ],
+    };
+}
+
+impl PublishedErrors {
+    const fn new(
+        model: &'static str,
+        agent: &'static str,
+        [generated, errors, solver_calls]: [u64; 3],
+        times: [&'static str; 3],
+    ) -> Self {
+        Self { model, agent, generated, errors, solver_calls, times }
+    }
+}
+
+impl Tables {
+    /// The tables of these campaigns.
+    pub fn new(campaigns: &[TabledCampaign<'_>]) -> Self {
+        Self {
+            schema: TABLES_SCHEMA,
+            errors: campaigns.iter().map(ErrorRow::of).collect(),
+            classes: campaigns.iter().map(ClassRow::of).collect(),
+            published: Published::PDOCTOR,
+        }
+    }
+
+    /// The rows of table 3, or of table 6.
+    pub fn classes_of(&self, is_time_form: bool) -> impl Iterator<Item = &ClassRow> {
+        self.classes.iter().filter(move |row| row.time == is_time_form)
+    }
+}
+
+impl ErrorRow {
+    fn of(campaign: &TabledCampaign<'_>) -> Self {
+        let report = campaign.report;
+        Self {
+            campaign: campaign.id.to_owned(),
+            agent: report.agent.clone(),
+            model: report.model.clone(),
+            simulated: report.simulated,
+            time: campaign.is_time_form,
+            generated: report.runs,
+            errors: report.failed,
+            rate: report.success().map(|Rate { rate, low, high }| Rate {
+                rate: 1.0 - rate,
+                low: 1.0 - high,
+                high: 1.0 - low,
+            }),
+            solver_calls: report.solver.calls,
+            solver_seconds: report.solver.seconds,
+            synthesis_seconds: report.synthesis_seconds,
+            agent_seconds: report.agent_seconds,
+        }
+    }
+}
+
+impl ClassRow {
+    /// The classes of table 3 and, in the time form, parameter errors; then all others together.
+    fn of(campaign: &TabledCampaign<'_>) -> Self {
+        let report = campaign.within_limit.map_or(campaign.report, |(_, within)| within);
+        let parameter_error = campaign.is_time_form.then_some(Class::ParameterError);
+        let count = |class: Class| report.classes.get(class.as_str()).copied().unwrap_or(0);
+        let named: Vec<Class> = CLASSES.into_iter().chain(parameter_error).collect();
+        let mut classes: BTreeMap<&'static str, u64> =
+            named.iter().map(|class| (class.as_str(), count(*class))).collect();
+        classes.insert("other", report.failed - classes.values().sum::<u64>());
+        Self {
+            campaign: campaign.id.to_owned(),
+            agent: report.agent.clone(),
+            simulated: report.simulated,
+            time: campaign.is_time_form,
+            within: campaign.within_limit.map(|(limit, _)| limit),
+            failures: report.failed,
+            classes,
+        }
+    }
+
+    /// The shares of all failures in per cent, in the order of the paper's columns, then the others; `None` without
+    /// failures.
+    pub fn shares(&self) -> Option<Vec<f64>> {
+        let parameter_error = self.time.then_some(Class::ParameterError.as_str());
+        let names = CLASSES.map(Class::as_str).into_iter().chain(parameter_error).chain(["other"]);
+        let share = |name| self.classes.get(name).copied().unwrap_or(0) as f64 / self.failures as f64 * 100.0;
+        (self.failures > 0).then(|| names.map(share).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paper's figures against each other: rates as it prints them, shares that add up.
+    #[test]
+    fn the_published_figures_agree_with_each_other() {
+        let printed = [61.57, 54.37, 54.74, 29.38, 22.22, 36.04];
+        for (row, printed) in Published::PDOCTOR.errors.iter().zip(printed) {
+            let rate = row.errors as f64 / row.generated as f64 * 100.0;
+            assert!((rate - printed).abs() < 0.0051, "{row:?}: {rate}");
+        }
+        for (_, agent, shares) in Published::PDOCTOR.classes {
+            assert!((shares.iter().sum::<f64>() - 100.0).abs() < 0.011, "{agent}");
+        }
+        for (_, agent, shares) in Published::PDOCTOR.time_classes {
+            assert!(
+                shares.is_none_or(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 0.011),
+                "{agent}"
+            );
+        }
+    }
+}
