@@ -2,6 +2,7 @@
 
 mod campaign;
 mod limit;
+mod monitored;
 mod repeats;
 mod report;
 mod sim;
