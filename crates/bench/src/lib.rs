@@ -5,11 +5,13 @@
 //! real model.
 
 mod campaign;
+mod dissect;
 mod findings;
 mod guard;
 pub mod learning;
 mod limit;
 mod metrics;
+mod monitored;
 mod repeats;
 mod report;
 mod sequential;
@@ -19,6 +21,11 @@ mod summary;
 pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
 };
+pub use dissect::{
+    Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
+    DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,
+    TopicErrors, Trial, TrialRecord, pick_errors,
+};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use guard::{RightCall, Standing};
 pub use limit::{
@@ -26,9 +33,10 @@ pub use limit::{
     LimitStep, Side,
 };
 pub use metrics::{Interval, wilson};
+pub use monitored::MonitorUse;
 pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sequential::confidence_sequence;
-pub use sim::{SimKind, SimModel};
+pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

@@ -58,6 +58,7 @@ async fn nothing_wrong_is_executed() {
                 SimKind::Forgetful => assert!(after > before && after < cases.len(), "{before} {after}"),
                 SimKind::Clumsy => assert!(after >= before, "{before} {after}"),
                 SimKind::Endless => assert_eq!(after, 0),
+                SimKind::Planted(_) => assert_eq!(after, cases.len()),
             }
             if kind == SimKind::Careless {
                 assert!(before < cases.len() && held_back >= cases.len() - before, "{before} {held_back}");

@@ -1,8 +1,10 @@
 //! Tests of campaigns, simulated models and reports, through the public interface.
 
 mod campaign;
+mod dissect;
 mod guard;
 mod limit;
+mod monitored;
 mod repeats;
 mod report;
 mod sim;

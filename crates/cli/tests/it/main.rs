@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod behaviours;
 mod budgets;
 mod campaigns;
 mod cases;
@@ -10,6 +11,7 @@ mod completions;
 mod config;
 mod crash;
 mod demo;
+mod dissect;
 mod external;
 mod guard;
 mod init;
