@@ -5,6 +5,7 @@
 //! real model.
 
 mod campaign;
+mod dissect;
 mod findings;
 mod limit;
 mod metrics;
@@ -18,6 +19,11 @@ mod summary;
 pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
 };
+pub use dissect::{
+    Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
+    DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,
+    TopicErrors, Trial, TrialRecord, pick_errors,
+};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
@@ -29,5 +35,5 @@ pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sequential::confidence_sequence;
-pub use sim::{SimKind, SimModel};
+pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

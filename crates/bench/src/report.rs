@@ -7,7 +7,7 @@ use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
 use crate::repeats::{CaseRuns, Rate, Repeated, success_rate};
-use crate::{CaseSummary, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
+use crate::{CaseSummary, DissectionReport, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -120,6 +120,8 @@ pub struct Report {
     /// Models that refused a temperature and so were asked without one: their answers vary more from campaign to campaign.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
+    /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
+    pub dissection: Option<DissectionReport>,
 }
 
 /// Success at one number of actions.
@@ -212,6 +214,7 @@ impl Report {
             cost: input.cost,
             cost_is_estimate: false,
             without_temperature: Vec::new(),
+            dissection: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {

@@ -11,6 +11,7 @@
 //! agents ask for summaries, judgements, and answers from evidence.
 
 mod day;
+mod planted;
 mod script;
 mod text;
 
@@ -25,6 +26,7 @@ use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::Map;
 
+pub use planted::Fault;
 use script::{Script, Slip, Step};
 use text::{TOKEN_BYTES, TextReply};
 
@@ -63,10 +65,12 @@ pub enum SimKind {
     /// Plans rightly and then repeats its last call for ever; in the time form it clears the day, for ever. Where the text
     /// form lets it write on, its replies end at a limit.
     Endless,
+    /// One planted fault, and nothing else: for the dissection of errors.
+    Planted(Fault),
 }
 
 impl SimKind {
-    /// All kinds.
+    /// All kinds but those with a planted fault.
     pub const ALL: [Self; 6] =
         [Self::Perfect, Self::InOrder, Self::Forgetful, Self::Careless, Self::Clumsy, Self::Endless];
 
@@ -79,12 +83,14 @@ impl SimKind {
             Self::Careless => "careless",
             Self::Clumsy => "clumsy",
             Self::Endless => "endless",
+            Self::Planted(fault) => fault.as_str(),
         }
     }
 
     /// The kind of that name.
     pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+        let planted = Fault::ALL.into_iter().map(Self::Planted);
+        Self::ALL.into_iter().chain(planted).find(|kind| kind.as_str() == name)
     }
 
     /// Chance of one mistake with `actions` actions; see the kinds. What a mistake is depends on the kind.
@@ -94,7 +100,7 @@ impl SimKind {
             Self::Forgetful => (0.03 * more).min(0.5),
             Self::Careless => (0.05 * more).min(0.6),
             Self::Clumsy => (0.05 * more).min(0.5),
-            Self::Perfect | Self::InOrder | Self::Endless => 0.0,
+            Self::Perfect | Self::InOrder | Self::Endless | Self::Planted(_) => 0.0,
         }
     }
 }

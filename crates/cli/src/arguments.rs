@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use planproof_bench::{DissectOptions, TRIALS_MAX};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_synth::{Day, Options, TimeOptions};
 use planproof_trace::TimeOfDay;
@@ -349,6 +350,9 @@ const RUNNING: [&str; 8] = [
     "allow_distractors",
 ];
 
+/// Options that say whether and how failures are dissected; a recording knows it by itself.
+const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
+
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 
@@ -376,6 +380,48 @@ pub(crate) struct BudgetArguments {
     pub(crate) prices: Option<PathBuf>,
 }
 
+/// Whether the cause of each failure is looked for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DissectArguments {
+    /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
+    /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
+    #[arg(long)]
+    pub(crate) dissect: bool,
+    /// Variants of each kind for each failure; by default 5.
+    #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_k: Option<u32>,
+    /// Reruns of each failed case before anything is changed; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_reruns: Option<u32>,
+    /// Most failures that are dissected, drawn by the seed; by default all.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
+    pub(crate) dissect_max: Option<u32>,
+    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
+    /// that fails.
+    #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
+    pub(crate) compat: Option<DissectCompat>,
+}
+
+/// Whom dissection follows where it departs from the published algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DissectCompat {
+    /// The published algorithm.
+    Original,
+}
+
+impl DissectArguments {
+    /// How failures are dissected; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<DissectOptions> {
+        let default = DissectOptions::default();
+        self.dissect.then(|| DissectOptions {
+            variants: self.dissect_k.unwrap_or(default.variants),
+            reruns: self.dissect_reruns.unwrap_or(default.reruns),
+            errors_max: self.dissect_max,
+            original: self.compat == Some(DissectCompat::Original),
+        })
+    }
+}
+
 /// What becomes of the model's answers, and where they come from.
 #[derive(Debug, Default, Args)]
 pub(crate) struct RecordingArguments {
@@ -397,6 +443,7 @@ pub(crate) struct RecordingArguments {
         value_parser = file(),
         conflicts_with_all = DRAWING,
         conflicts_with_all = RUNNING,
+        conflicts_with_all = DISSECTING,
         conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
     )]
     pub(crate) replay: Option<PathBuf>,
@@ -499,6 +546,8 @@ pub(crate) struct TestArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) judge: JudgeArguments,
+    #[command(flatten)]
+    pub(crate) dissect: DissectArguments,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,

@@ -1,5 +1,6 @@
 //! What people read: the report table, findings with marked words, transcripts.
 
+mod dissection;
 mod explanation;
 
 use std::fmt::Write as _;
@@ -9,6 +10,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 use planproof_bench::{Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_synth::Source;
 
+use dissection::dissection;
 pub(crate) use explanation::explanation;
 
 /// How marked words are shown.
@@ -93,6 +95,9 @@ pub(crate) fn report(report: &Report) -> String {
             "\nUnscored: {} runs say nothing of the agent, because something else failed.",
             report.unscored
         );
+    }
+    if let Some(found) = &report.dissection {
+        let _ = writeln!(out, "\n{}", dissection(found));
     }
     out
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
-use planproof_bench::{AgentUnderTest, SimKind, SimModel};
+use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -162,7 +162,8 @@ impl<'a> ModelName<'a> {
     fn parse(name: &'a str) -> Result<Self, Failure> {
         match name.split_once('/') {
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
-                let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).collect();
+                let planted = Fault::ALL.into_iter().map(Fault::as_str);
+                let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).chain(planted).collect();
                 Failure::usage(format!(
                     "there is no simulated model \"{sim}\"; there are {}",
                     known.join(", ")

@@ -4,18 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, CaseSummary, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput,
-    pick_smallest,
+    Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
+    RunSummary, SummaryInput, pick_errors, pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
 use planproof_synth::file::read_case;
-use planproof_synth::{Case, Unscored};
+use planproof_synth::{Case, Mutator, TopicBank, Unscored, Wordings};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
 use crate::arguments::{STORE_DEFAULT, StoreArguments};
-use crate::commands::test::StoredOptions;
+use crate::commands::test::{StoredOptions, read_trials};
 use crate::config;
 use crate::failure::Failure;
 
@@ -26,6 +26,8 @@ pub(crate) struct Stored {
     pub(crate) options: StoredOptions,
     /// The finished runs, judged again from their traces.
     pub(crate) outcomes: Vec<Outcome>,
+    /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
+    pub(crate) dissection: Option<(String, Dissection)>,
 }
 
 /// The figures of a campaign, of which neither cases nor traces were read.
@@ -52,7 +54,28 @@ pub(crate) struct StoredTraces<'a> {
 
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
-        let campaign = find(store, name)?;
+        let mut stored = Self::load_runs(store, find(store, name)?)?;
+        if let Some(trials) = store.derived(&stored.campaign.id)? {
+            stored.dissection = Some(stored.load_dissection(store, trials)?);
+        }
+        Ok(stored)
+    }
+
+    /// The dissection of its failures, whose trials are that campaign.
+    fn load_dissection(&self, store: &Store, trials: Campaign) -> Result<(String, Dissection), Failure> {
+        let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, trials)?;
+        let wrong = || damaged(&campaign, "its cases are no trials of a dissection");
+        let origins = store.origins(&campaign.id)?;
+        let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
+        let how = options.dissect.ok_or_else(wrong)?;
+        let errors = pick_errors(&self.outcomes, &how, self.options.seed());
+        let mutator = Mutator::new(Wordings::shipped(), TopicBank::shipped());
+        let dissection =
+            Dissection::of_trials(&self.cases, &errors, how, self.options.seed(), mutator, records);
+        Ok((campaign.id, dissection))
+    }
+
+    fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
         let options = options(&campaign)?;
         let mut cases = Vec::new();
         for row in store.cases(&campaign.id)? {
@@ -70,7 +93,7 @@ impl Stored {
             })?;
             outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
         }
-        Ok(Self { campaign, cases, options, outcomes })
+        Ok(Self { campaign, cases, options, outcomes, dissection: None })
     }
 
     /// The campaign summed up.
@@ -87,7 +110,12 @@ impl Stored {
             cost: self.options.cost(&self.campaign.progress),
             ended_by: self.campaign.progress.ended_by.as_deref(),
         });
-        self.options.completed(report, &self.campaign.progress)
+        let mut report = self.options.completed(report, &self.campaign.progress);
+        report.dissection = self
+            .dissection
+            .as_ref()
+            .map(|(id, dissection)| DissectionReport::new(id, dissection, &self.cases, &self.outcomes));
+        report
     }
 
     /// The campaign as reports take it. `store_option` names its run store on a command line.
@@ -120,6 +148,10 @@ impl Stored {
 impl Summaries {
     /// Reads them; `None` where there is not one of every case and every finished run.
     pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
+        // What a dissection shows is not in the summaries.
+        if store.derived(&campaign.id)?.is_some() {
+            return Ok(None);
+        }
         let mut cases = Vec::new();
         for row in store.case_summaries(&campaign.id)? {
             let Some(summary) = row?.summary.as_deref().and_then(CaseSummary::from_json) else {

@@ -7,6 +7,7 @@
 //! [`Undecided`] is an answer of its own.
 
 mod count;
+mod equivalence;
 mod problem;
 mod repair;
 mod search;

@@ -9,6 +9,7 @@ mod agents;
 mod cases;
 mod chart;
 mod comparison;
+mod dissection;
 mod events;
 mod failures;
 mod limit;
@@ -73,6 +74,9 @@ pub fn write(
         (summary::by_actions(report))
         (summary::classes_and_flags(report))
     })?;
+    if let Some(found) = &report.dissection {
+        dissection::write(found, limits, &mut page)?;
+    }
     failures::write(campaign, limits, &mut page)?;
     page.write(&html! {
         (failures::unscored(campaign))

@@ -19,6 +19,7 @@
 //! texts this crate does not look into. A summary is what figures need of a case or of a run; summaries lie together, so
 //! that those of a hundred thousand runs are read in a fraction of a second.
 
+mod derived;
 mod error;
 mod progress;
 mod read;
@@ -27,6 +28,7 @@ mod schema;
 mod store;
 mod writer;
 
+pub use derived::DerivedCase;
 pub use error::StoreError;
 pub use progress::{Progress, Spent};
 pub use read::{Campaign, CaseRow, CaseSummaryRow, RunRow, RunState, RunSummaryRow, Unit};

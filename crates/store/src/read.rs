@@ -5,7 +5,7 @@ use std::io::Write;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
-use crate::schema::SUMMARY_VERSION;
+use crate::schema::{PARENT_VERSION, SUMMARY_VERSION};
 use crate::{Progress, RunId, Spent, Store, StoreError};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
@@ -172,13 +172,13 @@ const OLD_RUN_SUMMARIES: &str = "
     ORDER BY ordinal, repeat LIMIT ?4";
 
 impl Store {
-    /// All campaigns, the newest first. Takes time in proportion to the number of runs, but reads an index only, no
+    /// All campaigns that were asked for, the newest first; not those that others led to. Takes time in proportion to the number of runs, but reads an index only, no
     /// events and no verdicts.
     ///
     /// # Errors
     /// The errors of reading.
     pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
-        self.select_campaigns("ORDER BY created_ms DESC, key DESC", &[])
+        self.select_campaigns(&format!("WHERE {} ORDER BY created_ms DESC, key DESC", self.asked_for()), &[])
     }
 
     /// The campaign of that id, or whose id alone begins like that, or, for `last`, the newest.
@@ -189,10 +189,12 @@ impl Store {
         let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
         let mut found = find("WHERE id = ?1", &[&name])?;
         if found.is_empty() && name == "last" {
-            found = find("ORDER BY created_ms DESC, key DESC LIMIT 1", &[])?;
+            let newest = format!("WHERE {} ORDER BY created_ms DESC, key DESC LIMIT 1", self.asked_for());
+            found = find(&newest, &[])?;
         } else if found.is_empty() && !name.is_empty() {
-            found =
-                find("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", &[&name, &MATCHES_MAX])?;
+            let clause =
+                format!("WHERE {} AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", self.asked_for());
+            found = find(&clause, &[&name, &MATCHES_MAX])?;
         }
         if found.len() > 1 {
             let matches = found.into_iter().map(|campaign| campaign.id).collect();
@@ -406,13 +408,22 @@ impl Store {
         Ok(traces)
     }
 
-    fn select_campaigns(&self, clause: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Campaign>, StoreError> {
+    /// The condition of a campaign that no other one led to.
+    fn asked_for(&self) -> &'static str {
+        if self.version < PARENT_VERSION { "TRUE" } else { "parent IS NULL" }
+    }
+
+    pub(crate) fn select_campaigns(
+        &self,
+        clause: &str,
+        parameters: &[&dyn ToSql],
+    ) -> Result<Vec<Campaign>, StoreError> {
         let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
         self.select(&format!("{CAMPAIGN} {progress} FROM campaign {clause}"), parameters, campaign_row)
     }
 
     /// Key, cases and repeats of a campaign.
-    fn find(&self, campaign: &str) -> Result<(i64, u32, u32), StoreError> {
+    pub(crate) fn find(&self, campaign: &str) -> Result<(i64, u32, u32), StoreError> {
         self.connection
             .prepare_cached("SELECT key, cases, repeats FROM campaign WHERE id = ?1")
             .and_then(|mut statement| {
@@ -422,7 +433,7 @@ impl Store {
             .ok_or_else(|| StoreError::UnknownCampaign { name: campaign.to_owned() })
     }
 
-    fn select<T>(
+    pub(crate) fn select<T>(
         &self,
         sql: &str,
         parameters: &[&dyn ToSql],

@@ -26,10 +26,14 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/1.sql")),
     M::up(include_str!("schema/2.sql")),
     M::up(include_str!("schema/3.sql")),
+    M::up(include_str!("schema/4.sql")),
 ];
 
 /// The version from which on cases and runs have summaries.
 pub(crate) const SUMMARY_VERSION: i64 = 3;
+
+/// The version from which on campaigns can lead to others.
+pub(crate) const PARENT_VERSION: i64 = 4;
 
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

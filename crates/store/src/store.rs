@@ -122,11 +122,14 @@ impl Store {
         campaign: &NewCampaign<'_>,
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> Result<(), StoreError> {
-        if !self.is_writable {
-            return Err(StoreError::ReadOnly { path: self.place.path.clone() });
-        }
+        self.must_be_writable()?;
         let created = self.insert_campaign(campaign, cases).map_err(|error| self.place.error(error))?;
         if created { Ok(()) } else { Err(StoreError::CampaignExists { id: campaign.id.to_owned() }) }
+    }
+
+    pub(crate) fn must_be_writable(&self) -> Result<(), StoreError> {
+        let path = || self.place.path.clone();
+        if self.is_writable { Ok(()) } else { Err(StoreError::ReadOnly { path: path() }) }
     }
 
     fn insert_campaign(
@@ -176,9 +179,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::ReadOnly`], and the errors of [`open`](Self::open).
     pub fn writer(&self) -> Result<Writer, StoreError> {
-        if !self.is_writable {
-            return Err(StoreError::ReadOnly { path: self.place.path.clone() });
-        }
+        self.must_be_writable()?;
         if let Some(writer) = self.writer.get() {
             return Ok(writer.clone());
         }

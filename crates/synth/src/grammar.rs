@@ -35,7 +35,7 @@ pub const RELATIVE_DEPTH_MAX: u8 = 3;
 pub const SUB_SENTENCES_MAX: usize = 8;
 
 /// Where the subject's actions lie against the object's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     /// The subject (or first clause) happens before the object (or second clause): `<`.
     Before,
@@ -212,6 +212,42 @@ pub(crate) const JOINER_WORDS: [&str; 5] = ["and", "but", "yet", "while", "where
 /// most sentences that are drawn are taken off its end again, and then leave its memory to the next.
 pub(crate) type Sentences = Vec<(Joiner, SubSentence)>;
 
+/// Whose wordings a terminal draws from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Group {
+    /// `VP<` or `VP>`.
+    Verb(Direction),
+    /// `VP0`.
+    Neutral,
+    /// `P<` or `P>`.
+    Preposition(Direction),
+    /// `SC<` or `SC>`.
+    Conjunction(Direction),
+    /// `VPend` or `VPstart`.
+    ClockVerb(Direction),
+    /// `VPb`.
+    Boundary(Direction),
+    /// Between `VPb` and a clock time.
+    ClockPreposition(Direction),
+    /// In front of a clock time at the head of its clause.
+    ClockFront(Direction),
+    /// The conjunction of `j`.
+    Joiner,
+}
+
+/// Calls `visit` for the wording of each terminal, which it may change.
+pub(crate) fn each_wording(
+    sentences: &mut [(Joiner, SubSentence)],
+    visit: &mut impl FnMut(Group, &mut WordingIndex),
+) {
+    for (joiner, sub_sentence) in sentences {
+        if let Joiner::Comma(word) = joiner {
+            visit(Group::Joiner, word);
+        }
+        sub_sentence.each_wording(visit);
+    }
+}
+
 /// Bounds of one sub-sentence's expansion.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
@@ -281,6 +317,19 @@ impl NounPhrase {
     }
 }
 
+impl NounPhrase {
+    fn each_wording(&mut self, visit: &mut impl FnMut(Group, &mut WordingIndex)) {
+        match self.relative.as_deref_mut() {
+            Some(Relative::Ordered { direction, link, object }) => {
+                link.each_wording(*direction, visit);
+                object.each_wording(visit);
+            }
+            Some(Relative::Bounded(bound)) => bound.each_wording(false, visit),
+            None => {}
+        }
+    }
+}
+
 impl Relative {
     fn draw(draw: &mut Draw, words: &Wordings, choice: &mut ActionChoice, shape: Shape) -> Option<Self> {
         let direction = direction(draw);
@@ -312,21 +361,33 @@ impl ClockBound {
             Direction::After => Bound::StartsFrom(self.minute),
         }
     }
+
+    fn each_wording(&mut self, fronted: bool, visit: &mut impl FnMut(Group, &mut WordingIndex)) {
+        let direction = self.direction;
+        match &mut self.link {
+            ClockLink::Verb { verb } => visit(Group::ClockVerb(direction), verb),
+            ClockLink::Adverbial { boundary, preposition } => {
+                visit(Group::Boundary(direction), boundary);
+                let group = if fronted { Group::ClockFront } else { Group::ClockPreposition };
+                visit(group(direction), preposition);
+            }
+        }
+    }
 }
 
 impl ClockLink {
-    fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+    pub(crate) fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
         Self::Verb { verb: draw.place(words.clock_verbs(direction).len()) as u8 }
     }
 
-    fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+    pub(crate) fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
         Self::Adverbial {
             boundary: draw.place(words.boundaries(direction).len()) as u8,
             preposition: draw.place(words.clock_prepositions(direction).len()) as u8,
         }
     }
 
-    fn fronted(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+    pub(crate) fn fronted(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
         Self::Adverbial {
             boundary: draw.place(words.boundaries(direction).len()) as u8,
             preposition: draw.place(words.clock_fronts(direction).len()) as u8,
@@ -335,11 +396,21 @@ impl ClockLink {
 }
 
 impl Link {
-    fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+    fn each_wording(&mut self, direction: Direction, visit: &mut impl FnMut(Group, &mut WordingIndex)) {
+        match self {
+            Self::Verb { verb } => visit(Group::Verb(direction), verb),
+            Self::Adverbial { neutral, preposition } => {
+                visit(Group::Neutral, neutral);
+                visit(Group::Preposition(direction), preposition);
+            }
+        }
+    }
+
+    pub(crate) fn verb(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
         Self::Verb { verb: draw.place(words.verbs(direction).len()) as u8 }
     }
 
-    fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
+    pub(crate) fn adverbial(draw: &mut Draw, words: &Wordings, direction: Direction) -> Self {
         Self::Adverbial {
             neutral: draw.place(words.neutrals().len()) as u8,
             preposition: draw.place(words.prepositions(direction).len()) as u8,
@@ -436,6 +507,27 @@ impl SubSentence {
         visit(&subject.list, &object.list, direction);
         relatives(subject, visit);
         relatives(object, visit);
+    }
+
+    fn each_wording(&mut self, visit: &mut impl FnMut(Group, &mut WordingIndex)) {
+        match self {
+            Self::Independent { subject, direction, link, object, .. } => {
+                subject.each_wording(visit);
+                link.each_wording(*direction, visit);
+                object.each_wording(visit);
+            }
+            Self::Bounded { subject, bound, fronted } => {
+                subject.each_wording(visit);
+                bound.each_wording(*fronted, visit);
+            }
+            Self::Clauses { main, direction, conjunction, other, .. } => {
+                for clause in [main, other] {
+                    clause.subject.each_wording(visit);
+                    visit(Group::Neutral, &mut clause.neutral);
+                }
+                visit(Group::Conjunction(*direction), conjunction);
+            }
+        }
     }
 
     /// Calls `visit(subject, bound)` for each clock time that the sub-sentence binds actions to.

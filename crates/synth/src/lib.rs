@@ -22,10 +22,12 @@ mod case;
 mod draw;
 mod grammar;
 mod oracle;
+mod recover;
 mod synthesis;
 mod text;
 mod time_form;
 mod topic;
+mod variant;
 mod wording;
 
 pub mod file;
@@ -44,10 +46,11 @@ pub use planproof_constraint::Day;
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };
-pub use text::Source;
+pub use text::{Source, Span};
 pub use time_form::{
     Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
     TimeForm, TimeOptions, clock_time, start_arguments,
 };
 pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
+pub use variant::{Change, Mutation, Mutator, NoVariant, Piece, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

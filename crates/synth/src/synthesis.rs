@@ -536,19 +536,25 @@ fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
     let sites = actions.div_ceil(activities);
     let mut places: Vec<usize> = (0..activities * sites).collect();
     draw.shuffle(&mut places);
-    let text = |place: &usize| {
-        let activity = &topic.activities[place % activities];
-        if sites == 1 {
-            activity.clone()
-        } else {
-            format!("{activity} at site {}", SITES[place / activities])
-        }
-    };
-    places.iter().take(actions).map(text).collect()
+    places.iter().take(actions).map(|place| numbered_text(topic, sites, *place)).collect()
+}
+
+/// All texts that [`draw_texts`] draws from; none where there are not so many sites.
+pub(crate) fn numbered_texts(topic: &Topic, actions: usize) -> Vec<String> {
+    let activities = topic.activities.len();
+    let sites = actions.div_ceil(activities);
+    let places = if sites <= SITES.len() { 0..activities * sites } else { 0..0 };
+    places.map(|place| numbered_text(topic, sites, place)).collect()
+}
+
+fn numbered_text(topic: &Topic, sites: usize, place: usize) -> String {
+    let activities = topic.activities.len();
+    let activity = &topic.activities[place % activities];
+    if sites == 1 { activity.clone() } else { format!("{activity} at site {}", SITES[place / activities]) }
 }
 
 /// One constraint for each distinct pair, in the order of first statement, with all its sources.
-fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
+pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
     let mut place_of = vec![u16::MAX; actions * actions];
     let mut constraints: Vec<StatedConstraint> = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -567,7 +573,7 @@ fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
 
 /// One constraint for each distinct clock time of an action, in the order of first statement, with all its sources. Their
 /// ids go on behind those of `pairs` other constraints.
-fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
+pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
     let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
     for StatedTime { action, bound, source } in times {
         let action = usize::from(*action);
@@ -596,7 +602,7 @@ fn numbered(letter: char, number: usize) -> String {
     id
 }
 
-fn mock_tool(text: &str, name: &str) -> CaseTool {
+pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     CaseTool {
         name: name.to_owned(),
         description: ["Does the task \"", text, "\"."].concat(),
@@ -605,7 +611,7 @@ fn mock_tool(text: &str, name: &str) -> CaseTool {
 }
 
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
-fn query(job: &str, paragraph: &str) -> String {
+pub(crate) fn query(job: &str, paragraph: &str) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     [
         "You work as ",

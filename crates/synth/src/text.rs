@@ -43,12 +43,46 @@ pub(crate) struct Written {
     pub(crate) times: Vec<StatedTime>,
 }
 
+/// Where the text of a terminal stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) fills: Fills,
+    pub(crate) span: Span,
+}
+
+/// What fills a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fills {
+    /// A wording, or a conjunction between sub-sentences.
+    Wording,
+    /// The text of this action.
+    Action(u8),
+}
+
 /// Writes a paragraph.
 pub(crate) fn write_paragraph(
     sentences: &[(Joiner, SubSentence)],
     words: &Wordings,
     texts: &[String],
 ) -> Written {
+    write(sentences, words, texts, None).0
+}
+
+/// Writes a paragraph, and says where the texts of its terminals stand, in the order of the text.
+pub(crate) fn write_with_slots(
+    sentences: &[(Joiner, SubSentence)],
+    words: &Wordings,
+    texts: &[String],
+) -> (Written, Vec<Slot>) {
+    write(sentences, words, texts, Some(Vec::new()))
+}
+
+fn write(
+    sentences: &[(Joiner, SubSentence)],
+    words: &Wordings,
+    texts: &[String],
+    slots: Option<Vec<Slot>>,
+) -> (Written, Vec<Slot>) {
     let mut writer = Writer {
         text: String::with_capacity(sentences.len() * 100),
         characters: 0,
@@ -56,6 +90,7 @@ pub(crate) fn write_paragraph(
         sub_sentence: 0,
         pairs: Vec::with_capacity(sentences.len() * 4),
         times: Vec::new(),
+        slots,
         words,
         texts,
         capital: true,
@@ -66,7 +101,8 @@ pub(crate) fn write_paragraph(
         writer.sub_sentence(sub_sentence);
     }
     writer.full_stop();
-    Written { text: writer.text, pairs: writer.pairs, times: writer.times }
+    let slots = writer.slots.unwrap_or_default();
+    (Written { text: writer.text, pairs: writer.pairs, times: writer.times }, slots)
 }
 
 struct Writer<'a> {
@@ -76,6 +112,8 @@ struct Writer<'a> {
     sub_sentence: u32,
     pairs: Vec<StatedPair>,
     times: Vec<StatedTime>,
+    /// Only where they are asked for: synthesis needs none.
+    slots: Option<Vec<Slot>>,
     words: &'a Wordings,
     texts: &'a [String],
     /// The next word begins a sentence.
@@ -84,11 +122,13 @@ struct Writer<'a> {
     comma_due: bool,
 }
 
-/// A stretch of characters.
-#[derive(Clone, Copy)]
-struct Span {
-    start: u32,
-    end: u32,
+/// A stretch of characters of a paragraph, counted in Unicode scalar values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// First character.
+    pub start: u32,
+    /// One past the last character.
+    pub end: u32,
 }
 
 impl Span {
@@ -127,6 +167,19 @@ impl Writer<'_> {
         Span { start, end: self.characters }
     }
 
+    /// Writes the text of a terminal.
+    fn slot(&mut self, text: &str, fills: Fills) -> Span {
+        let span = self.phrase(text);
+        if let Some(slots) = &mut self.slots {
+            slots.push(Slot { fills, span });
+        }
+        span
+    }
+
+    fn wording(&mut self, text: &str) -> Span {
+        self.slot(text, Fills::Wording)
+    }
+
     /// An English list: "A", "A and B", "A, B, and C".
     fn list(&mut self, list: &ActionList) -> Span {
         let texts = self.texts;
@@ -139,7 +192,7 @@ impl Writer<'_> {
             if place > 0 && place == actions.len() - 1 {
                 self.phrase("and");
             }
-            let here = self.phrase(&texts[usize::from(*action)]);
+            let here = self.slot(&texts[usize::from(*action)], Fills::Action(*action));
             span = Some(span.map_or(here, |before| before.to(here)));
         }
         span.unwrap_or(Span { start: self.characters, end: self.characters })
@@ -196,11 +249,11 @@ impl Writer<'_> {
         let words = self.words;
         match link {
             ClockLink::Verb { verb } => {
-                self.phrase(&words.clock_verbs(direction)[usize::from(verb)][usize::from(plural)]);
+                self.wording(&words.clock_verbs(direction)[usize::from(verb)][usize::from(plural)]);
             }
             ClockLink::Adverbial { boundary, preposition } => {
-                self.phrase(&words.boundaries(direction)[usize::from(boundary)][usize::from(plural)]);
-                self.phrase(&words.clock_prepositions(direction)[usize::from(preposition)]);
+                self.wording(&words.boundaries(direction)[usize::from(boundary)][usize::from(plural)]);
+                self.wording(&words.clock_prepositions(direction)[usize::from(preposition)]);
             }
         }
         self.phrase(&clock_time(minute))
@@ -210,18 +263,18 @@ impl Writer<'_> {
         let words = self.words;
         match link {
             Link::Verb { verb } => {
-                self.phrase(&words.verbs(direction)[usize::from(verb)][usize::from(plural)]);
+                self.wording(&words.verbs(direction)[usize::from(verb)][usize::from(plural)]);
             }
             Link::Adverbial { neutral, preposition } => {
                 self.neutral(neutral, plural);
-                self.phrase(&words.prepositions(direction)[usize::from(preposition)]);
+                self.wording(&words.prepositions(direction)[usize::from(preposition)]);
             }
         }
     }
 
     fn neutral(&mut self, neutral: u8, plural: bool) -> Span {
         let words = self.words;
-        self.phrase(&words.neutrals()[usize::from(neutral)][usize::from(plural)])
+        self.wording(&words.neutrals()[usize::from(neutral)][usize::from(plural)])
     }
 
     fn neutral_clause(&mut self, clause: &NeutralClause) -> Span {
@@ -242,7 +295,7 @@ impl Writer<'_> {
                 let Link::Adverbial { neutral, preposition } = link else {
                     unreachable!("only an adverbial clause is drawn fronted");
                 };
-                let from = self.phrase(&words.prepositions(*direction)[usize::from(*preposition)]);
+                let from = self.wording(&words.prepositions(*direction)[usize::from(*preposition)]);
                 self.noun_phrase(object);
                 self.mark(',');
                 self.noun_phrase(subject);
@@ -259,24 +312,24 @@ impl Writer<'_> {
                     unreachable!("only an adverbial clause is drawn fronted");
                 };
                 let front = &words.clock_fronts(bound.direction)[usize::from(preposition)];
-                let from = self.phrase(front);
+                let from = self.wording(front);
                 self.phrase(&clock_time(bound.minute));
                 self.mark(',');
                 self.noun_phrase(subject);
                 let boundary = &words.boundaries(bound.direction)[usize::from(boundary)];
-                let to = self.phrase(&boundary[usize::from(subject.list.is_plural())]);
+                let to = self.wording(&boundary[usize::from(subject.list.is_plural())]);
                 self.state_bound(&subject.list, bound.bound(), from.to(to));
             }
             SubSentence::Clauses { main, direction, conjunction, other, fronted } => {
                 let conjunction = &words.conjunctions(*direction)[usize::from(*conjunction)];
                 let span = if *fronted {
-                    let from = self.phrase(conjunction);
+                    let from = self.wording(conjunction);
                     self.neutral_clause(other);
                     self.mark(',');
                     from.to(self.neutral_clause(main))
                 } else {
                     let from = self.neutral_clause(main);
-                    self.phrase(conjunction);
+                    self.wording(conjunction);
                     from.to(self.neutral_clause(other))
                 };
                 self.state(&main.subject.list, &other.subject.list, *direction, span);
@@ -299,7 +352,7 @@ impl Writer<'_> {
             }
             Joiner::Comma(word) => {
                 self.mark(',');
-                self.phrase(JOINER_WORDS[usize::from(word)]);
+                self.wording(JOINER_WORDS[usize::from(word)]);
                 self.sub_sentence += 1;
             }
         }

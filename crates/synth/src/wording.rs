@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::grammar::Direction;
+use crate::grammar::{Direction, Group, JOINER_WORDS};
 
 /// Wordings of every terminal. The generator knows a wording's meaning from the group it stands in; the reader
 /// (`crate::read`) has a file of its own for that, written by hand, so that a wording in the wrong group is found.
@@ -145,6 +145,37 @@ impl Wordings {
             conjunction_after: conjunction.after,
             clock,
         })
+    }
+
+    /// How many wordings a terminal has.
+    pub(crate) fn count(&self, group: Group) -> usize {
+        match group {
+            Group::Verb(direction) => self.verbs(direction).len(),
+            Group::Neutral => self.neutral.len(),
+            Group::Preposition(direction) => self.prepositions(direction).len(),
+            Group::Conjunction(direction) => self.conjunctions(direction).len(),
+            Group::ClockVerb(direction) => self.clock_verbs(direction).len(),
+            Group::Boundary(direction) => self.boundaries(direction).len(),
+            Group::ClockPreposition(direction) => self.clock_prepositions(direction).len(),
+            Group::ClockFront(direction) => self.clock_fronts(direction).len(),
+            Group::Joiner => JOINER_WORDS.len(),
+        }
+    }
+
+    /// A wording of a terminal, verbs in the singular.
+    pub(crate) fn text(&self, group: Group, index: u8) -> &str {
+        let index = usize::from(index);
+        match group {
+            Group::Verb(direction) => &self.verbs(direction)[index][0],
+            Group::Neutral => &self.neutral[index][0],
+            Group::Preposition(direction) => &self.prepositions(direction)[index],
+            Group::Conjunction(direction) => &self.conjunctions(direction)[index],
+            Group::ClockVerb(direction) => &self.clock_verbs(direction)[index][0],
+            Group::Boundary(direction) => &self.boundaries(direction)[index][0],
+            Group::ClockPreposition(direction) => &self.clock_prepositions(direction)[index],
+            Group::ClockFront(direction) => &self.clock_fronts(direction)[index],
+            Group::Joiner => JOINER_WORDS[index],
+        }
     }
 
     /// Verb phrases of a direction: singular and plural.

@@ -89,7 +89,7 @@ impl Script {
 
     pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
-        let Some(found) = find_paragraph(request, &texts) else {
+        let Some(found) = find_paragraph(kind, request, &texts, key) else {
             let text = "I find no tasks with an order in this request that my tools could do.";
             return Self::Turns { calls: Box::default(), end: Step::Say(text), free: Box::default() };
         };
@@ -138,8 +138,18 @@ pub(super) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
 }
 
 /// Reads the first block of the user's text that can be read.
-fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
-    let blocks = user_texts(request).flat_map(|text| text.split("\n\n"));
+fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64) -> Option<Found> {
+    let SimKind::Planted(fault) = kind else {
+        return read_paragraph(user_texts(request), texts).map(|(_, found)| found);
+    };
+    let seen: Vec<String> = user_texts(request).map(|text| fault.see(text)).collect();
+    let (paragraph, found) = read_paragraph(seen.iter().map(String::as_str), texts)?;
+    let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim-planted/1");
+    Some(fault.misread(user_texts(request), paragraph, found, draw))
+}
+
+fn read_paragraph<'a>(user: impl Iterator<Item = &'a str>, texts: &[&str]) -> Option<(&'a str, Found)> {
+    let blocks = user.flat_map(|text| text.split("\n\n"));
     for block in blocks.filter(|block| !block.trim().is_empty()) {
         if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
             let mut pairs = reading.pairs;
@@ -159,7 +169,7 @@ fn find_paragraph(request: &ChatRequest, texts: &[&str]) -> Option<Found> {
             let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
             let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
             let mentioned = order_of_mention(named, block, texts);
-            return Some(Found { pairs, bounds, mentioned });
+            return Some((block, Found { pairs, bounds, mentioned }));
         }
     }
     None
@@ -185,7 +195,9 @@ fn plan(
     let chance = kind.mistake_chance(mentioned.len());
     match kind {
         SimKind::InOrder => (mentioned.to_vec(), None),
-        SimKind::Perfect | SimKind::Clumsy | SimKind::Endless => keep_order(mentioned, pairs, |_| true, None),
+        SimKind::Perfect | SimKind::Clumsy | SimKind::Endless | SimKind::Planted(_) => {
+            keep_order(mentioned, pairs, |_| true, None)
+        }
         SimKind::Forgetful => {
             let (mut plan, order) = keep_order(mentioned, pairs, |_| true, None);
             plan.retain(|_| draw.unit() >= chance);

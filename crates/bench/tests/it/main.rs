@@ -1,6 +1,7 @@
 //! Tests of campaigns, simulated models and reports, through the public interface.
 
 mod campaign;
+mod dissect;
 mod limit;
 mod monitored;
 mod repeats;

@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let prepared = prepare(&as_test(arguments), global, Asked::Limit(plan, &arguments.shape))?;
     let plan = prepared.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, outcomes);
-    let Ended { outcomes, progress, failure } = runtime()?.block_on(carry_out(&prepared, global, next))?;
+    let Ended { outcomes, progress, failure, .. } =
+        runtime()?.block_on(carry_out(&prepared, global, next))?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.options.cost(&progress);
     report.campaign = prepared.options.completed(report.campaign, &progress);
@@ -87,6 +88,7 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
 /// The campaign of a search, as `test` takes it. Its cases are drawn level by level.
 fn as_test(arguments: &LimitArguments) -> TestArguments {
     TestArguments {
+        dissect: Default::default(),
         agent: arguments.agent.clone(),
         agent_options: arguments.agent_options.clone(),
         cases: 0,

@@ -3,6 +3,7 @@
 mod budgets;
 mod carry_out;
 mod cases;
+mod dissect;
 mod models;
 mod options;
 mod prepare;
@@ -11,7 +12,7 @@ mod recording;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{Finding, Outcome, Report, ReportInput, pick_findings};
+use planproof_bench::{Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, pick_findings};
 use planproof_model::prices::Money;
 use planproof_report::ReportedCampaign;
 use planproof_synth::Unscored;
@@ -25,6 +26,7 @@ use crate::stored::{self, StoredTraces};
 
 pub(super) use budgets::larger as larger_budget;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
+pub(crate) use dissect::read_trials;
 pub(crate) use options::StoredOptions;
 pub(super) use prepare::{Asked, Prepared, prepare};
 pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
@@ -36,7 +38,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let files = arguments.files.open(global, &taken_files(arguments))?;
     let prepared = prepare(arguments, global, Asked::Test)?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
-    let Ended { outcomes, progress, failure } = runtime()?.block_on(carry_out(&prepared, global, all))?;
+    let Ended { outcomes, progress, failure, dissection } =
+        runtime()?.block_on(carry_out(&prepared, global, all))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -49,7 +52,11 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         cost: prepared.options.cost(&progress),
         ended_by: progress.ended_by.as_deref(),
     });
-    let report = prepared.options.completed(report, &progress);
+    let mut report = prepared.options.completed(report, &progress);
+    report.dissection = dissection.as_ref().map(|dissection| {
+        let id = dissect::trials_id(&prepared.campaign.id);
+        DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
+    });
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
     if let Some(failure) = failure {
@@ -69,7 +76,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if tell_differences(&prepared, &outcomes) {
+    if tell_differences(&prepared, &outcomes, dissection.as_ref()) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report))
@@ -192,6 +199,15 @@ fn without_temperature(report: &Report) -> Option<String> {
 /// Which budget ended the campaign, and what to do about it.
 fn ended(report: &Report, campaign: &str) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
+    if let Some(dissection) = report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0)
+    {
+        let left = dissection.unfinished;
+        let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
+        let again = if report.replay { "" } else { &again };
+        return Some(format!(
+            "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
+        ));
+    }
     let all = report.runs + report.not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
     let ended = format!("Ended by the budget of {budget}: {} of {all} {noun}.", report.not_run);
@@ -200,9 +216,16 @@ fn ended(report: &Report, campaign: &str) -> Option<String> {
 }
 
 /// Tells on stderr in what a replay differs from its recording. Whether it does.
-fn tell_differences(prepared: &Prepared, outcomes: &[Outcome]) -> bool {
+fn tell_differences(prepared: &Prepared, outcomes: &[Outcome], dissection: Option<&Dissection>) -> bool {
     let Some(replayed) = &prepared.replayed else { return false };
-    let mut differences = replayed.recorded.differences(&prepared.campaign.cases, outcomes);
+    let (mut cases, mut outcomes) = (prepared.campaign.cases.to_vec(), outcomes.to_vec());
+    for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
+        if let Some(outcome) = &trial.outcome {
+            outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
+        }
+        cases.push(trial.case.clone());
+    }
+    let mut differences = replayed.recorded.differences(&cases, &outcomes);
     let misses = replayed.models.iter().flat_map(|model| model.misses());
     // A program may cope with a model that refuses, so that no verdict shows it.
     let untold: Vec<String> =

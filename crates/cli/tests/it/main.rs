@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod crash;
 mod demo;
+mod dissect;
 mod external;
 mod init;
 mod input;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test as the test itself does")]
 
 mod count;
+mod equivalence;
 mod execution;
 mod explain;
 mod order;

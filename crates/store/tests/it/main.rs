@@ -1,6 +1,7 @@
 //! Tests of the store's public face, on real files.
 
 mod crash;
+mod derived;
 mod files;
 mod migration;
 mod progress;

@@ -6,6 +6,7 @@ mod reading;
 mod synthesis;
 mod time;
 mod time_oracle;
+mod variants;
 
 use planproof_synth::{Case, Options, Synthesizer, TimeOptions, TopicBank, Wordings};
 

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_agents::Agent;
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision, Unit};
+use planproof_bench::{
+    Campaign, CampaignEnd, CampaignError, Dissection, Outcome, Supervision, TrialRecord, Unit,
+};
 use planproof_model::recording::RecordingError;
 use planproof_model::server::{ServerConfig, serve};
 use planproof_store::Progress;
@@ -12,6 +14,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::budgets;
+use super::dissect::dissect;
 use super::prepare::{Prepared, Served};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -26,6 +29,8 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) progress: Progress,
     /// Why it could not go on.
     pub(in crate::commands) failure: Option<Failure>,
+    /// What the dissection of its failures showed, as far as it came.
+    pub(in crate::commands) dissection: Option<Dissection>,
 }
 
 /// All runs that have not come to their end: what there is to do for a test.
@@ -110,11 +115,30 @@ pub(in crate::commands) async fn carry_out(
         }
     };
     bar.finish_and_clear();
+    outcomes.sort_by_key(Outcome::unit);
+    let (mut end, mut dissection) = (end, None);
+    if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
+        let watch = (writer.clone(), &stop, supervision);
+        let observe = |trial: &TrialRecord, outcome: &Outcome| {
+            if let Some(recording) = &prepared.recording
+                && let Err(error) = recording.write_verdict(&trial.case, outcome)
+            {
+                unwritten.get_or_insert(error);
+                stop.cancel();
+            }
+            drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+        };
+        match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+            Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
+            Err(error) => end = Err(error),
+        }
+    }
     let mut found = prepared.budgets.clone();
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     let mut progress = prepared.progress(&found.to_json()?);
-    let is_complete = next(&outcomes).is_empty();
+    let is_dissected = matches!(end, Ok(CampaignEnd::Complete)) || prepared.options.dissect.is_none();
+    let is_complete = next(&outcomes).is_empty() && is_dissected;
     progress.ended_by = match &end {
         _ if is_complete => {
             prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
@@ -130,7 +154,6 @@ pub(in crate::commands) async fn carry_out(
         outcomes.len(),
         campaign.id
     );
-    outcomes.sort_by_key(Outcome::unit);
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
         (None, Err(error), _) => Some(describe(error, &hint)),
@@ -143,7 +166,7 @@ pub(in crate::commands) async fn carry_out(
         let written = recording.write_end(progress.ended_by.as_deref());
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
-    Ok(Ended { outcomes, progress, failure })
+    Ok(Ended { outcomes, progress, failure, dissection })
 }
 
 impl Prepared {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use planproof_bench::{Campaign, LimitPlan, Report, SolverMeter};
+use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, SolverMeter};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
 use planproof_synth::JudgeOptions;
@@ -29,6 +29,9 @@ pub(crate) struct StoredOptions {
     /// Campaigns of before there were recordings have none.
     #[serde(default)]
     pub(super) answers: Answers,
+    /// How failures are dissected; absent where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dissect: Option<DissectOptions>,
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitPlan>,
@@ -74,6 +77,7 @@ impl StoredOptions {
             solver_ns: 0,
             synthesis_ns: 0,
             answers: Answers::Live,
+            dissect: None,
             limit: None,
         };
         options.set_synthesis(solver, synthesis);

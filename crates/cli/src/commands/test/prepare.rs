@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, LimitPlan, Outcome, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, LimitPlan, Outcome, TrialRecord, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -20,6 +20,7 @@ use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
 use super::cases::Cases;
+use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
@@ -54,6 +55,8 @@ pub(in crate::commands) struct Prepared {
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) recording: Option<CampaignRecording>,
     pub(super) replayed: Option<Replayed>,
+    /// Trials of the dissection that are there already; those without a score are run again.
+    pub(super) trials: Vec<TrialRecord>,
     /// Kept out of traces and recordings.
     pub(super) secrets: Secrets,
 }
@@ -203,6 +206,7 @@ fn begin(
         meter,
         recording,
         replayed: None,
+        trials: Vec::new(),
         secrets,
     })
 }
@@ -213,7 +217,8 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    let Stored { campaign: row, cases, options, mut outcomes } = stored;
+    dissect::must_be_no_trials(&store, &stored.campaign.id)?;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
     let (id, is_search) = (&row.id, options.limit.is_some());
     match asked {
         Asked::Test if is_search => {
@@ -232,7 +237,11 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| Failure::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
-    let is_complete = outcomes.len() as u64 == row.total();
+    options.dissect = dissect::resumed(arguments.dissect.options(), options.dissect, dissection.as_ref())?;
+    let is_dissected =
+        options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
+    let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
+    let trials = dissect::scored_trials(dissection);
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
@@ -280,6 +289,9 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         for outcome in &outcomes {
             recording.write_verdict(&cases[outcome.ordinal as usize], outcome)?;
         }
+        for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
+            recording.write_verdict(&trial.case, outcome)?;
+        }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out =
@@ -299,6 +311,7 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         meter,
         recording,
         replayed,
+        trials,
         secrets,
     })
 }
@@ -365,6 +378,7 @@ fn replay(
         meter: None,
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
+        trials: Vec::new(),
         secrets,
     })
 }
@@ -455,6 +469,7 @@ fn options(
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
+        dissect: arguments.dissect.options(),
         limit: None,
     })
 }

@@ -1,0 +1,81 @@
+//! The causes that dissection found, in the shape of the paper's Tables 4, 5 and 7.
+
+use std::fmt::Write as _;
+
+use planproof_bench::DissectionReport;
+
+use super::{percent, table};
+
+/// Errors listed with their causes.
+const CASES_SHOWN_MAX: usize = 10;
+
+pub(super) fn dissection(report: &DissectionReport) -> String {
+    let mut out = String::new();
+    let how = if report.original { ", as the published algorithm is printed" } else { "" };
+    let _ = writeln!(
+        out,
+        "Dissection of {} of {} failures in {} runs (K = {}, {} reruns{how})",
+        report.taken, report.errors, report.runs, report.variants, report.reruns
+    );
+    let mut causes = table(&["Cause", "Failures", "Share (% [95 %])"]);
+    for cause in &report.causes {
+        let share = cause.share.map_or("-".to_owned(), |share| {
+            format!("{} [{}, {}]", percent(share), percent(cause.low), percent(cause.high))
+        });
+        causes.add_row([cause.cause.to_owned(), cause.errors.to_string(), share]);
+    }
+    let _ = writeln!(out, "\n{causes}");
+    let enough = report.enough;
+    if enough.wordings + enough.actions + enough.either + enough.both > 0 {
+        let _ = writeln!(
+            out,
+            "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} took both.",
+            enough.wordings, enough.actions, enough.either, enough.both
+        );
+    }
+    if report.undecided > 0 {
+        let _ = writeln!(
+            out,
+            "Undecided: {}. For these no variant of some kind could be made, and none of the others was passed.",
+            report.undecided
+        );
+    }
+    if report.unfinished > 0 {
+        let _ = writeln!(out, "Not finished: {}.", report.unfinished);
+    }
+    if !report.topics.is_empty() {
+        let mut topics = table(&["Topic", "Failures", "Cases"]);
+        for topic in &report.topics {
+            topics.add_row([topic.topic.clone(), topic.errors.to_string(), topic.cases.to_string()]);
+        }
+        let _ = writeln!(
+            out,
+            "\nTopics with most failures ({} others have none)\n\n{topics}",
+            report.topics_without_errors
+        );
+    }
+    let found: Vec<String> = report
+        .cases
+        .iter()
+        .take(CASES_SHOWN_MAX)
+        .map(|case| {
+            let cause = case.cause.unwrap_or(if case.is_open { "not finished" } else { "undecided" });
+            let enough = case.enough.map(|enough| format!(" ({enough})")).unwrap_or_default();
+            format!("{} {cause}{enough}", case.case)
+        })
+        .collect();
+    if !found.is_empty() {
+        let more = report.cases.len() - found.len();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let _ = writeln!(out, "\nBy case: {}{more}.", found.join(", "));
+    }
+    if let Some(trial) = report.cases.iter().flat_map(|case| &case.trials).find(|it| it.passed == Some(true))
+    {
+        let _ = writeln!(
+            out,
+            "See a trial: planproof runs show {} --case {}. All variants with what changed: --html, --json.",
+            report.campaign, trial.id
+        );
+    }
+    out
+}

@@ -1,0 +1,72 @@
+//! What follows from a timetable, and whether two of them have the same correct schedules.
+//!
+//! Variables never overlap and all of them are executed, so the negation of each constraint is a constraint again: that
+//! `x` does not come before `y` says that `y` comes before `x`; that `x` does not end by a minute says that it starts late
+//! enough to end after it. So "does it follow" is a search for a schedule, and exact.
+
+use super::search::Undecided;
+use super::{TimedRelation, Timetable};
+use crate::variable::{Variable, indexes_in};
+
+impl Timetable {
+    /// Whether every correct schedule keeps to `relation`. True for any relation where there is no correct schedule.
+    ///
+    /// # Errors
+    /// [`Undecided`] when the search reaches its limit.
+    ///
+    /// # Panics
+    /// When a variable is out of range.
+    pub fn implies(&self, relation: TimedRelation) -> Result<bool, Undecided> {
+        let duration = |variable: Variable| self.duration(variable);
+        let negation = match relation {
+            TimedRelation::Before { first, second } => TimedRelation::Before { first: second, second: first },
+            TimedRelation::EndsBy { variable, minute } => {
+                let minute = (minute + 1).saturating_sub(duration(variable));
+                TimedRelation::StartsFrom { variable, minute }
+            }
+            TimedRelation::StartsFrom { minute: 0, .. } => return Ok(true),
+            TimedRelation::StartsFrom { variable, minute } => {
+                TimedRelation::EndsBy { variable, minute: minute - 1 + duration(variable) }
+            }
+        };
+        let mut against = self.clone();
+        against.add(negation);
+        Ok(!against.is_feasible()?)
+    }
+
+    /// Whether two timetables have the same correct schedules: equally many variables with the same durations, the same
+    /// day, and each constraint of either follows from the other. Takes a search for each constraint.
+    ///
+    /// # Errors
+    /// [`Undecided`] when a search reaches its limit.
+    pub fn is_equivalent(&self, other: &Self) -> Result<bool, Undecided> {
+        let has_same_tasks = self.len == other.len
+            && self.day == other.day
+            && self.duration[..self.len] == other.duration[..other.len];
+        Ok(has_same_tasks && self.implies_all(other)? && other.implies_all(self)?)
+    }
+
+    fn implies_all(&self, other: &Self) -> Result<bool, Undecided> {
+        for relation in other.relations() {
+            if !self.implies(relation)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What was added, as far as it demands anything: of several bounds on one variable the tightest.
+    fn relations(&self) -> impl Iterator<Item = TimedRelation> + '_ {
+        (0..self.len).flat_map(|index| {
+            let variable = Variable::new(index);
+            let orders = indexes_in(self.predecessors[index])
+                .map(move |first| TimedRelation::Before { first: Variable::new(first), second: variable });
+            let (release, deadline) = (self.release[index], self.deadline[index]);
+            let starts =
+                (release > self.day.start).then_some(TimedRelation::StartsFrom { variable, minute: release });
+            let ends =
+                (deadline < self.day.end).then_some(TimedRelation::EndsBy { variable, minute: deadline });
+            orders.chain(starts).chain(ends)
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Campaigns that others lead to: their cases are not all known when they begin.
+
+use rusqlite::{TransactionBehavior, params};
+
+use crate::schema::PARENT_VERSION;
+use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
+
+/// A case that is added to a campaign while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedCase {
+    /// The case.
+    pub case: NewCase,
+    /// Where it comes from, as JSON; kept as it is.
+    pub origin: String,
+}
+
+impl Store {
+    /// Creates a campaign without cases that the campaign `parent` (its id in full) leads to. It is found by its whole id
+    /// and by [`derived`](Self::derived) alone, and stands in no listing.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and the errors of writing.
+    pub fn create_derived(&self, parent: &str, campaign: &NewCampaign<'_>) -> Result<(), StoreError> {
+        let key = self.find(parent)?.0;
+        self.create_campaign(campaign, std::iter::empty::<NewCase>())?;
+        self.connection
+            .execute("UPDATE campaign SET parent = ?2 WHERE id = ?1", params![campaign.id, key])
+            .map_err(|error| self.place.error(error))?;
+        Ok(())
+    }
+
+    /// Adds cases to a campaign (its id in full) behind the `first` so many that it has, in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], [`StoreError::Failed`] if it has another number of cases by now, and the errors of
+    /// writing. Nothing is added then.
+    pub fn add_cases(&self, campaign: &str, first: u32, cases: &[DerivedCase]) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let (key, count, _) = self.find(campaign)?;
+        if count != first {
+            let what = format!("campaign {campaign} has {count} cases where {first} were expected");
+            return Err(StoreError::Failed { path: self.place.path.clone(), what });
+        }
+        let insert = || {
+            let transaction =
+                rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            {
+                let mut insert = transaction.prepare_cached(
+                    "INSERT INTO campaign_case (campaign, ordinal, case_id, json, summary, origin)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?;
+                for (ordinal, DerivedCase { case, origin }) in (first..).zip(cases) {
+                    insert.execute(params![key, ordinal, case.id, case.json, case.summary, origin])?;
+                }
+            }
+            let added = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+            let sql = "UPDATE campaign SET cases = ?2 WHERE key = ?1";
+            transaction.execute(sql, params![key, first.saturating_add(added)])?;
+            transaction.commit()
+        };
+        insert().map_err(|error| self.place.error(error))
+    }
+
+    /// The campaign that the campaign `parent` (its id in full) led to; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn derived(&self, parent: &str) -> Result<Option<Campaign>, StoreError> {
+        let key = self.find(parent)?.0;
+        if self.version < PARENT_VERSION {
+            return Ok(None);
+        }
+        Ok(self.select_campaigns("WHERE parent = ?1 ORDER BY key LIMIT 1", &[&key])?.pop())
+    }
+
+    /// Where the cases of a campaign (its id in full) come from, in their order: as JSON, `None` where one was drawn or
+    /// given.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn origins(&self, campaign: &str) -> Result<Vec<Option<String>>, StoreError> {
+        let key = self.find(campaign)?.0;
+        let origin = if self.version < PARENT_VERSION { "NULL" } else { "origin" };
+        let sql = format!("SELECT {origin} FROM campaign_case WHERE campaign = ?1 ORDER BY ordinal");
+        self.select(&sql, &[&key], |row| row.get(0))
+    }
+}

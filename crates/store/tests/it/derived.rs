@@ -1,0 +1,50 @@
+use planproof_store::{DerivedCase, NewCase, Store, StoreError};
+
+use crate::support::{Directory, campaign, create, run};
+
+fn derived(place: u32) -> DerivedCase {
+    let case = NewCase { id: format!("trial-{place}"), json: "{}".into(), summary: None };
+    DerivedCase { case, origin: format!("{{\"of\":{place}}}") }
+}
+
+#[test]
+fn a_derived_campaign_grows_and_stands_in_no_listing() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "abc", 2, 1);
+    assert_eq!(store.derived("abc").expect("reads"), None);
+    store.create_derived("abc", &campaign("abc.trials", 9, 1)).expect("is created");
+    let again = store.create_derived("abc", &campaign("abc.trials", 9, 1));
+    assert!(matches!(again, Err(StoreError::CampaignExists { .. })), "{again:?}");
+    store.add_cases("abc.trials", 0, &[derived(0), derived(1)]).expect("are added");
+    store.add_cases("abc.trials", 2, &[derived(2)]).expect("is added");
+    let wrong = store.add_cases("abc.trials", 2, &[derived(3)]);
+    assert!(
+        matches!(&wrong, Err(StoreError::Failed { what, .. }) if what.contains("3 cases where 2")),
+        "{wrong:?}"
+    );
+    let writer = store.writer().expect("starts");
+    for place in 0..2 {
+        run(&writer, "abc.trials", place, 0, 2).expect("runs");
+    }
+    drop(writer);
+
+    for store in [&store, &Store::open_read_only(store.path()).expect("opens")] {
+        let ids: Vec<String> = store.campaigns().expect("reads").into_iter().map(|it| it.id).collect();
+        assert_eq!(ids, ["abc"]);
+        assert_eq!(store.campaign("last").expect("reads").id, "abc");
+        assert_eq!(store.campaign("ab").expect("reads").id, "abc");
+        assert_eq!(store.campaign("abc.trials").expect("reads").total(), 3);
+        assert!(store.campaign("abc.t").is_err());
+        let found = store.derived("abc").expect("reads").expect("it is there");
+        assert_eq!((found.id.as_str(), found.total(), found.finished()), ("abc.trials", 3, 2));
+        assert_eq!(store.derived("abc.trials").expect("reads"), None);
+        let origins: Vec<_> = store.origins("abc.trials").expect("reads").into_iter().flatten().collect();
+        assert_eq!(origins, ["{\"of\":0}", "{\"of\":1}", "{\"of\":2}"]);
+        assert_eq!(store.origins("abc").expect("reads"), [None, None]);
+    }
+    assert!(matches!(
+        Store::open_read_only(store.path()).expect("opens").add_cases("abc.trials", 3, &[derived(3)]),
+        Err(StoreError::ReadOnly { .. })
+    ));
+}

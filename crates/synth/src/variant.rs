@@ -1,0 +1,322 @@
+//! Variants of a case: other words, other tasks, another job or another paragraph, and the same constraints. They are what
+//! the dissection of an error asks the agent about next (PDoctor, section 4.5).
+//!
+//! A variant is a case like any other: it can be read back, and the oracle judges it. It follows from the case, the kind
+//! of change and a seed, and says what was changed and where.
+//!
+//! **(ours)** Every slot of the kind changes, and none of the new texts stood anywhere in the old paragraph, where there
+//! are so many: otherwise a word that an agent stumbles over could come back in another place of its own variant. In the
+//! same way another structure does without the productions of the old one as far as it can.
+
+mod structure;
+mod terminals;
+
+use thiserror::Error;
+
+use crate::case::{Action, Case, CaseTool, Difficulty};
+use crate::draw::Draw;
+use crate::recover::recover;
+use crate::synthesis::{merge_pairs, merge_times, mock_tool, query};
+use crate::text::{Fills, Slot, Span, Written, write_with_slots};
+use crate::time_form::{RESTART_TOOL, TimeForm, timed_query, timed_tool};
+use crate::topic::{TopicBank, snake_case};
+use crate::wording::Wordings;
+
+pub use structure::STRUCTURE_DRAWS_MAX;
+
+/// A change of a case that keeps its constraints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mutation {
+    /// Other wordings in the place of all; the tasks stay.
+    Wordings,
+    /// Other tasks of the same job, with their tools; the wordings stay.
+    Actions,
+    /// Both: what [`Wordings`](Self::Wordings) and [`Actions`](Self::Actions) do with the same seed.
+    Terminals,
+    /// Another job with its tasks and tools; wordings and structure stay.
+    Topic,
+    /// Another paragraph over the same tasks whose constraints mean the same: the same transitive closure, and in the
+    /// time form the same tightest clock times, so that the same schedules are correct.
+    Structure,
+}
+
+impl Mutation {
+    /// All of them, from the smallest change to the largest.
+    pub const ALL: [Self; 5] = [Self::Wordings, Self::Actions, Self::Terminals, Self::Topic, Self::Structure];
+
+    /// The word used in ids and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wordings => "wordings",
+            Self::Actions => "actions",
+            Self::Terminals => "terminals",
+            Self::Topic => "topic",
+            Self::Structure => "structure",
+        }
+    }
+}
+
+/// A case made from another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// The case. Its id is that of the other one, a full stop, and the kind of change.
+    pub case: Case,
+    /// What kind of change it was.
+    pub mutation: Mutation,
+    /// What was put in the place of what.
+    pub changes: Vec<Change>,
+}
+
+/// A piece that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What it is.
+    pub piece: Piece,
+    /// Its text before.
+    pub from: String,
+    /// Its text now.
+    pub to: String,
+    /// Where it stands in the paragraph: before and now. None for the job, which stands outside of it.
+    pub places: Vec<(Span, Span)>,
+}
+
+/// What can be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Piece {
+    /// A wording.
+    Wording,
+    /// The text of an action, and with it its tool.
+    Action,
+    /// The job.
+    Job,
+    /// The paragraph as a whole.
+    Paragraph,
+}
+
+impl Piece {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Wording, Self::Action, Self::Job, Self::Paragraph];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wording => "wording",
+            Self::Action => "action",
+            Self::Job => "job",
+            Self::Paragraph => "paragraph",
+        }
+    }
+}
+
+/// Why there is no such variant.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoVariant {
+    /// The paragraph is not made of the generator's wordings, so that its pieces are not known.
+    #[error("the paragraph is not one that the generator writes with its wordings")]
+    ForeignParagraph,
+    /// A tool is not what the generator makes of the action, so that another action's could not take its place.
+    #[error("the tool {tool} is not one that the generator makes")]
+    ForeignTool {
+        /// Its name.
+        tool: String,
+    },
+    /// The words around the paragraph are not the generator's, so that the job in them cannot be changed.
+    #[error("the query is not one that the generator writes around a paragraph")]
+    ForeignQuery,
+    /// A terminal has one wording only.
+    #[error("there is no other wording for \"{wording}\"")]
+    FewWordings {
+        /// Which.
+        wording: String,
+    },
+    /// The topic is not in the bank.
+    #[error("the topic bank has no topic \"{job}\"")]
+    UnknownTopic {
+        /// The job.
+        job: String,
+    },
+    /// The topic has too few other activities.
+    #[error("the topic \"{job}\" has too few activities to change all {actions} tasks")]
+    FewActivities {
+        /// The job.
+        job: String,
+        /// How many were to be changed.
+        actions: usize,
+    },
+    /// No other topic has enough activities of its own.
+    #[error(
+        "the topic bank has no other topic with {actions} activities that the case does not name already"
+    )]
+    FewTopics {
+        /// How many are needed.
+        actions: usize,
+    },
+    /// No other paragraph was found.
+    #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
+    NoStructure,
+}
+
+/// Makes variants of cases, from a bank and wordings.
+#[derive(Debug, Clone, Copy)]
+pub struct Mutator<'a> {
+    words: &'a Wordings,
+    bank: &'a TopicBank,
+}
+
+impl<'a> Mutator<'a> {
+    /// From these wordings, which must be those that the cases were written with, and topics of this bank.
+    pub fn new(words: &'a Wordings, bank: &'a TopicBank) -> Self {
+        Self { words, bank }
+    }
+
+    /// The variant of a case that the seed names. Takes about a tenth of a millisecond.
+    ///
+    /// # Errors
+    /// [`NoVariant`] says why there is none.
+    pub fn mutate(&self, case: &Case, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
+        let tree = recover(case, self.words).ok_or(NoVariant::ForeignParagraph)?;
+        let mut other = tree.clone();
+        let mut job = case.topic.clone();
+        let mut texts = texts_of(case);
+        if let Mutation::Wordings | Mutation::Terminals = mutation {
+            let draw = &mut Draw::new(seed, 0, "variant/words");
+            terminals::reword(&mut other, self.words, draw)?;
+        }
+        if let Mutation::Actions | Mutation::Terminals = mutation {
+            check_tools(case)?;
+            texts = terminals::other_actions(case, self.bank, &mut Draw::new(seed, 0, "variant/tasks"))?;
+        }
+        match mutation {
+            Mutation::Topic => {
+                check_tools(case)?;
+                check_query(case)?;
+                let draw = &mut Draw::new(seed, 0, "variant/topic");
+                (job, texts) = terminals::other_topic(case, self.bank, draw)?;
+            }
+            Mutation::Structure => {
+                let draw = &mut Draw::new(seed, 0, "variant/form");
+                other = structure::equivalent(case, &tree, self.words, draw).ok_or(NoVariant::NoStructure)?;
+            }
+            Mutation::Wordings | Mutation::Actions | Mutation::Terminals => {}
+        }
+        let (written, slots) = write_with_slots(&other, self.words, &texts);
+        let (_, old_slots) = write_with_slots(&tree, self.words, &texts_of(case));
+        let changed = rebuild(case, mutation, job, &texts, written);
+        let changes = changes(case, &changed, mutation, &old_slots, &slots);
+        Ok(Variant { case: changed, mutation, changes })
+    }
+}
+
+fn texts_of(case: &Case) -> Vec<String> {
+    case.actions.iter().map(|action| action.text.clone()).collect()
+}
+
+fn tool_of(case: &Case, text: &str, name: &str) -> CaseTool {
+    if case.time.is_some() { timed_tool(text, name) } else { mock_tool(text, name) }
+}
+
+/// Whether the tools are the generator's: then another text gives another tool.
+fn check_tools(case: &Case) -> Result<(), NoVariant> {
+    for action in &case.actions {
+        if case.tool(&action.tool) != Some(&tool_of(case, &action.text, &snake_case(&action.text))) {
+            return Err(NoVariant::ForeignTool { tool: action.tool.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn whole_query(job: &str, paragraph: &str, time: Option<&TimeForm>) -> String {
+    match time {
+        None => query(job, paragraph),
+        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max),
+    }
+}
+
+fn check_query(case: &Case) -> Result<(), NoVariant> {
+    let is_ours = case.query == whole_query(&case.topic, &case.paragraph, case.time.as_ref());
+    is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
+}
+
+/// The case with another paragraph, and with other tasks and another job where these were changed.
+fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], written: Written) -> Case {
+    let Written { text: paragraph, pairs, times } = written;
+    let constraints = merge_pairs(case.actions.len(), &pairs);
+    let time = case
+        .time
+        .as_ref()
+        .map(|time| TimeForm { bounds: merge_times(constraints.len(), &times), ..time.clone() });
+    let renamed = |place: usize| texts[place] != case.actions[place].text;
+    let actions: Vec<Action> = case
+        .actions
+        .iter()
+        .enumerate()
+        .map(|(place, action)| {
+            let text = texts[place].clone();
+            let tool = if renamed(place) { snake_case(&text) } else { action.tool.clone() };
+            Action { id: action.id.clone(), text, tool }
+        })
+        .collect();
+    let tools = case.tools.iter().map(|tool| match case.action_of_tool(&tool.name) {
+        Some(place) if renamed(place) => tool_of(case, &texts[place], &snake_case(&texts[place])),
+        _ => tool.clone(),
+    });
+    let query = if job == case.topic {
+        case.query.replacen(&case.paragraph, &paragraph, 1)
+    } else {
+        whole_query(&job, &paragraph, time.as_ref())
+    };
+    let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
+    Case {
+        id: format!("{}.{}", case.id, mutation.as_str()),
+        seed: case.seed,
+        options: case.options,
+        topic: job,
+        query,
+        paragraph,
+        difficulty: Difficulty::new(case.actions.len(), stated, case.difficulty.correct_plans),
+        tools: tools.collect(),
+        actions,
+        constraints,
+        time,
+    }
+}
+
+/// The pieces that differ.
+fn changes(case: &Case, changed: &Case, mutation: Mutation, from: &[Slot], to: &[Slot]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if changed.topic != case.topic {
+        let (from, to) = (case.topic.clone(), changed.topic.clone());
+        changes.push(Change { piece: Piece::Job, from, to, places: Vec::new() });
+    }
+    if mutation == Mutation::Structure {
+        let whole = |case: &Case| Span {
+            start: 0,
+            end: u32::try_from(case.paragraph.chars().count()).unwrap_or(u32::MAX),
+        };
+        let (from, to) = (case.paragraph.clone(), changed.paragraph.clone());
+        let places = vec![(whole(case), whole(changed))];
+        changes.push(Change { piece: Piece::Paragraph, from, to, places });
+        return changes;
+    }
+    for (place, (old, new)) in case.actions.iter().zip(&changed.actions).enumerate() {
+        if old.text != new.text {
+            let fills = |slot: &Slot| slot.fills == Fills::Action(place as u8);
+            let places = from.iter().zip(to).filter(|(slot, _)| fills(slot));
+            let places = places.map(|(from, to)| (from.span, to.span)).collect();
+            let (from, to) = (old.text.clone(), new.text.clone());
+            changes.push(Change { piece: Piece::Action, from, to, places });
+        }
+    }
+    let wordings = from.iter().zip(to).filter(|(slot, _)| slot.fills == Fills::Wording);
+    for (old, new) in wordings {
+        let (from, to) = (words_at(&case.paragraph, old.span), words_at(&changed.paragraph, new.span));
+        if from != to {
+            changes.push(Change { piece: Piece::Wording, from, to, places: vec![(old.span, new.span)] });
+        }
+    }
+    changes
+}
+
+fn words_at(paragraph: &str, span: Span) -> String {
+    paragraph.chars().skip(span.start as usize).take((span.end - span.start) as usize).collect()
+}

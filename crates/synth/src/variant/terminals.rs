@@ -1,0 +1,109 @@
+//! Other texts in the same slots.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{NoVariant, RESTART_TOOL};
+use crate::case::Case;
+use crate::draw::Draw;
+use crate::grammar::{Sentences, each_wording};
+use crate::synthesis::numbered_texts;
+use crate::topic::{Topic, TopicBank, snake_case};
+use crate::wording::Wordings;
+
+/// Puts another wording into every slot. None stood in the paragraph before, unless a terminal has no other.
+pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) -> Result<(), NoVariant> {
+    let mut used = BTreeSet::new();
+    each_wording(tree, &mut |group, index| {
+        used.insert(words.text(group, *index));
+    });
+    let mut fault = None;
+    each_wording(tree, &mut |group, index| {
+        let others = || (0..words.count(group) as u8).filter(|other| other != index);
+        let mut choice: Vec<u8> =
+            others().filter(|other| !used.contains(words.text(group, *other))).collect();
+        if choice.is_empty() {
+            choice =
+                others().filter(|other| words.text(group, *other) != words.text(group, *index)).collect();
+        }
+        if choice.is_empty() {
+            fault.get_or_insert_with(|| words.text(group, *index).to_owned());
+        } else {
+            *index = choice[draw.place(choice.len())];
+        }
+    });
+    fault.map_or(Ok(()), |wording| Err(NoVariant::FewWordings { wording }))
+}
+
+/// Tool names that no new task may take: those of tools that stay.
+fn taken(case: &Case) -> HashSet<&str> {
+    let stays = |name: &&str| case.action_of_tool(name).is_none();
+    let names = case.tools.iter().map(|tool| tool.name.as_str()).filter(stays);
+    names.chain([RESTART_TOOL]).collect()
+}
+
+/// Texts for as many actions as the case has, none of which it names now.
+fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
+    let taken = taken(case);
+    let mut texts = numbered_texts(topic, case.actions.len());
+    texts.retain(|text| {
+        !taken.contains(snake_case(text).as_str())
+            && case.actions.iter().all(|action| action.text != *text && action.tool != snake_case(text))
+    });
+    texts
+}
+
+/// Another text of the same topic for every action. Where too few are unused, the rest change places.
+pub(super) fn other_actions(
+    case: &Case,
+    bank: &TopicBank,
+    draw: &mut Draw,
+) -> Result<Vec<String>, NoVariant> {
+    let job = || case.topic.clone();
+    let topic = bank.find(&case.topic).ok_or_else(|| NoVariant::UnknownTopic { job: job() })?;
+    let actions = case.actions.len();
+    let mut unused = unused_texts(case, topic);
+    let known: BTreeSet<String> = numbered_texts(topic, actions).into_iter().collect();
+    let is_short = unused.len() < actions;
+    if is_short && (actions < 2 || case.actions.iter().any(|action| !known.contains(&action.text))) {
+        return Err(NoVariant::FewActivities { job: job(), actions });
+    }
+    draw.shuffle(&mut unused);
+    let mut slots: Vec<usize> = (0..actions).collect();
+    if is_short {
+        draw.shuffle(&mut slots);
+    }
+    // Slots behind those that get an unused text take the text of the next one; the last one's next is the first of
+    // them, or any other slot if it is the only one left.
+    let fresh = unused.len().min(actions);
+    let mut texts = vec![String::new(); actions];
+    for (place, slot) in slots.iter().enumerate() {
+        texts[*slot] = match unused.get(place) {
+            Some(text) => text.clone(),
+            None => {
+                let next = if place + 1 < actions { place + 1 } else { fresh };
+                let next = if next == place { 0 } else { next };
+                case.actions[slots[next]].text.clone()
+            }
+        };
+    }
+    Ok(texts)
+}
+
+/// Another job, and texts of its activities.
+pub(super) fn other_topic(
+    case: &Case,
+    bank: &TopicBank,
+    draw: &mut Draw,
+) -> Result<(String, Vec<String>), NoVariant> {
+    let actions = case.actions.len();
+    let mut others: Vec<&Topic> = bank.topics().iter().filter(|topic| topic.job != case.topic).collect();
+    draw.shuffle(&mut others);
+    let found = others.into_iter().find_map(|topic| {
+        let texts = unused_texts(case, topic);
+        (texts.len() >= actions).then_some((topic, texts))
+    });
+    let (topic, mut texts) = found.ok_or(NoVariant::FewTopics { actions })?;
+    draw.shuffle(&mut texts);
+    texts.truncate(actions);
+    Ok((topic.job.clone(), texts))
+}
