@@ -15,7 +15,7 @@ fn ids(place: &Place) -> Vec<String> {
 fn causes_stand_by_agent_and_topics_by_model() {
     let place = Place::new();
     place
-        .run("test tools@sim/planted/topic --cases 60 --dissect --dissect-k 2 --dissect-reruns 1 -q")
+        .run("test tools@sim/planted/topic --cases 240 --dissect --dissect-k 2 --dissect-reruns 1 -q")
         .code(1);
     place
         .run("test tools@sim/planted/word --time --cases 40 --dissect --dissect-k 2 --dissect-reruns 1 -q")
@@ -95,15 +95,15 @@ fn of_many_dissected_errors_a_hundred_are_drawn() {
     let place = Place::new();
     let line = "test tools@sim/forgetful --cases 340 --dissect --dissect-k 1 --dissect-reruns 0 -q";
     place.run(line).code(1);
-    place.run(&format!("{line} --dissect-max 100")).code(1);
-    let ids = ids(&place);
-    let tables = place.run(&format!("tables {} {} --json", ids[1], ids[0])).code(0).json();
-    let [all, few] = [0, 1].map(|place| &tables["causes"][place]);
-    assert!(all["dissected"].as_u64() > Some(100) && few["dissected"] == 100, "{tables}");
-    assert_eq!(all["errors"], few["errors"]);
-    // The same are drawn, before or after.
-    for figure in ["used", "decided", "causes"] {
-        assert_eq!(all[figure], few[figure], "{figure}");
-    }
-    assert_eq!(all["used"], 100);
+    let shown = place.run("runs show last --json").code(0).json();
+    let row = place.run("tables last --json").code(0).json()["causes"][0].clone();
+    let found = |of: &Value| -> u64 {
+        of["causes"].as_array().unwrap().iter().map(|it| it["errors"].as_u64().unwrap()).sum()
+    };
+    assert!(shown["failed"].as_u64() > Some(100) && row["dissected"] == shown["failed"], "{row}");
+    assert_eq!((&row["errors"], &row["used"]), (&shown["failed"], &json!(100)));
+    assert_eq!((json!(found(&row)), row["decided"].as_u64() <= Some(100)), (row["decided"].clone(), true));
+    assert!(found(&row) < found(&shown["dissection"]), "{row}");
+    // The same are drawn each time.
+    assert_eq!(place.run("tables last --json").code(0).json()["causes"][0], row);
 }
