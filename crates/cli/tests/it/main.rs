@@ -27,6 +27,7 @@ mod stand_in;
 mod stored;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 mod time;
 
 use std::time::Duration;
