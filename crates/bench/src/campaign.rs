@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::RunSummary;
+use crate::{MonitorUse, RunSummary};
 
 /// The agent with the names that traces and reports give it.
 #[derive(Debug, Clone)]
@@ -93,6 +93,8 @@ pub struct Outcome {
     pub wall: Duration,
     /// Tokens it took.
     pub usage: Usage,
+    /// What it took to hold the model to its specification, where the agent is made from one.
+    pub monitor: Option<MonitorUse>,
 }
 
 /// Why a campaign cannot go on. Finished runs are kept.
@@ -435,7 +437,8 @@ impl Outcome {
             }
         }
         let Unit { ordinal, repeat } = unit;
-        Self { ordinal, repeat, verdict: judge(case, events, options), wall, usage }
+        let monitor = MonitorUse::of(events);
+        Self { ordinal, repeat, verdict: judge(case, events, options), wall, usage, monitor }
     }
 
     /// What it is a run of.

@@ -9,6 +9,7 @@ mod dissect;
 mod findings;
 mod limit;
 mod metrics;
+mod monitored;
 mod repeats;
 mod report;
 mod sequential;
@@ -29,6 +30,7 @@ pub use limit::{
     LimitStep, Side,
 };
 pub use metrics::{Interval, wilson};
+pub use monitored::MonitorUse;
 pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};

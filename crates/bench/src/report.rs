@@ -7,7 +7,7 @@ use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
 use crate::repeats::{CaseRuns, Rate, Repeated, success_rate};
-use crate::{CaseSummary, DissectionReport, Interval, Outcome, RunSummary, SolverMeter};
+use crate::{CaseSummary, DissectionReport, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -110,6 +110,8 @@ pub struct Report {
     pub agent_seconds: f64,
     /// Tokens.
     pub tokens: Tokens,
+    /// What it took to hold models to their specifications; null where the agent is not made from one.
+    pub monitor: Option<MonitorUse>,
     /// Cost in US dollars; null where no price is known.
     pub cost: Option<f64>,
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
@@ -208,6 +210,7 @@ impl Report {
             synthesis_seconds: input.synthesis.as_secs_f64(),
             agent_seconds: 0.0,
             tokens: Tokens { input: 0, output: 0 },
+            monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
             cost: input.cost,
             cost_is_estimate: false,
             without_temperature: Vec::new(),

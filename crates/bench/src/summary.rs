@@ -11,7 +11,8 @@ use planproof_synth::{Case, Class, Flag, judge, start_arguments};
 use planproof_trace::{CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::Outcome;
+use crate::monitored::MonitorText;
+use crate::{MonitorUse, Outcome};
 
 /// Who judged: another version may judge otherwise.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -44,6 +45,8 @@ pub struct RunSummary {
     pub wall: Duration,
     /// Tokens it took.
     pub usage: Usage,
+    /// What it took to hold the model to its specification, where the agent is made from one.
+    pub monitor: Option<MonitorUse>,
 }
 
 /// What a verdict comes to.
@@ -72,6 +75,10 @@ struct RunText {
     flags: Vec<String>,
     input_tokens: u64,
     output_tokens: u64,
+    /// Null where the agent is not made from a specification. Summaries without it are of before it was counted, and so
+    /// are not read.
+    #[serde(deserialize_with = "Option::deserialize")]
+    monitor: Option<MonitorText>,
 }
 
 impl CaseSummary {
@@ -126,6 +133,7 @@ impl RunSummary {
             score: score.map(|verdict| Score { class: verdict.class, flags: verdict.flags.clone() }),
             wall: outcome.wall,
             usage: outcome.usage,
+            monitor: outcome.monitor.clone(),
         }
     }
 
@@ -137,6 +145,7 @@ impl RunSummary {
             flags: flags.map(|flag| flag.as_str().to_owned()).collect(),
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
+            monitor: self.monitor.as_ref().map(MonitorText::from),
         })
     }
 
@@ -161,8 +170,12 @@ impl RunSummary {
             _ => return None,
         };
         let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
+        let monitor = match text.monitor {
+            Some(monitor) => Some(monitor.read()?),
+            None => None,
+        };
         let Unit { ordinal, repeat } = unit;
-        Some(Self { ordinal, repeat, score, wall, usage })
+        Some(Self { ordinal, repeat, score, wall, usage, monitor })
     }
 }
 

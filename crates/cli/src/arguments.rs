@@ -339,7 +339,11 @@ const DRAWING: [&str; 13] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 8] = [
+const RUNNING: [&str; 12] = [
+    "samples",
+    "summary",
+    "evaluator",
+    "continuation",
     "from",
     "repeat",
     "concurrency",
@@ -467,13 +471,6 @@ pub(crate) struct AgentArguments {
     /// How the model is asked to go on with its text, where not in the best way that it has.
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) continuation: Option<Way>,
-}
-
-impl AgentArguments {
-    pub(crate) fn is_given(&self) -> bool {
-        let Self { samples, summary, evaluator, continuation } = self;
-        samples.is_some() || summary.is_some() || evaluator.is_some() || continuation.is_some()
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

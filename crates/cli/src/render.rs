@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use planproof_bench::{Finding, PassAll, Rate, Repeated, Report};
+use planproof_bench::{Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_synth::Source;
 
 use dissection::dissection;
@@ -71,6 +71,9 @@ pub(crate) fn report(report: &Report) -> String {
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
     let _ = writeln!(out, "{LEGEND}");
+    if let Some(used) = &report.monitor {
+        let _ = writeln!(out, "\n{}", monitor_table(used));
+    }
     if let Some(repeated) = &report.repeated {
         let _ = writeln!(out, "\n{}", repeats_table(repeated));
         let _ = writeln!(
@@ -141,6 +144,21 @@ fn summary_table(report: &Report) -> Table {
         seconds(report.solver.seconds),
         seconds(report.synthesis_seconds),
         seconds(report.agent_seconds),
+    ]);
+    table
+}
+
+/// What it took to hold a model to its specification.
+fn monitor_table(used: &MonitorUse) -> Table {
+    let mut table =
+        table(&["Continuation", "Corrections", "Tokens\ndiscarded", "Tokens\nread again", "Judged by"]);
+    let judges: Vec<&str> = used.judged_by.iter().map(String::as_str).collect();
+    table.add_row([
+        used.continuations.iter().copied().collect::<Vec<_>>().join(", "),
+        used.corrections.to_string(),
+        used.discarded_tokens.to_string(),
+        used.repeated_tokens.to_string(),
+        if judges.is_empty() { "-".to_owned() } else { short(&judges.join(", "), 60) },
     ]);
     table
 }

@@ -8,6 +8,11 @@ use planproof_spec::{Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, 
 use crate::failure::Failure;
 use crate::select;
 
+/// Most diagnostics that are shown for one specification; `spec check --json` has all.
+const SHOWN_MAX: usize = 50;
+/// Longest line that is quoted, in bytes. Of longer ones the place alone is named.
+const QUOTED_LINE_BYTES_MAX: usize = 1000;
+
 /// A specification's text, with the name that messages give it.
 pub(crate) struct Source {
     pub(crate) name: String,
@@ -20,6 +25,10 @@ impl Source {
         let path = Path::new(name);
         match shipped(name).filter(|_| !path.exists()) {
             Some(text) => Ok(Self { name: format!("{name} (shipped)"), text: text.to_owned() }),
+            None if name.is_empty() => {
+                let names = SHIPPED.map(|(name, _)| name).join(", ");
+                Err(Failure::usage(format!("the specification has no name: give a file, or one of {names}")))
+            }
             None if name != "-" && !path.exists() => {
                 let names = SHIPPED.map(|(name, _)| name).join(", ");
                 Err(Failure::usage(format!(
@@ -51,9 +60,12 @@ impl Source {
         Ok(loaded)
     }
 
-    /// Prints diagnostics to stderr, with the lines they speak of.
+    /// Prints diagnostics to stderr, with the lines they speak of; at most [`SHOWN_MAX`], and no line of more than
+    /// [`QUOTED_LINE_BYTES_MAX`].
     pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
-        for diagnostic in diagnostics {
+        // With a label go the lines before and behind it.
+        let is_quotable = self.text.lines().all(|line| line.len() <= QUOTED_LINE_BYTES_MAX);
+        for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
             let labels = diagnostic.labels.iter().map(|label| {
                 let text = (!label.text.is_empty()).then(|| label.text.clone());
                 LabeledSpan::new(text, label.span.start, label.span.end - label.span.start)
@@ -64,14 +76,38 @@ impl Source {
             };
             let shown = MietteDiagnostic::new(&diagnostic.message)
                 .with_code(format!("planproof::spec::{}", diagnostic.code))
-                .with_severity(severity)
-                .with_labels(labels);
+                .with_severity(severity);
             let shown = match &diagnostic.help {
                 Some(help) => shown.with_help(help),
                 None => shown,
             };
-            let source = NamedSource::new(&self.name, self.text.clone());
-            eprintln!("{:?}", miette::Report::new(shown).with_source_code(source));
+            if is_quotable {
+                let source = NamedSource::new(&self.name, self.text.clone());
+                let shown = miette::Report::new(shown.with_labels(labels)).with_source_code(source);
+                eprintln!("{shown:?}");
+            } else {
+                eprintln!("{:?}", miette::Report::new(self.with_places(shown, diagnostic)));
+            }
         }
+        if diagnostics.len() > SHOWN_MAX {
+            eprintln!(
+                "and {} more, not shown; `planproof --json spec check` tells all\n",
+                diagnostics.len() - SHOWN_MAX
+            );
+        }
+    }
+
+    /// The diagnostic with its places in words.
+    fn with_places(&self, mut shown: MietteDiagnostic, diagnostic: &Diagnostic) -> MietteDiagnostic {
+        for label in &diagnostic.labels {
+            let before = self.text.get(..label.span.start).unwrap_or(&self.text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            shown.message += &format!("\nin {}, line {line}, column {column}", self.name);
+            if !label.text.is_empty() {
+                shown.message += &format!(": {}", label.text);
+            }
+        }
+        shown
     }
 }

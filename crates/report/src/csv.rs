@@ -16,6 +16,7 @@
 //! | `repair_start_times` | time form only: the starts of `repair` |
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
+//! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
 //! | `unscored` | why the run says nothing of the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
 //!
@@ -33,7 +34,7 @@ use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 24] = [
+pub const COLUMNS: [&str; 27] = [
     "case",
     "repeat",
     "topic",
@@ -53,6 +54,9 @@ pub const COLUMNS: [&str; 24] = [
     "wall_ms",
     "input_tokens",
     "output_tokens",
+    "corrections",
+    "discarded_tokens",
+    "repeated_tokens",
     "unscored",
     "agent",
     "model",
@@ -86,6 +90,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
     let report = campaign.report;
     let difficulty = &case.difficulty;
     let verdict = outcome.verdict.as_ref();
+    let monitor = outcome.monitor.as_ref();
     let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     [
         text(&case.id),
@@ -107,6 +112,9 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         outcome.wall.as_millis().to_string(),
         outcome.usage.input_tokens.to_string(),
         outcome.usage.output_tokens.to_string(),
+        number(monitor.map(|used| used.corrections)),
+        number(monitor.map(|used| used.discarded_tokens)),
+        number(monitor.map(|used| used.repeated_tokens)),
         verdict.err().map_or(String::new(), |unscored| text(&unscored.to_string())),
         text(&report.agent),
         text(report.model.as_deref().unwrap_or_default()),

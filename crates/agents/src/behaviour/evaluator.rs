@@ -182,6 +182,24 @@ impl fmt::Debug for Evaluator {
     }
 }
 
+impl JudgedBy {
+    /// Reads back what is written of it into a trace, as the note of a section; `None` if that note says something else.
+    pub fn from_note(note: &str) -> Option<Self> {
+        if note == Self::Nobody.to_string() {
+            return Some(Self::Nobody);
+        }
+        if let Some(model) = note.strip_prefix("judge ") {
+            return Some(Self::Judge { model: model.to_owned() });
+        }
+        let checker = note.strip_prefix("checker ")?;
+        let (name, knows_gold_answer) = match checker.strip_suffix(" (knows the gold answer)") {
+            Some(name) => (name, true),
+            None => (checker, false),
+        };
+        Some(Self::Checker { name: name.to_owned(), knows_gold_answer })
+    }
+}
+
 impl fmt::Display for JudgedBy {
     /// For the report: `nobody`, `judge openai/gpt-5-mini`, `checker exact-match (knows the gold answer)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -256,6 +274,21 @@ impl Checker for GoldAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_judged_is_read_back_from_a_note() {
+        let model = "openai/gpt-5-mini".to_owned();
+        let checker =
+            |knows_gold_answer| JudgedBy::Checker { name: "exact-match".to_owned(), knows_gold_answer };
+        for judge in [JudgedBy::Nobody, JudgedBy::Judge { model }, checker(false), checker(true)] {
+            assert_eq!(JudgedBy::from_note(&judge.to_string()), Some(judge));
+        }
+        for note in
+            ["", "summary, as configured", "results, which are blank", "there was no evidence for #E1"]
+        {
+            assert_eq!(JudgedBy::from_note(note), None, "{note}");
+        }
+    }
 
     #[test]
     fn the_first_word_judges() {

@@ -91,7 +91,7 @@ async fn summary_of(
         seed: run.seed,
         ..summary::Options::default()
     };
-    let summarised = summarise(agent.model.as_ref(), &material, &options).await.map_err(unreachable)?;
+    let summarised = summarise(agent.model.as_ref(), &material, &options).await.map_err(outside)?;
     let has_asked = summarised.usage != Usage::default() || summarised.summary.is_some();
     if has_asked {
         record_turn(run, summarised.summary.clone().unwrap_or_default(), summarised.usage);
@@ -115,7 +115,7 @@ async fn evaluation_of(
     let proposal = Proposal { question: run.query, answer, work: &work.join("\n") };
     let evaluation = agent.options.evaluator.evaluate(proposal, run.seed).await;
     let Evaluation { text, by, usage, .. } = evaluation.map_err(|fault| match fault {
-        EvaluatorFault::Model(error) => unreachable(error),
+        EvaluatorFault::Model(error) => outside(error),
         fault @ EvaluatorFault::Checker { .. } => fault.to_string(),
     })?;
     let has_asked = matches!(agent.options.evaluator, Evaluator::Judge(_));
@@ -157,7 +157,7 @@ async fn answer_of(
             evidence: result,
         })
         .collect();
-    let reply = solve(agent.model.as_ref(), run.query, &planned, run.seed).await.map_err(unreachable)?;
+    let reply = solve(agent.model.as_ref(), run.query, &planned, run.seed).await.map_err(outside)?;
     let (text, usage) = (reply.text.clone(), reply.usage);
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: reply.finish, usage });
     missing.sort_unstable();
@@ -170,7 +170,9 @@ async fn answer_of(
     Ok(Written { text: reply.text, note, has_asked: true })
 }
 
-fn unreachable(error: ModelError) -> String {
+/// What kept a model from answering.
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
+fn outside(error: ModelError) -> String {
     error.to_string()
 }
 
@@ -181,7 +183,7 @@ fn record_turn(run: InProcessRun<'_>, text: String, usage: Usage) {
 
 /// What the call at this place was made for: the latest content before it that is no part of a call. Empty if there is none
 /// after the call before.
-fn goal_of<'m>(monitor: &'m Monitor, place: usize) -> &'m str {
+fn goal_of(monitor: &Monitor, place: usize) -> &str {
     let id = monitor.calls().get(place).map(|call| &call.call.id);
     let is_it = |section: &Section<'_>| section.call.map(|call| &call.call.id) == id && id.is_some();
     let sections: Vec<Section<'_>> = monitor.sections().collect();
@@ -191,7 +193,7 @@ fn goal_of<'m>(monitor: &'m Monitor, place: usize) -> &'m str {
         state.names_tool() || state.completes_call() || state.names_label()
     };
     let before = sections[..at].iter().rev().take_while(|section| section.call.is_none());
-    match before.skip_while(is_part).next() {
+    match before.into_iter().find(|section| !is_part(section)) {
         Some(section) if section.author == Author::Model => section.content,
         _ => "",
     }

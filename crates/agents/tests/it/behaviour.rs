@@ -67,7 +67,7 @@ impl Scripted {
         ChatReply { text, calls: Vec::new(), finish, usage, id: None }
     }
 
-    fn stream(&self, reply: ChatReply) -> BoxStream<'_, Result<ChatDelta, ModelError>> {
+    fn stream(&self, reply: &ChatReply) -> BoxStream<'_, Result<ChatDelta, ModelError>> {
         let mut pieces: Vec<ChatDelta> = Vec::new();
         let mut rest = reply.text.as_str();
         while !rest.is_empty() {
@@ -111,7 +111,7 @@ impl Model for Scripted {
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         let reply = self.next(shown(request));
-        Box::pin(std::future::ready(Ok(self.stream(reply))))
+        Box::pin(std::future::ready(Ok(self.stream(&reply))))
     }
 
     fn complete<'a>(
@@ -127,7 +127,7 @@ impl Model for Scripted {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         let reply = self.next(request.prompt.clone());
-        Box::pin(std::future::ready(Ok(self.stream(reply))))
+        Box::pin(std::future::ready(Ok(self.stream(&reply))))
     }
 }
 

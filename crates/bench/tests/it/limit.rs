@@ -126,7 +126,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         class: (!passed).then_some(planproof_synth::Class::OrderError),
         flags: Default::default(),
     });
-    RunSummary { ordinal, repeat: 0, score, wall: Duration::ZERO, usage: Default::default() }
+    RunSummary { ordinal, repeat: 0, score, wall: Duration::ZERO, usage: Default::default(), monitor: None }
 }
 
 #[test]

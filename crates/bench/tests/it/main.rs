@@ -3,6 +3,7 @@
 mod campaign;
 mod dissect;
 mod limit;
+mod monitored;
 mod repeats;
 mod report;
 mod sim;

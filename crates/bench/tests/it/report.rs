@@ -132,11 +132,14 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
         assert_ne!(wrong, text);
         assert_eq!(CaseSummary::from_json(&wrong), None, "{wrong}");
     }
-    let text = format!("{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2}}");
+    let text = format!(
+        "{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2,\"monitor\":null}}"
+    );
     let read = |passed, class, text: &str| {
         RunSummary::from_json(Unit { ordinal: 0, repeat: 0 }, passed, class, Duration::ZERO, text)
     };
     assert!(read(Some(false), Some("order_error"), &text).is_some());
+    assert_eq!(read(Some(false), Some("order_error"), &text.replace(",\"monitor\":null", "")), None);
     assert_eq!(read(Some(false), Some("tired"), &text), None);
     assert_eq!(read(Some(true), Some("order_error"), &text), None);
     assert_eq!(read(Some(false), None, &text), None);

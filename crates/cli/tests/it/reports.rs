@@ -473,3 +473,37 @@ fn a_report_takes_no_file_of_its_own_campaign() {
         ".planproof/demo.db is the file of the demonstration's run store: name another one for the report";
     assert_refused(&place, "demo --html .planproof/demo.db", message);
 }
+
+#[test]
+fn what_the_monitor_did_is_in_every_report() {
+    let place = Place::new();
+    let run = place.run("test reflexion@sim/clumsy --cases 6 --csv runs.csv --html page.html");
+    assert!(run.out.contains("Corrections"), "{run:?}");
+    assert!(run.out.contains("nobody"), "{run:?}");
+    let report = |line: &str| -> Value { serde_json::from_str(&place.run(line).code(0).out).unwrap() };
+    let used = report("--json runs show last")["monitor"].clone();
+    assert_eq!(used, report("--json runs show last --judge-again")["monitor"]);
+    assert_eq!(used["continuations"], serde_json::json!(["text"]));
+    assert_eq!(used["judged_by"], serde_json::json!(["nobody"]));
+    let csv = read(&place, "runs.csv");
+    let (head, rows) = csv.split_once("\r\n").unwrap();
+    // Behind them are five columns without a comma in them.
+    for (from_end, field) in [(7, "corrections"), (6, "discarded_tokens"), (5, "repeated_tokens")] {
+        assert_eq!(head.rsplit(',').nth(from_end), Some(format!("\"{field}\"").as_str()));
+        let of_runs: u64 =
+            rows.lines().map(|row| row.rsplit(',').nth(from_end).unwrap().parse::<u64>().unwrap()).sum();
+        assert!(of_runs > 0 && used[field] == of_runs, "{field}: {used}");
+    }
+    assert!(read(&place, "page.html").contains("Corrections"));
+
+    // A row of a table says what the report says, and one without a specification says nothing.
+    place.run("test tools@sim/perfect --cases 6").code(0);
+    let campaigns = json_lines(&place.run("--json runs list").code(0).out);
+    let ids: Vec<&str> = campaigns.iter().map(|row| row["run"].as_str().unwrap()).collect();
+    let names = format!("{} {} {}", ids[0], ids[1], ids[0]);
+    let table = report(&format!("--json report {names}"));
+    assert_eq!(table["agents"][1]["monitor"], used);
+    assert_eq!(table["agents"][0]["monitor"], Value::Null);
+    let text = place.run(&format!("report {names}")).code(0).out;
+    assert!(text.contains("read again"), "{text}");
+}

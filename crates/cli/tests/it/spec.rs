@@ -1,6 +1,7 @@
 //! `planproof spec`: checking, walking, printing, drawing, grammars.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use insta::assert_snapshot;
 use planproof_spec::Code;
@@ -228,5 +229,30 @@ fn what_is_not_there_is_said() {
         let run = place.run(line);
         assert_eq!(run.code, 2, "{line}");
         assert!(run.err.contains(text), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_specification_without_a_name_is_asked_for() {
+    let run = Place::new().run("test spec:@sim/perfect").code(2);
+    let said = "error: the specification has no name: give a file, or one of direct, cot, react, rewoo, reflexion, pass\n";
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("", said));
+}
+
+#[test]
+fn what_is_said_of_a_huge_specification_stays_short() {
+    let place = Place::new();
+    let names: Vec<String> = (0..3000).map(|number| format!("S{number}")).collect();
+    let states: String = names.iter().map(|name| format!("({name} (:text \"[{name}]\"))\n")).collect();
+    let many = format!("(define many (:states {states})\n(:behavior (next {})))", names.join(" "));
+    for (text, said) in [
+        (many, "there are more than 256 states\n  │ in huge.spec, line 257, column 1\n"),
+        ("(".repeat(10_000_000), "10000000 bytes are more than the 1048576 that are read"),
+        ("(".repeat(900_000), "a specification begins with `define`\n  │ in huge.spec, line 1, column 2\n"),
+    ] {
+        fs::write(place.path("huge.spec"), text).unwrap();
+        let run = place.run("spec check huge.spec").code(2);
+        assert!(run.err.contains(said), "{}", &run.err[..run.err.len().min(1000)]);
+        assert!(run.err.len() < 20_000, "{} bytes", run.err.len());
     }
 }

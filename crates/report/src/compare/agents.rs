@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planproof_bench::{CaseRuns, Outcome, Tokens};
+use planproof_bench::{CaseRuns, MonitorUse, Outcome, Tokens};
 use planproof_synth::{Case, Class};
 use planproof_trace::Usage;
 use serde::Serialize;
@@ -53,6 +53,8 @@ pub struct AgentRow {
     pub classes: BTreeMap<&'static str, u64>,
     /// Tokens of the runs, as servers counted them.
     pub tokens: Tokens,
+    /// What it took to hold its model to the specification; null where it is not made from one.
+    pub monitor: Option<MonitorUse>,
     /// Time that the agent took, summed over runs, which may have gone on at the same time.
     pub agent_seconds: f64,
     /// How it differs from the first campaign; null for the first one itself.
@@ -111,6 +113,7 @@ struct Scored {
     /// Of those that failed.
     classes: Vec<&'static str>,
     usage: Usage,
+    monitor: Option<MonitorUse>,
     wall: Duration,
 }
 
@@ -121,7 +124,10 @@ impl Entry {
         if runs.runs == 0 {
             return Self::Unscored;
         }
-        let mut scored = Scored { runs, classes: Vec::new(), usage: Usage::default(), wall: Duration::ZERO };
+        let with_score = || outcomes.iter().filter(|outcome| outcome.verdict.is_ok());
+        let monitor = MonitorUse::sum(with_score().map(|outcome| &outcome.monitor));
+        let (usage, wall) = (Usage::default(), Duration::ZERO);
+        let mut scored = Scored { runs, classes: Vec::new(), usage, monitor, wall };
         for outcome in outcomes {
             let Ok(verdict) = &outcome.verdict else { continue };
             scored.classes.extend(verdict.class.map(Class::as_str));
@@ -217,6 +223,7 @@ impl Column {
             success: Success::of(&[]),
             classes: BTreeMap::new(),
             tokens: Tokens { input: 0, output: 0 },
+            monitor: None,
             agent_seconds: 0.0,
             against_first: None,
             unscored: 0,
@@ -243,11 +250,14 @@ impl Column {
                 *classes.entry(*class).or_default() += 1;
             }
         }
+        let counted = scored.iter().filter_map(|place| self.entries[*place].scored());
+        let monitor = MonitorUse::sum(counted.map(|entry| &entry.monitor));
         let count = |wanted| common.iter().filter(|place| self.entries[**place] == wanted).count() as u64;
         AgentRow {
             success,
             classes,
             tokens: Tokens { input: usage.input_tokens, output: usage.output_tokens },
+            monitor,
             agent_seconds: wall.as_secs_f64(),
             against_first,
             unscored: count(Entry::Unscored),

@@ -21,6 +21,8 @@ const COLUMNS: [&str; 10] = [
     "Tokens",
     "Time",
 ];
+/// Where an agent is made from a specification.
+const MONITOR_COLUMNS: [&str; 2] = ["Corrections", "Tokens discarded, read again"];
 
 pub(super) fn head(table: &AgentTable) -> Markup {
     let simulated = table.agents.iter().filter(|row| row.simulated).count();
@@ -38,6 +40,7 @@ pub(super) fn head(table: &AgentTable) -> Markup {
 }
 
 pub(super) fn rows(table: &AgentTable) -> Markup {
+    let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
     html! {
         section aria-labelledby="agents" {
             h2 #agents { "On the cases that all have" }
@@ -51,8 +54,13 @@ pub(super) fn rows(table: &AgentTable) -> Markup {
             }
             div.scroll tabindex="0" role="region" aria-label="Table of agents" {
                 table.stacked {
-                    thead { tr { @for name in COLUMNS { th scope="col" { (name) } } } }
-                    tbody { @for row in &table.agents { (agent(row, table.scored)) } }
+                    thead {
+                        tr {
+                            @for name in COLUMNS { th scope="col" { (name) } }
+                            @if is_monitored { @for name in MONITOR_COLUMNS { th scope="col" { (name) } } }
+                        }
+                    }
+                    tbody { @for row in &table.agents { (agent(row, table.scored, is_monitored)) } }
                 }
             }
             @for row in &table.agents { (aside(row)) }
@@ -60,7 +68,7 @@ pub(super) fn rows(table: &AgentTable) -> Markup {
     }
 }
 
-fn agent(row: &AgentRow, scored: u64) -> Markup {
+fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
     let success = &row.success;
     let tokens = row.tokens.input + row.tokens.output;
     html! {
@@ -88,6 +96,12 @@ fn agent(row: &AgentRow, scored: u64) -> Markup {
             }
             td { (count(tokens)) }
             td { (seconds(row.agent_seconds)) }
+            @if let Some(used) = &row.monitor {
+                td { (count(used.corrections)) }
+                td { (count(used.discarded_tokens)) ", " (count(used.repeated_tokens)) }
+            } @else if is_monitored {
+                td { "–" } td { "–" }
+            }
         }
     }
 }

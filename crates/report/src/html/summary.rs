@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{ByActions, Rate, Report};
+use planproof_bench::{ByActions, MonitorUse, Rate, Report};
 use planproof_synth::{Class, Flag};
 
 use super::chart::{Look, Point, Series, success_by_actions};
@@ -101,6 +101,19 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
                     (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
                 }))
+                @if let Some(used) = &report.monitor {
+                    (figure("Corrections", &count(used.corrections), &html! {
+                        (counted(used.discarded_tokens, "token", "tokens")) " discarded, "
+                        (count(used.repeated_tokens)) " read again"
+                    }))
+                    (figure("Continuation", &continuations(used), &html! {
+                        @if used.judged_by.is_empty() {
+                            "how the model is asked to go on"
+                        } @else {
+                            "answers judged by " (Foreign::short(&judges(used), NAME_CHARACTERS_MAX))
+                        }
+                    }))
+                }
                 @if let Some(cost) = report.cost {
                     (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
                 }
@@ -110,6 +123,15 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             }
         }
     }
+}
+
+/// How a model was asked to go on, in words.
+fn continuations(used: &MonitorUse) -> String {
+    used.continuations.iter().map(|word| word.replace('_', " ")).collect::<Vec<_>>().join(", ")
+}
+
+fn judges(used: &MonitorUse) -> String {
+    used.judged_by.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// What is counted: cases, or their runs where there are several of each.

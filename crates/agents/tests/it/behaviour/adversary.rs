@@ -132,7 +132,7 @@ impl Model for Adversary {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         let written = request.prompt.rsplit_once("\n\n").map_or("", |(_, text)| text);
-        Box::pin(std::future::ready(Ok(self.stream(self.reply(written)))))
+        Box::pin(std::future::ready(Ok(self.stream(&self.reply(written)))))
     }
 
     fn chat_stream<'a>(
@@ -141,13 +141,13 @@ impl Model for Adversary {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             let reply = self.chat(request).await?;
-            Ok(self.stream(reply))
+            Ok(self.stream(&reply))
         })
     }
 }
 
 impl Adversary {
-    fn stream(&self, reply: ChatReply) -> BoxStream<'_, Result<ChatDelta, ModelError>> {
+    fn stream(&self, reply: &ChatReply) -> BoxStream<'_, Result<ChatDelta, ModelError>> {
         let mut deltas: Vec<ChatDelta> = reply.text.chars().map(|c| ChatDelta::Text(c.to_string())).collect();
         deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage, id: None });
         let counted = deltas.into_iter().map(|delta| {
@@ -160,7 +160,7 @@ impl Adversary {
 
 /// A formula of chance over the states of [`random_spec`].
 fn formula(chance: &mut Chance, depth: usize) -> String {
-    let mut inner = |chance: &mut Chance| formula(chance, depth - 1);
+    let inner = |chance: &mut Chance| formula(chance, depth - 1);
     match if depth == 0 { 0 } else { chance.below(6) } {
         0 | 1 => (*chance.pick(&["T", "Act Inp", "L", "O", "E"])).replace("Act Inp", "(next Act Inp)"),
         2 => format!("(next {} {})", inner(chance), inner(chance)),

@@ -28,10 +28,6 @@ const WAYS: [Capabilities; 4] = [
     Capabilities { completion: false, partial_turn: true, ..STREAMED },
 ];
 
-fn is_given_up(end: &EndReason) -> bool {
-    matches!(end, EndReason::AgentFailed { reason } if reason.starts_with("given up after 50 corrections"))
-}
-
 const NEVER: u32 = u32::MAX;
 
 #[tokio::test]

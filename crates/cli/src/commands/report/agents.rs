@@ -46,6 +46,9 @@ pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -
     Ok(())
 }
 
+/// Where an agent is made from a specification.
+const MONITOR_COLUMNS: [&str; 3] = ["Corrections", "Tokens\ndiscarded", "Tokens\nread again"];
+
 fn usage(error: impl std::fmt::Display) -> Failure {
     Failure::usage(error.to_string())
 }
@@ -56,23 +59,21 @@ fn text(table: &AgentTable) -> String {
     if table.agents.iter().any(|row| row.simulated) {
         out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
     }
-    let mut shown = render::table(&[
-        "Agent",
-        "Run",
-        "Passed",
-        "Success (% [95 %])",
-        "To the first",
-        "p",
-        "Tokens",
-        "Time",
-        "Failures",
-    ]);
+    let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
+    let mut head =
+        vec!["Agent", "Run", "Passed", "Success (% [95 %])", "To the first", "p", "Tokens", "Time"];
+    if is_monitored {
+        head.extend(MONITOR_COLUMNS);
+    }
+    head.push("Failures");
+    let failures = head.len() - 1;
+    let mut shown = render::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
-        let is_text = [0, 1, 8].contains(&place);
+        let is_text = [0, 1, failures].contains(&place);
         column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
     }
     for row in &table.agents {
-        shown.add_row(cells(row));
+        shown.add_row(cells(row, is_monitored));
     }
     out += &format!("{shown}\n");
     out += &format!(
@@ -95,12 +96,12 @@ fn text(table: &AgentTable) -> String {
     out
 }
 
-fn cells(row: &AgentRow) -> [String; 9] {
+fn cells(row: &AgentRow, is_monitored: bool) -> Vec<String> {
     let dash = || "-".to_owned();
     let difference = row.against_first.and_then(|first| first.difference);
     let p_value = row.against_first.and_then(|first| first.p_value);
     let failures: Vec<String> = row.classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
-    [
+    let mut cells = vec![
         render::short(&row.agent, 40),
         row.campaign.clone(),
         row.success.passed.to_string(),
@@ -110,6 +111,15 @@ fn cells(row: &AgentRow) -> [String; 9] {
         p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }),
         (row.tokens.input + row.tokens.output).to_string(),
         render::seconds(row.agent_seconds),
-        if failures.is_empty() { dash() } else { failures.join(", ") },
-    ]
+    ];
+    if is_monitored {
+        cells.extend(match &row.monitor {
+            Some(used) => {
+                [used.corrections, used.discarded_tokens, used.repeated_tokens].map(|n| n.to_string())
+            }
+            None => [(); 3].map(|()| dash()),
+        });
+    }
+    cells.push(if failures.is_empty() { dash() } else { failures.join(", ") });
+    cells
 }

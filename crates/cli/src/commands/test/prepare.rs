@@ -89,16 +89,7 @@ pub(in crate::commands) fn prepare(
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let agent = arguments.agent.as_deref();
-    let agent = match agent {
-        Some(name) => Some(select::with_options(name, &arguments.agent_options)?),
-        None if arguments.agent_options.is_given() => {
-            return Err(Failure::usage(
-                "--samples, --summary, --evaluator and --continuation are for a new campaign; one that is resumed or \
-                 replayed has its own",
-            ));
-        }
-        None => None,
-    };
+    let agent = agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()?;
     match (&arguments.recording.replay, &agent) {
         (Some(file), agent) => replay(arguments, global, file, agent.as_deref()),
         (None, Some(agent)) => begin(arguments, global, agent, asked),

@@ -1,0 +1,138 @@
+//! Agents of specifications, as the command line has them, and the guide to them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use planproof_spec::{Compat, Entered, load, shipped, textbook};
+use serde_json::Value;
+
+use crate::support::{Place, json_lines};
+
+fn repository() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn critique() -> String {
+    fs::read_to_string(repository().join("examples/behaviours/critique.spec")).unwrap()
+}
+
+/// Asserts that all answered runs of the latest campaign are words of the specification. Gives their number.
+fn check_words(place: &Place, source: &str) -> usize {
+    let automaton = load(source, Compat::Ours).unwrap().automaton;
+    let lines = json_lines(&place.run("runs export last").code(0).out);
+    let mut answered = 0;
+    for trace in lines.split(|line| line.get("schema").is_some()).filter(|trace| !trace.is_empty()) {
+        if trace.last().unwrap()["reason"] != "answered" {
+            continue;
+        }
+        let sections = trace.iter().filter(|line| line["type"] == "section");
+        let states: Vec<Entered<'_>> = sections
+            .map(|line| automaton.state_named(line["state"].as_str().unwrap()).unwrap())
+            .map(|state| Entered { state, call: None })
+            .collect();
+        assert!(textbook::accepts(automaton.spec(), &states), "{trace:?}");
+        answered += 1;
+    }
+    answered
+}
+
+#[test]
+fn every_agent_runs_in_test() {
+    let place = Place::new();
+    for (kind, name) in [
+        ("react", "react"),
+        ("pass", "pass"),
+        ("rewoo", "rewoo"),
+        ("reflexion", "reflexion"),
+        ("cot", "cot"),
+        ("direct", "direct"),
+    ] {
+        let run = place.run(&format!("test {kind}@sim/perfect --cases 6 --json"));
+        assert!(run.code <= 1, "{run:?}");
+        assert_eq!(check_words(&place, shipped(name).unwrap()), 6, "{kind}");
+        let passed = run.code == 0;
+        assert_eq!(passed, !["cot", "direct"].contains(&kind), "{kind} {}", run.out);
+    }
+}
+
+#[test]
+fn the_guide_is_true() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("examples/behaviours")).unwrap();
+    place.write("examples/behaviours/critique.spec", &critique());
+    let guide = fs::read_to_string(repository().join("docs/behaviours.md")).unwrap();
+    assert!(guide.contains(&format!("```\n{}```", critique())), "the guide shows the file as it is");
+    let lines = critique().lines().filter(|line| !line.starts_with(';')).count();
+    assert!(lines <= 15, "{lines} lines");
+    let commands: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("$ planproof ")).collect();
+    assert_eq!(commands.len(), 3);
+    for command in commands {
+        let run = place.run(command);
+        let shown = guide.split_once(&format!("$ planproof {command}\n")).unwrap().1;
+        let shown = shown.split_once("```").unwrap().0;
+        for line in shown.lines().filter(|line| *line != "...") {
+            assert!(
+                run.out.lines().any(|printed| printed.trim_end() == line),
+                "{line:?} is not in {}",
+                run.out
+            );
+        }
+    }
+    assert_eq!(check_words(&place, &critique()), 200);
+}
+
+#[test]
+fn the_name_holds_the_options_and_the_campaign_goes_on_with_them() {
+    let place = Place::new();
+    let run = place.run("test direct@sim/perfect --samples 3 --cases 2 --json --record r.jsonl");
+    assert_eq!(run.code, 1, "{run:?}");
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(report.to_string().contains("direct:samples=3@sim/perfect"), "{report}");
+    let lines = json_lines(&place.run("runs export last").out);
+    assert_eq!(lines.iter().filter(|line| line["type"] == "spec").count(), 6);
+    assert!(place.run("test --resume last").code <= 1);
+    let replayed = place.run("test --replay r.jsonl --json");
+    assert_eq!(replayed.code, 1, "the replay is as it was recorded: {replayed:?}");
+    let run = place.run("test reflexion@sim/perfect --evaluator model --cases 2 --json");
+    assert_eq!(run.code, 0, "{run:?}");
+    let lines = place.run("runs export last").out;
+    assert!(lines.contains("reflexion:evaluator=model@sim/perfect"), "{lines}");
+}
+
+#[test]
+fn what_makes_no_agent_is_told() {
+    let place = Place::new();
+    place.write("a@b.spec", &critique());
+    assert_eq!(place.run("test spec:a@b.spec@sim/perfect --cases 2").code, 0);
+    place.write("bad.spec", "(define x (:states (a (:txt \"[a]\"))) (:behavior (next b)))");
+    for (line, said) in [
+        ("test spec:bad.spec@sim/perfect", "bad.spec cannot be used"),
+        ("test spec:bad.spec@sim/perfect", "unknown-state"),
+        ("test spec:bad.spec@sim/perfect", "unknown-clause"),
+        ("test spec:none.spec@sim/perfect", "there is no file none.spec"),
+        ("test react@sim/perfect --samples 3", "samples are taken of agents that call no tools"),
+        ("test tools@sim/perfect --samples 3", "--samples is for agents that are made from a specification"),
+        (
+            "test direct:samples=x@sim/perfect",
+            "\"x\" cannot be the samples of an agent; write a whole number",
+        ),
+        ("test reflexion@sim/perfect --evaluator me", "\"me\" cannot be the evaluator of an agent"),
+        ("test fallback:direct@sim/perfect", "is no pair of agents"),
+        ("test fallback:direct,nobody@sim/perfect", "unknown kind of agent \"nobody\""),
+        ("test react:samples=1,x=2@sim/perfect", "\"x=2\" is no option of an agent"),
+        ("run react@sim/perfect --system x task", "a specification says what its model is told"),
+    ] {
+        let run = place.run(line);
+        assert_eq!(run.code, 2, "{line}: {run:?}");
+        assert!(run.err.contains(said), "{line}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_pair_answers_one_after_the_other() {
+    let place = Place::new();
+    let run = place.run("test fallback:direct,react@sim/perfect --cases 2 --samples 2");
+    assert!(run.code <= 1, "{run:?}");
+    let out = place.run("runs export last").out;
+    assert!(out.contains("\"agent\":\"fallback:direct,react:samples=2@sim/perfect\""), "{out}");
+}
