@@ -156,10 +156,10 @@ fn no_fewer_actions_fail() {
         let fails = |pairs: &BTreeSet<Pair>| one.is_subset(pairs) || other.is_subset(pairs);
         let shrunk = shrink(&case, |case| Some(fails(&pairs(case)))).case;
         let left: Vec<String> = texts(&shrunk).into_iter().collect();
-        for without in 0..left.len() {
-            let of_rest = |(first, second): &Pair| *first != left[without] && *second != left[without];
+        for without in &left {
+            let of_rest = |(first, second): &Pair| first != without && second != without;
             let rest = pairs(&shrunk).into_iter().filter(of_rest).collect();
-            assert!(!fails(&rest), "{} could go: {}", left[without], shrunk.paragraph);
+            assert!(!fails(&rest), "{without} could go: {}", shrunk.paragraph);
         }
     }
 }
