@@ -192,7 +192,10 @@ fn errors_say_where_and_what() {
             "at byte 15: expected `stop`, `tool_calls`, `length`, `content_filter` or `cut`, found `done`",
         ),
         ("say \"x\" tokens=1", "at byte 16: expected `/` and the tokens written, found the end"),
-        ("limit turns 3", "at byte 6: expected `wall_ms`, `iterations`, `output_bytes` or `text_bytes`, found `turns 3`"),
+        (
+            "limit turns 3",
+            "at byte 6: expected `wall_ms`, `iterations`, `output_bytes` or `text_bytes`, found `turns 3`",
+        ),
         (
             "@18446744073709551616 call a",
             "at byte 1: expected a whole number below 2^64, found `18446744073709551616`",
