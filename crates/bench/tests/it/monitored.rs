@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use planproof_bench::{MonitorUse, Outcome, RunSummary, Unit};
-use planproof_synth::Options;
+use planproof_synth::{Class, Options};
 use planproof_trace::notation;
 
 use crate::cases;
@@ -41,7 +41,7 @@ fn all_agents_of_a_run_count() {
     let unit = Unit { ordinal: 0, repeat: 0 };
     let outcome = Outcome::of(case, unit, &events, Default::default(), Duration::ZERO);
     let summary = RunSummary::of(&outcome);
-    let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(|class| class.as_str());
+    let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(Class::as_str);
     let read = |text: &str| RunSummary::from_json(unit, outcome.passed(), class, Duration::ZERO, text);
     let text = summary.to_json();
     assert_eq!(read(&text), Some(summary));
