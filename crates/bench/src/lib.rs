@@ -13,6 +13,7 @@ mod monitored;
 mod repeats;
 mod report;
 mod sequential;
+mod shrink;
 mod sim;
 mod summary;
 
@@ -35,5 +36,9 @@ pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sequential::confidence_sequence;
+pub use shrink::{
+    CANDIDATE_RUNS_MAX, CaseSize, FailureCount, NotShrunk, Requirement, ShrinkError, ShrinkOptions,
+    ShrinkReport, ShrinkRun, ShrunkCase, ShrunkFailure, Target, group_alike,
+};
 pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

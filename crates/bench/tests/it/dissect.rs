@@ -21,7 +21,7 @@ fn mutator() -> Mutator<'static> {
 }
 
 /// So many cases that `is_wanted`.
-fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool) -> Arc<[Case]> {
+pub(crate) fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool) -> Arc<[Case]> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");
     (0..)
@@ -31,7 +31,7 @@ fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool)
         .collect()
 }
 
-fn of_fault(fault: Fault, cases: Arc<[Case]>) -> Campaign {
+pub(crate) fn of_fault(fault: Fault, cases: Arc<[Case]>) -> Campaign {
     campaign(Arc::new(SimModel::new(SimKind::Planted(fault))), cases)
 }
 
@@ -87,7 +87,7 @@ fn tail(mut numbers: impl Iterator<Item = usize>, share: &impl Fn(usize) -> f64)
 }
 
 /// The numbers of successes that leave at most half a per cent on either side, by the binomial distribution itself.
-fn interval_99(trials: usize, chance: f64) -> (usize, usize) {
+pub(crate) fn interval_99(trials: usize, chance: f64) -> (usize, usize) {
     let logarithms: Vec<f64> = (0..=trials)
         .scan(0.0, |sum, k| {
             *sum += if k == 0 { 0.0 } else { (k as f64).ln() };

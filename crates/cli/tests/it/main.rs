@@ -22,6 +22,7 @@ mod repeats;
 mod reports;
 mod run;
 mod servers;
+mod shrink;
 mod spec;
 mod stand_in;
 mod stored;
