@@ -179,8 +179,8 @@ fn text(tables: &Tables) -> String {
             out += &format!("{}\n", causes(tables, is_time_form));
             out += &format!(
                 "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
-                 Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a cause;\nno \
-                 cause: undecided or not finished.\n\n"
+                 Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
+                 cause;\nno cause: undecided or not finished.\n\n"
             );
         }
     }
