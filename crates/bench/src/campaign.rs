@@ -13,12 +13,13 @@ use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
 };
 use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
-use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, WallClock};
+use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock};
 use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::guard::{GuardedTools, Standing};
 use crate::{MonitorUse, RunSummary};
 
 /// The agent with the names that traces and reports give it.
@@ -32,6 +33,8 @@ pub struct AgentUnderTest {
     pub model: Option<String>,
     /// The model is one of our simulations.
     pub simulated: bool,
+    /// A guard stands between it and the tools, which holds back calls after which the run could not pass any more.
+    pub guarded: bool,
 }
 
 /// What to run, and how.
@@ -396,18 +399,20 @@ impl Shared {
         seed: u64,
     ) -> Result<Vec<Event>, CampaignError> {
         let agent = &self.campaign.agent.agent;
-        let run = InProcessRun { query: &case.query, toolbox: &tools, limits, seed, recorder: &recorder };
+        let tools: Arc<dyn Toolbox> = if self.campaign.agent.guarded {
+            Arc::new(GuardedTools::new(tools, Standing::new(case, self.campaign.judge)))
+        } else {
+            Arc::new(tools)
+        };
+        let run = InProcessRun { query: &case.query, toolbox: &*tools, limits, seed, recorder: &recorder };
         if let Some(running) = agent.run_in_process(run) {
             running.await;
             return Ok(recorder.take_events());
         }
         let server = self.server.as_ref().expect("a campaign of an external agent has a tool server");
         let recorder = Arc::new(recorder);
-        let tools = RunTools {
-            toolbox: Arc::new(tools),
-            recorder: Arc::clone(&recorder),
-            calls_max: limits.iterations,
-        };
+        let tools =
+            RunTools { toolbox: tools, recorder: Arc::clone(&recorder), calls_max: limits.iterations };
         let open = server.open(tools, AccessToken::from_random((self.campaign.token)()))?;
         let run = ExternalRun {
             query: &case.query,

@@ -7,6 +7,8 @@
 mod campaign;
 mod dissect;
 mod findings;
+mod guard;
+pub mod learning;
 mod limit;
 mod metrics;
 mod monitored;
@@ -26,6 +28,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
+pub use guard::{RightCall, Standing};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

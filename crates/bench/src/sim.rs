@@ -9,8 +9,14 @@
 //! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
 //! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
 //! agents ask for summaries, judgements, and answers from evidence.
+//!
+//! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it has forgotten
+//! too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own plan, in which what was held
+//! back stays undone. So obedient is no real model: what a guard gains with a simulation says nothing of what it gains
+//! elsewhere.
 
 mod day;
+mod heed;
 mod planted;
 mod script;
 mod text;
@@ -150,7 +156,7 @@ impl SimModel {
             }
             characters += text_bytes(message);
         }
-        let step = script.step(made, request);
+        let step = script.step(self.kind, made, request);
         let (text, calls, finish, written) = match step {
             Step::Call { tool, start, slip } => {
                 let call = write_call(&request.tools, tool, start, slip, made + 1);

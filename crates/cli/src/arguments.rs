@@ -539,8 +539,9 @@ pub(crate) enum Way {
 pub(crate) struct TestArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
     /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
-    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. MODEL is `sim/NAME` (perfect, in-order, forgetful,
-    /// careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
+    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls
+    /// after which no correct plan is left are held back, and the agent is told what is right instead. MODEL is `sim/NAME`
+    /// (perfect, in-order, forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
     /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`), or `replay/FILE` (the answers of a recording).
     #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
@@ -741,6 +742,10 @@ pub(crate) enum ExportFormat {
     Cases,
     /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
+    /// Failed runs done right, as conversations for fine-tuning.
+    ChatJsonl,
+    /// Failed runs as choices between the agent's first wrong message and a right one, for preference tuning.
+    PreferenceJsonl,
 }
 
 #[derive(Debug, Args)]

@@ -85,6 +85,9 @@ pub(crate) fn report(report: &Report) -> String {
             repeated.always, repeated.never, repeated.flaky
         );
     }
+    if let Some(held_back @ 1..) = report.flags.get(planproof_synth::Flag::HeldBack.as_str()) {
+        let _ = writeln!(out, "\nHeld back by the guard: calls of {held_back} of {} runs.", report.scored());
+    }
     if report.failed > 0 {
         let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
         classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));

@@ -200,8 +200,26 @@ fn variable(name: &str) -> Option<String> {
 /// Gives the model of a name.
 pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
 
+/// What the name of an agent begins with that has a guard between it and the tools.
+pub(crate) const GUARD_PREFIX: &str = "repair:";
+
+/// The name of the agent itself, where there is a guard around it; else the same name.
+pub(crate) fn bare(name: &str) -> &str {
+    name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
+}
+
 /// The agent of that name, with models from `find_model`.
 pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnderTest, Failure> {
+    if let Some(inner) = name.strip_prefix(GUARD_PREFIX) {
+        if inner.starts_with(GUARD_PREFIX) {
+            return Err(Failure::usage(format!(
+                "\"{name}\" has more than one {GUARD_PREFIX} before it: one guard is all there is, write {GUARD_PREFIX}{}",
+                inner.trim_start_matches(GUARD_PREFIX)
+            )));
+        }
+        let agent = agent(inner, find_model)?;
+        return Ok(AgentUnderTest { name: name.to_owned(), guarded: true, ..agent });
+    }
     if let Some(command) = name.strip_prefix("command:") {
         let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
         agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
@@ -243,6 +261,7 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
         name: name.to_owned(),
         model: Some(shown_name),
         simulated,
+        guarded: false,
     })
 }
 
@@ -256,7 +275,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 fn external(agent: Agent, name: &str) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
-    AgentUnderTest { agent, name: name.to_owned(), model, simulated }
+    AgentUnderTest { agent, name: name.to_owned(), model, simulated, guarded: false }
 }
 
 /// A simulated model can also be reached as `openai/sim/NAME`, through `serve-model`.

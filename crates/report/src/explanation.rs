@@ -232,6 +232,12 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
     if let Some(left_out) = verdict.refused.len().checked_sub(REFUSED_SHOWN_MAX).filter(|count| *count > 0) {
         line("refused", format!("and {left_out} more"));
     }
+    for held_back in verdict.held_back.iter().take(REFUSED_SHOWN_MAX) {
+        line("held", format!("{}: {}", held_back.tool, held_back.answer));
+    }
+    if let Some(left_out @ 1..) = verdict.held_back.len().checked_sub(REFUSED_SHOWN_MAX) {
+        line("held", format!("and {left_out} more"));
+    }
     if let Some(reason) = &verdict.cut_short {
         line("ended", reason.clone());
     }

@@ -12,7 +12,7 @@ use crate::case::{
     ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
     timed_relations,
 };
-use crate::oracle::Verdict;
+use crate::oracle::{Refused, Verdict};
 use crate::text::Source;
 use crate::time_form::{
     Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
@@ -559,6 +559,8 @@ struct VerdictFile<'a> {
     repair: Vec<&'a str>,
     correct_next: Vec<Vec<&'a str>>,
     refused: Vec<RefusedFile<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held_back: Vec<RefusedFile<'a>>,
     cut_short: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     time: Option<TimeVerdictFile<'a>>,
@@ -594,6 +596,10 @@ struct ViolatedFile<'a> {
     words: &'a str,
 }
 
+fn refused_file(refused: &[Refused]) -> Vec<RefusedFile<'_>> {
+    refused.iter().map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer }).collect()
+}
+
 /// Writes a verdict as one line of JSON, without the line's end.
 pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
     fn ids(actions: &[ActionId]) -> Vec<&str> {
@@ -616,11 +622,8 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
         core: verdict.core.iter().map(ConstraintId::as_str).collect(),
         repair: ids(&verdict.repair),
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
-        refused: verdict
-            .refused
-            .iter()
-            .map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer })
-            .collect(),
+        refused: refused_file(&verdict.refused),
+        held_back: refused_file(&verdict.held_back),
         cut_short: verdict.cut_short.as_deref(),
         time: verdict.time.as_ref().map(|time| TimeVerdictFile {
             start_times: time.starts.iter().copied().map(clock_time).collect(),

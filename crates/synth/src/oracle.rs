@@ -69,11 +69,13 @@ pub enum Flag {
     AgentFailed,
     /// Time form only: the agent wanted to clear the day more often than it may.
     RestartLimit,
+    /// A guard between agent and tools held a call back.
+    HeldBack,
 }
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Class(Class::Timeout),
         Self::Class(Class::ActError),
         Self::Class(Class::ActionLost),
@@ -84,6 +86,7 @@ impl Flag {
         Self::Concurrent,
         Self::AgentFailed,
         Self::RestartLimit,
+        Self::HeldBack,
     ];
 
     /// The word used in files.
@@ -93,6 +96,7 @@ impl Flag {
             Self::Concurrent => "concurrent",
             Self::AgentFailed => "agent_failed",
             Self::RestartLimit => "restart_limit",
+            Self::HeldBack => "held_back",
         }
     }
 }
@@ -140,6 +144,9 @@ pub struct Verdict {
     pub correct_next: Vec<Vec<ActionId>>,
     /// Calls of tools that do not exist, or with arguments that do not fit.
     pub refused: Vec<Refused>,
+    /// Calls that a guard held back, in the time form those before the last restart as well. They were not executed and
+    /// are no mistake by themselves.
+    pub held_back: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.
     pub cut_short: Option<String>,
     /// What the time form adds; `None` in the basic form. All of the above is then of the calls after the last restart.
@@ -188,6 +195,7 @@ struct CallRecord<'a> {
 /// What is known of a run before any of its calls is judged.
 struct Ended {
     flags: BTreeSet<Flag>,
+    held_back: Vec<Refused>,
     cut_short: Option<String>,
 }
 
@@ -203,8 +211,11 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         Some(EventKind::End(end)) => end,
         _ => return Err(Unscored::CutOff),
     };
-    let calls = collect_calls(events);
+    let (held_back, calls) = collect_calls(events);
     let mut flags = BTreeSet::new();
+    if !held_back.is_empty() {
+        flags.insert(Flag::HeldBack);
+    }
     let cut_short = match end {
         EndReason::LimitReached { limit, value } => {
             flags.insert(Flag::Class(Class::Timeout));
@@ -217,7 +228,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         }
         EndReason::Answered { .. } | EndReason::Unscored { .. } => None,
     };
-    let ended = Ended { flags, cut_short };
+    let ended = Ended { flags, held_back, cut_short };
     Ok(match &case.time {
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
@@ -226,7 +237,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
 
 /// Judges the basic form.
 fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
-    let Ended { mut flags, cut_short } = ended;
+    let Ended { mut flags, held_back, cut_short } = ended;
     let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
@@ -293,6 +304,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         repair,
         correct_next,
         refused,
+        held_back,
         cut_short,
         time: None,
     }
@@ -329,8 +341,10 @@ fn fared(case: &Case, statuses: &[Status]) -> Fared {
     fared
 }
 
-/// Pairs calls with their results. Starts and ends are places in the trace, which is the order of observation.
-fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
+/// Pairs calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the
+/// order of observation.
+fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
+    let mut held_back = Vec::new();
     let mut calls: Vec<CallRecord<'_>> = Vec::new();
     for (place, event) in events.iter().enumerate() {
         match &event.kind {
@@ -342,8 +356,13 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
                 answered: None,
             }),
             EventKind::Result(result) => {
-                let open = calls.iter_mut().rev().find(|call| call.id == result.id.as_str());
-                if let Some(call) = open.filter(|call| call.answered.is_none()) {
+                let open = calls.iter().rposition(|call| call.id == result.id.as_str());
+                let Some(place) = open.filter(|place| calls[*place].answered.is_none()) else { continue };
+                if result.is_held_back {
+                    let call = calls.remove(place);
+                    held_back.push(Refused { tool: call.tool.to_owned(), answer: result.text.clone() });
+                } else {
+                    let call = &mut calls[place];
                     let error = result.is_error.then_some(result.text.as_str());
                     call.answered = Some((place as u64, error));
                 }
@@ -357,7 +376,7 @@ fn collect_calls(events: &[Event]) -> Vec<CallRecord<'_>> {
             | EventKind::End(_) => {}
         }
     }
-    calls
+    (held_back, calls)
 }
 
 fn primary_class(

@@ -23,6 +23,12 @@ pub trait Toolbox: Send + Sync {
         true
     }
 
+    /// Whether a call must have ended, in the trace too, before the next one begins, even where an agent makes several at
+    /// once.
+    fn is_strictly_sequential(&self) -> bool {
+        false
+    }
+
     /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
     /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {

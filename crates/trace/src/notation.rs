@@ -20,6 +20,7 @@
 //! | `call NAME {JSON} #ID` | a tool call began |
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
+//! | `held #ID "TEXT"` | a guard held a tool call back |
 //! | `spec NAME WORD` | an agent made from a specification began; its model goes on in the way `text`, `partial_turn` or `chat` |
 //! | `section NAME WORD "TEXT" note="TEXT"` | a section of it is complete; `user`, `model` or `environment` wrote it |
 //! | `correct "VIOLATION" "APPENDED" discarded=BYTES` | its model was corrected |

@@ -106,7 +106,7 @@ impl Secrets {
                 self.redact_text(name);
                 self.redact_arguments(arguments);
             }
-            EventKind::Result(ToolResult { id, text, is_error: _ }) => {
+            EventKind::Result(ToolResult { id, text, is_error: _, is_held_back: _ }) => {
                 self.redact_id(id);
                 self.redact_text(text);
             }

@@ -120,17 +120,24 @@ pub struct ToolResult {
     pub text: String,
     /// The tool refused or failed: it does not exist, the arguments do not fit, or its work went wrong.
     pub is_error: bool,
+    /// A guard between agent and tools held the call back, so that no tool saw it. Such a result is an error too.
+    pub is_held_back: bool,
 }
 
 impl ToolResult {
     /// A result that says the tool did its work.
     pub fn ok(id: CallId, text: impl Into<String>) -> Self {
-        Self { id, text: text.into(), is_error: false }
+        Self { id, text: text.into(), is_error: false, is_held_back: false }
     }
 
     /// A result that says why the tool did not do its work.
     pub fn error(id: CallId, text: impl Into<String>) -> Self {
-        Self { id, text: text.into(), is_error: true }
+        Self { id, text: text.into(), is_error: true, is_held_back: false }
+    }
+
+    /// A result that says why a guard did not let the call through to its tool.
+    pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
+        Self { id, text: text.into(), is_error: true, is_held_back: true }
     }
 }
 

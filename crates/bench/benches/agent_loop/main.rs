@@ -268,6 +268,7 @@ async fn campaign(
     let campaign = Campaign {
         id: "bench".to_owned(),
         agent: AgentUnderTest {
+            guarded: false,
             agent: Agent::FunctionCalling(agent),
             name: agent_name.clone(),
             model: Some(model_name.clone()),

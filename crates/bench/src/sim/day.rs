@@ -12,6 +12,7 @@ use planproof_synth::{ACTIONS_MAX, Bound, Day, Draw, RESTART_TOOL, START_TIME_AR
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use super::SimKind;
+use super::heed::{Advised, advice, is_held_back};
 use super::script::{Found, Slip, Step, user_texts};
 
 /// What nothing is shorter than.
@@ -43,6 +44,8 @@ pub(super) struct Known {
     starts: Vec<Start>,
     /// Tasks that it will not try again.
     given_up: u64,
+    /// What it was told to do next.
+    advised: Option<Start>,
     /// The day cannot be cleared any more.
     no_restarts: bool,
     /// Calls made, whatever came of them.
@@ -113,6 +116,10 @@ impl DayScript {
         if self.kind == SimKind::InOrder {
             return self.in_order(known);
         }
+        if let Some(Start { variable, minute }) = known.advised {
+            let tool = self.tools[variable.index()];
+            return Step::Call { tool, start: Some(minute), slip: Slip::None };
+        }
         let done =
             known.starts.iter().fold(known.given_up | self.forgotten, |set, it| set | it.variable.bit());
         let Some(shortest) = self.problem(known, SHORTEST) else { return DONE };
@@ -150,6 +157,7 @@ impl DayScript {
             durations: vec![None; self.tools.len()],
             starts: Vec::new(),
             given_up: 0,
+            advised: None,
             no_restarts: false,
             calls: 0,
         }
@@ -249,6 +257,16 @@ impl DayScript {
         known
     }
 
+    /// What it does of the calls that an answer names as right: what is mentioned first, and what it has forgotten last.
+    fn advised(&self, answer: &str, tools: &[Tool]) -> Option<Start> {
+        let start = |advised: Advised| {
+            let task = self.tools.iter().position(|place| *place == advised.tool)?;
+            Some(Start { variable: Variable::new(task), minute: advised.start? })
+        };
+        let advised = advice(answer, tools).into_iter().filter_map(start);
+        advised.min_by_key(|it| (self.forgotten & it.variable.bit() != 0, it.variable.index()))
+    }
+
     /// Takes in what a tool answered.
     pub(super) fn learn(
         &self,
@@ -258,6 +276,13 @@ impl DayScript {
         start: Option<u16>,
         answer: &str,
     ) {
+        known.advised = None;
+        if is_held_back(answer) {
+            if self.kind != SimKind::InOrder {
+                known.advised = self.advised(answer, tools);
+            }
+            return;
+        }
         if tool == RESTART_TOOL {
             match answer.starts_with("The day is cleared") {
                 true => known.starts.clear(),

@@ -9,6 +9,7 @@ use planproof_trace::Tool;
 
 use super::SimKind;
 use super::day::{self, DayScript};
+use super::heed::{self, Progress};
 
 /// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +81,17 @@ pub(super) fn key(request: &ChatRequest) -> u64 {
 
 impl Script {
     /// The turn after `made` calls, which are those of the request.
-    pub(super) fn step(&self, made: usize, request: &ChatRequest) -> Step {
+    pub(super) fn step(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Step {
         match self {
-            Self::Turns { calls, end, .. } => calls.get(made).copied().unwrap_or(*end),
+            Self::Turns { calls, end, .. } => {
+                let is_refused =
+                    |it: &Message| matches!(it, Message::Tool { text, .. } if heed::is_held_back(text));
+                let next = match request.messages.iter().any(is_refused) {
+                    true => progress(kind, calls, request).next(calls).0,
+                    false => calls.get(made).copied(),
+                };
+                next.unwrap_or(*end)
+            }
             Self::Day(script) => script.step(request),
         }
     }
@@ -110,6 +119,21 @@ impl Script {
         };
         Self::Turns { calls: calls.into(), end, free }
     }
+}
+
+/// How far the conversation has got.
+fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
+    let mut progress = Progress::default();
+    for message in &request.messages {
+        match message {
+            Message::Assistant { calls: made, .. } => {
+                made.iter().for_each(|_| progress.called(calls, |_| false));
+            }
+            Message::Tool { text, .. } => progress.answered(kind, calls, &request.tools, text),
+            Message::System { .. } | Message::User { .. } => {}
+        }
+    }
+    progress
 }
 
 /// The task that a tool does, in the words of the query. Tools tell it in quotes: `Does the task "network diagnosis".`

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod dissect;
+mod guard;
 mod limit;
 mod monitored;
 mod repeats;
@@ -35,6 +36,7 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
     Campaign {
         id: "test".into(),
         agent: AgentUnderTest {
+            guarded: false,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),
             agent: Agent::FunctionCalling(FunctionCallingAgent::new(model).expect("the model calls tools")),

@@ -186,6 +186,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
     Ok(Campaign {
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
+            guarded: false,
             agent: Agent::FunctionCalling(agent),
             name: name.to_owned(),
             model: Some(format!("sim/{}", kind.as_str())),

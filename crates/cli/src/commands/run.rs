@@ -60,6 +60,12 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
+    if select::bare(&arguments.agent) != arguments.agent {
+        return Err(Failure::usage(format!(
+            "{} is for `test` and `limit`: what is right in a task of your own is not known",
+            select::GUARD_PREFIX
+        )));
+    }
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
     let agent =
         select::agent(&name, &|name, form| select::model(name, form, &arguments.model, KeyNeeded::AtOnce))?;

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::{Finding, pick_findings, violated_places};
+use planproof_bench::{Finding, learning, pick_findings, violated_places};
 use planproof_model::prices::Money;
 use planproof_store::{Campaign, Store, Unit};
 use planproof_synth::file::write_verdict;
-use planproof_trace::notation;
-use serde_json::json;
+use planproof_trace::{Arguments, notation};
+use serde_json::{Value, json};
 
 use super::print_json;
 use super::test::print_report;
@@ -18,6 +18,7 @@ use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::stored::{self, Figures, Stored};
+use crate::{secrets, select};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
@@ -232,6 +233,9 @@ fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure
     let campaign = stored::find(store, name)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
+        ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
+            learning(store, &campaign, format, &mut out)?
+        }
         ExportFormat::Traces => {
             store.export_traces(&campaign.id, &mut out)?;
         }
@@ -250,4 +254,54 @@ fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure
     }
     out.flush()?;
     Ok(())
+}
+
+/// Writes a line of learning data for each failed run that has one.
+fn learning(
+    store: &Store,
+    campaign: &Campaign,
+    format: ExportFormat,
+    out: &mut impl std::io::Write,
+) -> Result<(), Failure> {
+    if !speaks_in_calls(&campaign.agent) {
+        return Err(Failure::usage(format!(
+            "campaign {} is of {}, which writes its calls as text; learning data is made of agents that call tools: tools@, \
+             responses@, command: and url:",
+            campaign.id, campaign.agent
+        )));
+    }
+    let options = stored::options(campaign)?;
+    let secrets = secrets::held();
+    let (mut written, mut failed) = (0u64, 0u64);
+    for row in store.runs(&campaign.id)? {
+        let (case, run) = stored::load_one(store, campaign, &options, row?.unit)?;
+        let Some((outcome, trace)) = run else { continue };
+        let Some(verdict) = outcome.verdict.as_ref().ok().filter(|verdict| !verdict.passed) else { continue };
+        failed += 1;
+        let line = match format {
+            ExportFormat::PreferenceJsonl => {
+                learning::preference_line(&case, verdict, options.judge(), &trace.events)
+            }
+            _ => learning::chat_line(&case, verdict, options.judge()),
+        };
+        if let Some(Value::Object(line)) = line {
+            let mut line = Arguments::Object(line);
+            secrets.redact_arguments(&mut line);
+            writeln!(out, "{}", line.to_text())?;
+            written += 1;
+        }
+    }
+    if written < failed {
+        let why = match format {
+            ExportFormat::PreferenceJsonl => "went wrong in no message of theirs",
+            _ => "have no correct plan that is known",
+        };
+        eprintln!("{} of {failed} failed runs are left out, because they {why}", failed - written);
+    }
+    Ok(())
+}
+
+/// Whether an agent of that name calls tools as such, and not by writing text.
+fn speaks_in_calls(agent: &str) -> bool {
+    ["tools@", "responses@", "command:", "url:"].iter().any(|prefix| select::bare(agent).starts_with(prefix))
 }

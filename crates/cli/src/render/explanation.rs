@@ -67,6 +67,9 @@ impl Explained<'_> {
         for refused in &verdict.refused {
             let _ = writeln!(out, "  refused:  {}: {}", refused.tool, one_line(&refused.answer));
         }
+        for held_back in &verdict.held_back {
+            let _ = writeln!(out, "  held:     {}: {}", held_back.tool, one_line(&held_back.answer));
+        }
         if let Some(reason) = &verdict.cut_short {
             let _ = writeln!(out, "  ended:    {}", one_line(reason));
         }

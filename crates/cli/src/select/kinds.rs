@@ -50,8 +50,10 @@ pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<Str
         .filter_map(|(option, value)| Some((option, value.as_ref()?)))
         .collect();
     let Some((first, _)) = given.first() else { return Ok(name.to_owned()) };
-    let is_external = name.starts_with("command:") || name.starts_with("url:");
-    let parts = super::parts(name).filter(|_| !is_external);
+    let bare = super::bare(name);
+    let guard = &name[..name.len() - bare.len()];
+    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
+    let parts = super::parts(bare).filter(|_| !is_external);
     let Some((kind, model)) = parts.filter(|(kind, _)| is_specified(split(kind).0)) else {
         return Err(Failure::usage(format!(
             "--{first} is for agents that are made from a specification, which {name} is not"
@@ -67,7 +69,7 @@ pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<Str
     }
     all.sort_by_key(|(option, _)| OPTIONS.iter().position(|other| other == option));
     let all: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
-    Ok(format!("{base}:{}@{model}", all.join(",")))
+    Ok(format!("{guard}{base}:{}@{model}", all.join(",")))
 }
 
 /// A kind without its options, and these.
@@ -169,7 +171,8 @@ pub(super) fn agent(
     let maker = Maker { model: Arc::clone(&model), evaluator, options };
     let simulated = model.is_simulated() || is_simulation(model.name());
     let agent = kinds.into_agent(&maker)?;
-    Ok(Some(AgentUnderTest { agent, name: name.to_owned(), model: Some(model.name().to_owned()), simulated }))
+    let (name, model) = (name.to_owned(), Some(model.name().to_owned()));
+    Ok(Some(AgentUnderTest { agent, name, model, simulated, guarded: false }))
 }
 
 /// The specifications that an agent is made from.

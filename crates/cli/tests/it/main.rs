@@ -13,6 +13,7 @@ mod crash;
 mod demo;
 mod dissect;
 mod external;
+mod guard;
 mod init;
 mod input;
 mod interrupt;

@@ -337,7 +337,7 @@ fn answer(result: &ToolResult, shows_id: bool) -> Markup {
     html! {
         " "
         div.result.error[result.is_error] {
-            span.what { @if result.is_error { "refused" } @else { "answer" } } " "
+            span.what { @if result.is_held_back { "held back" } @else if result.is_error { "refused" } @else { "answer" } } " "
             @if shows_id { (call_id(&result.id)) " " }
             (said(&result.text))
         }

@@ -393,6 +393,7 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::Class(class) => class_meaning(class),
         Flag::Concurrent => "Calls overlapped in time.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
+        Flag::HeldBack => "A guard held a call back, which was not executed.",
         Flag::RestartLimit => "The day was to be cleared more often than is allowed.",
     }
 }

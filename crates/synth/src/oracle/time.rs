@@ -72,7 +72,7 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> Verdict {
-    let Ended { mut flags, cut_short } = ended;
+    let Ended { mut flags, held_back, cut_short } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_restart(call) && matches!(call.answered, Some((_, None)));
     let restarts = calls.iter().filter(|call| has_cleared(call)).count() as u32;
@@ -167,6 +167,7 @@ pub(super) fn judge(
         repair: repair.iter().map(|start| id_of(start.variable)).collect(),
         correct_next,
         refused,
+        held_back,
         cut_short,
         time: Some(TimeVerdict {
             starts: starts.iter().map(|start| start.minute).collect(),

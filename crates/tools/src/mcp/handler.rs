@@ -22,6 +22,8 @@ pub(super) struct OpenRun {
     /// The tools in the protocol's form, in the toolbox's order.
     listed: Vec<Tool>,
     calls: Mutex<u32>,
+    /// Held over a whole call where the tools are strictly sequential.
+    turn: tokio::sync::Mutex<()>,
     pub(super) limit_reached: CancellationToken,
 }
 
@@ -32,10 +34,20 @@ impl OpenRun {
             Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(&tool.input_schema))
         });
         let listed = listed.collect();
-        Self { tools, listed, calls: Mutex::new(0), limit_reached: CancellationToken::new() }
+        Self {
+            tools,
+            listed,
+            calls: Mutex::new(0),
+            turn: tokio::sync::Mutex::default(),
+            limit_reached: CancellationToken::new(),
+        }
     }
 
     async fn execute(&self, name: String, arguments: Arguments) -> ToolResult {
+        let _turn = match self.tools.toolbox.is_strictly_sequential() {
+            true => Some(self.turn.lock().await),
+            false => None,
+        };
         let begun = {
             // Numbering and recording are one step, so that the ids rise in the order of the trace.
             let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);

@@ -83,7 +83,8 @@ impl SearchTools {
         }
         let mut reader = self.reader.lock().await;
         let observation = if is_search { self.search(&mut reader, text).await } else { reader.look_up(text) };
-        ToolResult { id: call.id.clone(), text: cut(observation.text), is_error: observation.is_error }
+        let make = if observation.is_error { ToolResult::error } else { ToolResult::ok };
+        make(call.id.clone(), cut(observation.text))
     }
 
     async fn search(&self, reader: &mut Reader, title: &str) -> Observation {

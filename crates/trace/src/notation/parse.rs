@@ -66,8 +66,9 @@ impl<'t> Parser<'t> {
                 self.turn_end(text, 0)?
             }
             "call" => self.call(defaults)?,
-            "ok" => self.result(defaults, false)?,
-            "err" => self.result(defaults, true)?,
+            "ok" => self.result(defaults, ToolResult::ok)?,
+            "err" => self.result(defaults, ToolResult::error)?,
+            "held" => self.result(defaults, ToolResult::held_back)?,
             "spec" => self.spec()?,
             "section" => self.section()?,
             "correct" => EventKind::Correction {
@@ -87,7 +88,7 @@ impl<'t> Parser<'t> {
             _ => {
                 self.offset = start;
                 return Err(self
-                    .error("an event: query, turn, say, call, ok, err, spec, section, correct, tally, answer, limit, failed or unscored"));
+                    .error("an event: query, turn, say, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored"));
             }
         };
         Ok(Event { at, kind })
@@ -175,7 +176,11 @@ impl<'t> Parser<'t> {
         Ok(EventKind::Call(ToolCall { id, name, arguments }))
     }
 
-    fn result(&mut self, defaults: &Defaults, is_error: bool) -> Result<EventKind, NotationError> {
+    fn result(
+        &mut self,
+        defaults: &Defaults,
+        make: fn(CallId, String) -> ToolResult,
+    ) -> Result<EventKind, NotationError> {
         let id = if self.eat(b'#') {
             self.id()?
         } else {
@@ -184,7 +189,7 @@ impl<'t> Parser<'t> {
                 None => return Err(self.error("`#` and an id, because every call before has its result")),
             }
         };
-        Ok(EventKind::Result(ToolResult { id, text: self.optional_string()?, is_error }))
+        Ok(EventKind::Result(make(id, self.optional_string()?)))
     }
 
     fn id(&mut self) -> Result<CallId, NotationError> {

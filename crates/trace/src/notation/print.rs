@@ -115,7 +115,11 @@ fn print_call(out: &mut String, call: &ToolCall, defaults: &Defaults) {
 }
 
 fn print_result(out: &mut String, result: &ToolResult, defaults: &Defaults) {
-    out.push_str(if result.is_error { "err" } else { "ok" });
+    out.push_str(match (result.is_error, result.is_held_back) {
+        (_, true) => "held",
+        (true, false) => "err",
+        (false, false) => "ok",
+    });
     if defaults.result_id() != Some(&result.id) {
         print_id(out, &result.id);
     }

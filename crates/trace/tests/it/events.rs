@@ -88,8 +88,10 @@ fn kind() -> impl Strategy<Value = EventKind> {
         2 => turn,
         4 => (id(), text(), arguments())
             .prop_map(|(id, name, arguments)| EventKind::Call(ToolCall { id, name, arguments })),
-        4 => (id(), text(), any::<bool>())
-            .prop_map(|(id, text, is_error)| EventKind::Result(ToolResult { id, text, is_error })),
+        4 => (id(), text(), 0..3usize).prop_map(|(id, text, how)| {
+            let make = [ToolResult::ok, ToolResult::error, ToolResult::held_back];
+            EventKind::Result(make[how](id, text))
+        }),
         1 => (text(), prop::sample::select(Continuation::ALL.to_vec()))
             .prop_map(|(name, continuation)| EventKind::Spec { name, continuation }),
         1 => (text(), prop::sample::select(Author::ALL.to_vec()), text(), text())

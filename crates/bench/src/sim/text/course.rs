@@ -8,6 +8,7 @@ use planproof_trace::{Arguments, TimeOfDay, Tool};
 
 use super::super::SimKind;
 use super::super::day::{DayScript, Known, start_in};
+use super::super::heed::{Progress, is_right_call};
 use super::super::script::{Script, Slip, Step, task_of};
 
 /// Most calls of a plan that is told in words.
@@ -55,7 +56,7 @@ pub(super) struct Course<'s> {
 #[derive(Debug, Clone)]
 enum SoFar<'s> {
     /// Turns that are over.
-    Turns(usize),
+    Turns(Progress),
     Day(Day<'s>),
 }
 
@@ -75,7 +76,7 @@ impl<'s> Course<'s> {
     /// A run in which nothing has happened, of a request with that key.
     pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
         let so_far = match script {
-            Script::Turns { .. } => SoFar::Turns(0),
+            Script::Turns { .. } => SoFar::Turns(Progress::default()),
             Script::Day(script) => {
                 let known = script.nothing_known();
                 SoFar::Day(Day { script, certain: known.clone(), expected: known, open: Vec::new() })
@@ -114,8 +115,10 @@ impl<'s> Course<'s> {
 
     pub(super) fn next(&self) -> Next {
         let (step, free) = match (self.script, &self.so_far) {
-            (Script::Turns { calls, end, free }, SoFar::Turns(at)) => {
-                (calls.get(*at).copied().unwrap_or(*end), free.get(*at).copied().unwrap_or_default())
+            (Script::Turns { calls, end, free }, SoFar::Turns(progress)) => {
+                let (step, turn) = progress.next(calls);
+                let free = turn.filter(|_| !progress.has_heeded()).and_then(|turn| free.get(turn));
+                (step.unwrap_or(*end), free.copied().unwrap_or_default())
             }
             // When a task may start depends on when the one before it ended.
             (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
@@ -136,7 +139,9 @@ impl<'s> Course<'s> {
     /// Whether a mistake with the next call is made again when the model is asked again.
     fn insists(&self, tool: u16) -> bool {
         match (self.script, &self.so_far) {
-            (Script::Turns { calls, .. }, SoFar::Turns(at)) => !is_right_call(calls.get(at + 1), tool),
+            (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
+                !is_right_call(calls.get(progress.at() + 1), tool)
+            }
             _ => self.draw("sim-insist/1").chance(1, 2),
         }
     }
@@ -170,14 +175,9 @@ impl<'s> Course<'s> {
         self.pending += 1;
         let is_known = self.place_of(name).is_some();
         match (self.script, &mut self.so_far) {
-            (Script::Turns { calls, .. }, SoFar::Turns(at)) => {
-                let Some(Step::Call { tool, slip, .. }) = calls.get(*at) else { return };
-                *at += 1;
-                let is_wrong = *slip == Slip::WrongName && !is_known;
+            (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
                 // Whoever called the tool rightly after all has no call to make up for.
-                if *slip != Slip::None && !is_wrong && is_right_call(calls.get(*at), *tool) {
-                    *at += 1;
-                }
+                progress.called(calls, |slip| slip != Slip::WrongName || is_known);
             }
             (_, SoFar::Day(day)) => {
                 let arguments = Arguments::from_text(input);
@@ -191,8 +191,17 @@ impl<'s> Course<'s> {
     /// The environment has written: the results of the calls that had none, if there are any.
     pub(super) fn answered(&mut self, content: &str) {
         self.pending = 0;
-        if let SoFar::Day(day) = &mut self.so_far {
-            day.answered(&self.tools, content);
+        match (self.script, &mut self.so_far) {
+            (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
+                let open = progress.open();
+                let answers = numbered(content, open);
+                for number in 0..open {
+                    let answer = answers.as_ref().and_then(|answers| answers.get(number).copied());
+                    progress.answered(self.kind, calls, &self.tools, answer.unwrap_or(content));
+                }
+            }
+            (_, SoFar::Day(day)) => day.answered(&self.tools, content),
+            (Script::Day(_), SoFar::Turns(_)) => {}
         }
     }
 
@@ -237,10 +246,6 @@ impl Day<'_> {
         }
         self.expected.clone_from(&self.certain);
     }
-}
-
-fn is_right_call(step: Option<&Step>, tool: u16) -> bool {
-    matches!(step, Some(Step::Call { tool: other, slip: Slip::None, .. }) if *other == tool)
 }
 
 /// The items of a numbered list of so many, which may go over several lines.

@@ -317,9 +317,13 @@ fn replay(
     let recorded = RecordedCampaign::read(file)?;
     let note = &recorded.campaign;
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
-    let is_program = note.agent.starts_with("command:");
+    let is_program = select::bare(&note.agent).starts_with("command:");
+    let same_guard =
+        |agent: &str| (agent == select::bare(agent)) == (note.agent == select::bare(&note.agent));
     let name = match agent {
-        Some(agent) if is_program && agent.starts_with("command:") => agent,
+        Some(agent) if is_program && select::bare(agent).starts_with("command:") && same_guard(agent) => {
+            agent
+        }
         Some(agent) if agent != note.agent => {
             return Err(Failure::usage(format!("the recording is of {}, not of {agent}", note.agent)));
         }

@@ -401,7 +401,7 @@ impl RecordedCampaign {
     /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
     /// the same, so which of them gets which answer depends on which asks first.
     fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
-        if self.campaign.repeats == 1 || !self.campaign.agent.starts_with("command:") {
+        if self.campaign.repeats == 1 || !crate::select::bare(&self.campaign.agent).starts_with("command:") {
             return HashSet::new();
         }
         let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();

@@ -147,6 +147,13 @@ struct ResultLine<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     is_error: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    held_back: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -314,13 +321,14 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
-        EventKind::Result(ToolResult { id, text, is_error }) => {
+        EventKind::Result(ToolResult { id, text, is_error, is_held_back }) => {
             let line = ResultLine {
                 at,
                 r#type: Type::Result,
                 id: id.as_str().into(),
                 text: text.into(),
                 is_error: *is_error,
+                held_back: *is_held_back,
             };
             write(&line, out);
         }
@@ -407,7 +415,8 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
             let line: ResultLine<'_> = serde_json::from_str(line)?;
             let id = CallId::new(line.id);
             let text = line.text.into_owned();
-            (line.at, EventKind::Result(ToolResult { id, text, is_error: line.is_error }))
+            let (is_error, is_held_back) = (line.is_error, line.held_back);
+            (line.at, EventKind::Result(ToolResult { id, text, is_error, is_held_back }))
         }
         Type::Spec => {
             let line: SpecLine<'_> = serde_json::from_str(line)?;

@@ -1,0 +1,201 @@
+//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes them.
+//!
+//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out: each call in a turn of its own,
+//! with the tool's answer. A plan that the guard would object to is not written.
+
+use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time, start_arguments};
+use planproof_tools::{MockTools, SchemaCache};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use serde_json::{Value, json};
+
+use crate::{Standing, mock_tools};
+
+/// What is said at the end of a plan.
+const DONE: &str = "All tasks are done.";
+
+/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did.
+/// `None` where no such plan is known.
+pub fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
+    let tools = tools_of(case)?;
+    let mut standing = Standing::new(case, options);
+    let mut messages = vec![query(case)];
+    for (number, (action, start)) in target(case, verdict).into_iter().enumerate() {
+        let call = call(case, action, start, number);
+        if standing.objection(&call).is_some() {
+            return None;
+        }
+        let result = tools.answer(&call);
+        if result.is_error {
+            return None;
+        }
+        standing.executed(&call);
+        messages.push(assistant("", &[&call]));
+        messages.push(answer(&result));
+    }
+    messages.push(assistant(DONE, &[]));
+    let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
+    standing.is_complete().then_some(line)
+}
+
+/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
+/// assistant, and the one that the agent wrote. `None` where no message was wrong, as when time ran out.
+pub fn preference_line(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+) -> Option<Value> {
+    let mut standing = Standing::new(case, options);
+    let mut messages = vec![query(case)];
+    let mut is_parallel = false;
+    for (number, turn) in turns(events).iter().enumerate() {
+        is_parallel |= turn.calls.len() > 1;
+        let before = standing.clone();
+        if turn.is_right(&mut standing) {
+            messages.push(turn.message());
+            messages.extend(turn.calls.iter().filter_map(|(_, result)| result.map(answer)));
+            continue;
+        }
+        let chosen = if before.is_complete() {
+            assistant(DONE, &[])
+        } else {
+            let target = target(case, verdict);
+            let place = |action: usize| target.iter().position(|(other, _)| *other == action);
+            let right = before
+                .right_now()
+                .into_iter()
+                .min_by_key(|it| (place(it.action).is_none(), place(it.action)))?;
+            assistant("", &[&call(case, right.action, right.start, number)])
+        };
+        return Some(json!({
+            "input": { "messages": messages, "tools": listed(case), "parallel_tool_calls": is_parallel },
+            "preferred_output": [chosen],
+            "non_preferred_output": [turn.message()],
+        }));
+    }
+    None
+}
+
+/// The correct plan nearest to what the agent did: actions, in the time form with their starts.
+fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
+    let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
+        true => time.starts.clone(),
+        false => time.repair_starts.clone(),
+    };
+    let starts = verdict.time.as_ref().map(starts).unwrap_or_default();
+    let ids = if verdict.repair.is_empty() { &verdict.calls } else { &verdict.repair };
+    let place = |id: &ActionId| case.actions.iter().position(|action| action.id == *id);
+    ids.iter().enumerate().filter_map(|(at, id)| Some((place(id)?, starts.get(at).copied()))).collect()
+}
+
+/// What an assistant wrote at once, and what came of it.
+#[derive(Default)]
+struct Turn<'a> {
+    text: &'a str,
+    calls: Vec<(&'a ToolCall, Option<&'a ToolResult>)>,
+    /// Calls still to come.
+    missing: u32,
+}
+
+impl Turn<'_> {
+    /// Whether all of it was executed and left a correct continuation, or ends a run in which all is done.
+    fn is_right(&self, standing: &mut Standing) -> bool {
+        if self.calls.is_empty() {
+            return standing.is_complete();
+        }
+        self.calls.iter().all(|(call, result)| {
+            let is_right =
+                result.is_some_and(|result| !result.is_error) && standing.objection(call).is_none();
+            if is_right {
+                standing.executed(call);
+            }
+            is_right
+        })
+    }
+
+    fn message(&self) -> Value {
+        let calls: Vec<&ToolCall> = self.calls.iter().map(|(call, _)| *call).collect();
+        assistant(self.text, &calls)
+    }
+}
+
+/// The turns of a run. Of an external agent only the calls are seen, each of which is taken for a turn, and its answer.
+fn turns(events: &[Event]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    let mut has_turns = false;
+    for event in events {
+        match &event.kind {
+            EventKind::Turn { text, calls, .. } => {
+                has_turns = true;
+                turns.push(Turn { text, calls: Vec::new(), missing: *calls });
+            }
+            EventKind::Call(call) => {
+                if turns.last().is_none_or(|turn| turn.missing == 0) {
+                    turns.push(Turn { missing: 1, ..Turn::default() });
+                }
+                if let Some(turn) = turns.last_mut() {
+                    turn.missing -= 1;
+                    turn.calls.push((call, None));
+                }
+            }
+            EventKind::Result(result) => {
+                let mut calls = turns.iter_mut().rev().flat_map(|turn| turn.calls.iter_mut());
+                if let Some(call) = calls.find(|(call, open)| call.id == result.id && open.is_none()) {
+                    call.1 = Some(result);
+                }
+            }
+            EventKind::End(EndReason::Answered { text }) if !has_turns => {
+                turns.push(Turn { text, ..Turn::default() });
+            }
+            _ => {}
+        }
+    }
+    turns
+}
+
+fn tools_of(case: &Case) -> Option<MockTools> {
+    mock_tools(case, &SchemaCache::default()).ok()
+}
+
+fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCall {
+    let arguments = start.map_or_else(Arguments::none, |start| start_arguments(clock_time(start)));
+    let id = CallId::new(format!("call_{}", number + 1));
+    ToolCall { id, name: case.actions[action].tool.clone(), arguments }
+}
+
+fn query(case: &Case) -> Value {
+    json!({ "role": "user", "content": case.query })
+}
+
+fn answer(result: &ToolResult) -> Value {
+    json!({ "role": "tool", "tool_call_id": result.id.as_str(), "content": result.text })
+}
+
+fn assistant(text: &str, calls: &[&ToolCall]) -> Value {
+    if calls.is_empty() {
+        return json!({ "role": "assistant", "content": text });
+    }
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|call| {
+            let function = json!({ "name": call.name, "arguments": call.arguments.to_text() });
+            json!({ "id": call.id.as_str(), "type": "function", "function": function })
+        })
+        .collect();
+    match text {
+        "" => json!({ "role": "assistant", "tool_calls": calls }),
+        text => json!({ "role": "assistant", "content": text, "tool_calls": calls }),
+    }
+}
+
+fn listed(case: &Case) -> Vec<Value> {
+    let tools = case.tools.iter().map(|tool| tool.to_tool());
+    tools
+        .map(|tool| {
+            let function = json!({
+                "name": tool.name, "description": tool.description, "parameters": *tool.input_schema,
+            });
+            json!({ "type": "function", "function": function })
+        })
+        .collect()
+}

@@ -1,0 +1,156 @@
+//! What a simulated model makes of a guard's words, and how far it has got in its turns where some were held back.
+//!
+//! A model that heeds them calls what is right instead, of several what comes first in its own plan, and then tries again
+//! what was held back. [`SimKind::InOrder`] does not: it goes on with its plan, and what was held back stays undone.
+
+use std::collections::VecDeque;
+
+use planproof_synth::START_TIME_ARGUMENT;
+use planproof_trace::{TimeOfDay, Tool};
+
+use super::SimKind;
+use super::script::{Slip, Step};
+use crate::guard::{NOT_DONE, RIGHT_NOW};
+
+/// A call that the model is told to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Advised {
+    /// The place of its tool.
+    pub(super) tool: u16,
+    /// Its start in minutes from midnight, where one is told.
+    pub(super) start: Option<u16>,
+}
+
+/// Whether a tool's answer says that the call was held back.
+pub(super) fn is_held_back(answer: &str) -> bool {
+    answer.contains(NOT_DONE)
+}
+
+/// The calls that an answer names as right: each a tool in backticks, then the task, then perhaps a start.
+pub(super) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
+    let Some((_, told)) = answer.split_once(RIGHT_NOW) else { return Vec::new() };
+    let mut pieces = told.split('`').skip(1);
+    let mut advised = Vec::new();
+    while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
+        let Some(place) = tools.iter().position(|tool| tool.name == name) else { continue };
+        let start = rest.split_once(START_TIME_ARGUMENT).and_then(|(_, start)| start.split('"').nth(1));
+        advised.push(Advised {
+            tool: u16::try_from(place).unwrap_or(u16::MAX),
+            start: start.and_then(TimeOfDay::parse).map(TimeOfDay::minute),
+        });
+    }
+    advised
+}
+
+/// How far a model has got in turns that were known from the start.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    /// The next turn that was not tried yet.
+    at: usize,
+    /// Turns that were held back, to be tried again.
+    again: VecDeque<usize>,
+    /// What it will call next, because it was told to.
+    advised: Option<u16>,
+    /// Tools that it has called because it was told to.
+    heeded: Vec<u16>,
+    /// Calls that have no answer yet.
+    open: VecDeque<Made>,
+}
+
+/// Where a call came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// A turn of the plan.
+    Turn(usize),
+    /// Advice, or what follows at the end of the plan.
+    Other,
+}
+
+impl Progress {
+    /// The next turn; `None` at the end of the plan. And its place in the plan, where it is tried for the first time.
+    pub(super) fn next(&self, calls: &[Step]) -> (Option<Step>, Option<usize>) {
+        if let Some(tool) = self.advised {
+            return (Some(Step::Call { tool, start: None, slip: Slip::None }), None);
+        }
+        match self.turn(calls) {
+            Some((turn, is_new)) => (calls.get(turn).copied(), is_new.then_some(turn)),
+            None => (None, None),
+        }
+    }
+
+    /// Which turn of the plan is next, and whether it is new.
+    fn turn(&self, calls: &[Step]) -> Option<(usize, bool)> {
+        let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.heeded.contains(&tool));
+        let again = self.again.iter().copied().find(is_open);
+        again
+            .map(|turn| (turn, false))
+            .or_else(|| (self.at..calls.len()).find(is_open).map(|turn| (turn, true)))
+    }
+
+    /// A call has been made. `is_made_good` says of a turn with a mistake in it that the call had none, so that a turn that
+    /// would make up for it is passed over.
+    pub(super) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
+        if let Some(tool) = self.advised.take() {
+            self.heeded.push(tool);
+            self.open.push_back(Made::Other);
+            return;
+        }
+        let Some((turn, is_new)) = self.turn(calls) else {
+            self.open.push_back(Made::Other);
+            return;
+        };
+        self.open.push_back(Made::Turn(turn));
+        if !is_new {
+            self.again.retain(|other| *other != turn);
+            return;
+        }
+        self.at = turn + 1;
+        let Some(Step::Call { tool, slip, .. }) = calls.get(turn) else { return };
+        if *slip != Slip::None && is_made_good(*slip) && is_right_call(calls.get(self.at), *tool) {
+            self.at += 1;
+        }
+    }
+
+    /// The first of the calls without an answer has got this one.
+    pub(super) fn answered(&mut self, kind: SimKind, calls: &[Step], tools: &[Tool], answer: &str) {
+        let Some(made) = self.open.pop_front() else { return };
+        if kind == SimKind::InOrder || !is_held_back(answer) {
+            return;
+        }
+        if let Made::Turn(turn) = made {
+            self.again.push_back(turn);
+        }
+        let advice = advice(answer, tools);
+        let planned = self.again.iter().copied().chain(self.at..calls.len());
+        let mut planned = planned.filter_map(|turn| tool_of(calls, turn));
+        let own = planned.find(|tool| advice.iter().any(|advised| advised.tool == *tool));
+        self.advised = own.or_else(|| advice.first().map(|advised| advised.tool));
+    }
+
+    /// How many calls have no answer yet.
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether it has done anything that it was told to, or is about to.
+    pub(super) fn has_heeded(&self) -> bool {
+        self.advised.is_some() || !self.heeded.is_empty()
+    }
+
+    /// The turn that was not tried yet.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+}
+
+fn tool_of(calls: &[Step], turn: usize) -> Option<u16> {
+    match calls.get(turn)? {
+        Step::Call { tool, .. } => Some(*tool),
+        Step::Say(_) => None,
+    }
+}
+
+/// Whether it is a call of that tool without a mistake.
+pub(super) fn is_right_call(step: Option<&Step>, tool: u16) -> bool {
+    matches!(step, Some(Step::Call { tool: other, slip: Slip::None, .. }) if *other == tool)
+}
