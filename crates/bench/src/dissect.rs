@@ -7,6 +7,7 @@
 //! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same trials in the
 //! same places, however many run at once.
 
+mod part;
 mod report;
 mod run;
 
@@ -19,7 +20,7 @@ use crate::Outcome;
 
 pub use report::{
     CauseShare, ChangedPiece, DissectedCase, DissectionReport, EnoughCounts, ReportedTrial, SkippedTrial,
-    TopicErrors,
+    TopicErrors, errors_by_topic,
 };
 pub use run::DissectionRun;
 
@@ -256,11 +257,16 @@ pub fn pick_errors(outcomes: &[Outcome], options: &DissectOptions, seed: u64) ->
     errors.sort_unstable();
     errors.dedup();
     if let Some(most) = options.errors_max {
-        Draw::new(seed, 0, "dissect/errors").shuffle(&mut errors);
-        errors.truncate(most as usize);
-        errors.sort_unstable();
+        draw(&mut errors, most, seed);
     }
     errors
+}
+
+/// Leaves so many of the errors, drawn by the seed; in the order of the campaign.
+fn draw(errors: &mut Vec<u32>, most: u32, seed: u64) {
+    Draw::new(seed, 0, "dissect/errors").shuffle(errors);
+    errors.truncate(most as usize);
+    errors.sort_unstable();
 }
 
 /// A dissected error.

@@ -15,6 +15,7 @@ mod monitored;
 mod repeats;
 mod report;
 mod sequential;
+mod shrink;
 mod sim;
 mod summary;
 
@@ -24,7 +25,7 @@ pub use campaign::{
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
     DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,
-    TopicErrors, Trial, TrialRecord, pick_errors,
+    TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use guard::{RightCall, Standing};
@@ -38,5 +39,9 @@ pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sequential::confidence_sequence;
+pub use shrink::{
+    CANDIDATE_RUNS_MAX, CaseSize, FailureCount, NotShrunk, Requirement, ShrinkError, ShrinkOptions,
+    ShrinkReport, ShrinkRun, ShrunkCase, ShrunkFailure, Target, group_alike,
+};
 pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

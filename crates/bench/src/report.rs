@@ -122,6 +122,9 @@ pub struct Report {
     pub without_temperature: Vec<String>,
     /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
     pub dissection: Option<DissectionReport>,
+    /// What shrinking its failures showed; absent where they were not shrunk. Not known to [`Report::new`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shrinking: Option<crate::ShrinkReport>,
 }
 
 /// Success at one number of actions.
@@ -215,6 +218,7 @@ impl Report {
             cost_is_estimate: false,
             without_temperature: Vec::new(),
             dissection: None,
+            shrinking: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
         for run in input.runs {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use planproof_bench::{DissectOptions, TRIALS_MAX};
+use planproof_bench::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_synth::{Day, Options, TimeOptions};
 use planproof_trace::TimeOfDay;
@@ -426,6 +426,38 @@ impl DissectArguments {
     }
 }
 
+/// Whether failures are made smaller.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ShrinkArguments {
+    /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent fails in the
+    /// same way, in 2 of 3 runs.
+    #[arg(long, conflicts_with_all = ["resume", "record", "replay"])]
+    pub(crate) shrink: bool,
+    /// Most failures that are shrunk; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX), requires = "shrink")]
+    pub(crate) shrink_max: Option<usize>,
+    /// Most runs of the agent for each of them; by default 200.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
+    pub(crate) shrink_runs: Option<u32>,
+    /// Most runs of one smaller case, of which more than half have to fail; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
+    pub(crate) shrink_repeat: Option<u32>,
+    /// Write the smallest cases as case v1 lines, for `--from`.
+    #[arg(long, value_name = "FILE", value_parser = file(), requires = "shrink")]
+    pub(crate) shrink_to: Option<PathBuf>,
+}
+
+impl ShrinkArguments {
+    /// How failures are shrunk, and how many; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<(ShrinkOptions, usize)> {
+        let default = ShrinkOptions::default();
+        let runs = self.shrink_repeat.unwrap_or(default.runs);
+        let runs_max = self.shrink_runs.unwrap_or(default.runs_max);
+        let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, ..default };
+        self.shrink.then(|| (options, self.shrink_max.unwrap_or(3)))
+    }
+}
+
 /// What becomes of the model's answers, and where they come from.
 #[derive(Debug, Default, Args)]
 pub(crate) struct RecordingArguments {
@@ -546,6 +578,8 @@ pub(crate) struct TestArguments {
     pub(crate) judge: JudgeArguments,
     #[command(flatten)]
     pub(crate) dissect: DissectArguments,
+    #[command(flatten)]
+    pub(crate) shrink: ShrinkArguments,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,

@@ -2,6 +2,7 @@
 
 mod dissection;
 mod explanation;
+mod shrinking;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -12,6 +13,7 @@ use planproof_synth::Source;
 
 use dissection::dissection;
 pub(crate) use explanation::explanation;
+use shrinking::shrinking;
 
 /// How marked words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +103,9 @@ pub(crate) fn report(report: &Report) -> String {
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found));
+    }
+    if let Some(found) = &report.shrinking {
+        let _ = writeln!(out, "\n{}", shrinking(found));
     }
     out
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planproof_bench::{
     Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
-    RunSummary, SummaryInput, pick_errors, pick_smallest,
+    RunSummary, SummaryInput, TopicErrors, errors_by_topic, pick_errors, pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
@@ -28,6 +28,14 @@ pub(crate) struct Stored {
     pub(crate) outcomes: Vec<Outcome>,
     /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
     pub(crate) dissection: Option<(String, Dissection)>,
+}
+
+/// The dissection of some of a campaign's errors.
+pub(crate) struct PartOfDissection {
+    pub(crate) report: DissectionReport,
+    /// How many errors those of the report were drawn from.
+    pub(crate) dissected: u64,
+    pub(crate) topics: Vec<TopicErrors>,
 }
 
 /// The figures of a campaign, of which neither cases nor traces were read.
@@ -118,6 +126,28 @@ impl Stored {
         report
     }
 
+    /// What its dissection showed of the errors in cases that `counts`, at most `errors_max` of them, drawn by its seed;
+    /// how many there were to draw from, and the failures of every topic in these cases. `None` without a dissection.
+    pub(crate) fn part_of_dissection(
+        &self,
+        counts: impl Fn(&Case) -> bool,
+        errors_max: u32,
+    ) -> Option<PartOfDissection> {
+        let (id, dissection) = self.dissection.as_ref()?;
+        let counts = |ordinal: u32| self.cases.get(ordinal as usize).is_some_and(&counts);
+        let mut part = dissection.clone();
+        part.retain(counts);
+        let dissected = part.errors.len() as u64;
+        part.draw(errors_max, self.options.seed());
+        let outcomes: Vec<Outcome> =
+            self.outcomes.iter().filter(|outcome| counts(outcome.ordinal)).cloned().collect();
+        Some(PartOfDissection {
+            report: DissectionReport::new(id, &part, &self.cases, &outcomes),
+            dissected,
+            topics: errors_by_topic(&self.cases, &outcomes),
+        })
+    }
+
     /// The campaign as reports take it. `store_option` names its run store on a command line.
     pub(crate) fn reported<'a>(
         &'a self,
@@ -176,9 +206,13 @@ impl Summaries {
         if let Some(summaries) = Self::read(store, campaign)? {
             return Ok(summaries);
         }
-        let stored = Stored::load(store, &campaign.id)?;
+        Ok(Self::of(&Stored::load(store, &campaign.id)?))
+    }
+
+    /// The same, of a campaign that was read in full.
+    pub(crate) fn of(stored: &Stored) -> Self {
         let cases = stored.cases.iter().map(CaseSummary::of).collect();
-        Ok(Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() })
+        Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() }
     }
 
     /// What the runs of some of the cases come to.

@@ -49,6 +49,7 @@ mod execution;
 mod order;
 mod problem;
 mod repair;
+mod shape;
 mod timed;
 mod variable;
 
@@ -56,6 +57,7 @@ pub use count::COUNTED_VARIABLES_MAX;
 pub use execution::{Execution, Status};
 pub use order::{Cycle, Order};
 pub use problem::{Conflict, Constraint, Problem, ProblemError, Relation};
+pub use shape::{SHAPE_VARIABLES_MAX, Shape};
 pub use timed::{
     COUNTED_STATES_MAX, Day, MINUTE_MAX, REPAIR_TESTS_MAX, SEARCH_STEPS_MAX, Start, TimedProblem,
     TimedProblemError, TimedRelation, Timetable, Undecided,

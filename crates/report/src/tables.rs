@@ -1,14 +1,20 @@
 //! Tables in the shape of those of the paper, and the paper's own figures beside them.
 //!
-//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2, 3 and 6, figures 8 and 9). They are about other
+//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2 to 7, figures 8 and 9). They are about other
 //! models, other cases and other prompts than any campaign of ours, so they stand in a block of their own and are in no row
-//! with ours. Tables 4, 5 and 7 are about root causes; a campaign without dissected failures has none.
+//! with ours. Tables 4, 5 and 7 are about root causes; a campaign without dissected failures is in none of them.
+
+mod causes;
 
 use std::collections::BTreeMap;
 
 use planproof_bench::{Rate, Report};
 use planproof_synth::Class;
 use serde::Serialize;
+
+pub use causes::{
+    CauseRow, ERRORS_MAX, NotDissected, TabledCauses, TabledDissection, TopicColumn, TopicCount,
+};
 
 /// Schema name of the tables.
 pub const TABLES_SCHEMA: &str = "planproof/tables/v1";
@@ -25,9 +31,11 @@ pub struct TabledCampaign<'a> {
     pub is_time_form: bool,
     /// The campaign summed up.
     pub report: &'a Report,
-    /// The same of the cases within the agent's capability limit, where that is known: the paper's tables of classes are
-    /// about those alone.
+    /// The same of the cases within the agent's capability limit, where that is known: the paper's tables of classes
+    /// and causes are about those alone.
     pub within_limit: Option<(u32, &'a Report)>,
+    /// The causes of its failures.
+    pub causes: TabledCauses<'a>,
 }
 
 /// Tables v1, as they are written.
@@ -38,6 +46,12 @@ pub struct Tables {
     pub errors: Vec<ErrorRow>,
     /// Tables 3 (basic form) and 6 (time form): failures by class.
     pub classes: Vec<ClassRow>,
+    /// Tables 4 (basic form) and 7 (time form): failures by root cause; only campaigns with a dissection.
+    pub causes: Vec<CauseRow>,
+    /// Table 5: the topics that most errors come from, by model.
+    pub topics: Vec<TopicColumn>,
+    /// The other campaigns.
+    pub not_dissected: Vec<NotDissected>,
     /// What the paper reports.
     pub published: Published,
 }
@@ -101,6 +115,12 @@ pub struct Published {
     pub classes: [(&'static str, &'static str, [f64; 4]); 6],
     /// Table 6: the same and Parameter Error; null where the agent solved nothing.
     pub time_classes: [(&'static str, &'static str, Option<[f64; 5]>); 6],
+    /// Table 4: shares of Probability, Terminal, Topic, Structure and Constraint, in per cent.
+    pub causes: [(&'static str, &'static str, [f64; 5]); 6],
+    /// Table 5.
+    pub topics: [PublishedTopics; 2],
+    /// Table 7: as table 4. The table names no model; the text says that it is GPT-4.
+    pub time_causes: [(&'static str, &'static str, [f64; 5]); 3],
     /// Figures 8 and 9: the limit of each model, as the text says.
     pub limits: [(&'static str, &'static str, &'static str); 4],
 }
@@ -120,6 +140,17 @@ pub struct PublishedErrors {
     pub solver_calls: u64,
     /// Minutes and seconds of Z3, of synthesis and of the agent.
     pub times: [&'static str; 3],
+}
+
+/// A column of the paper's table 5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PublishedTopics {
+    /// The model.
+    pub model: &'static str,
+    /// Topics and the errors that come from them.
+    pub topics: [(&'static str, u64); 5],
+    /// Topics of 50 without an error.
+    pub without_errors: u64,
 }
 
 impl Published {
@@ -155,6 +186,43 @@ impl Published {
             ("GPT-4", "OT", Some([0.0, 3.77, 2.83, 66.04, 27.36])),
             ("GPT-4", "OA", Some([0.0, 0.74, 1.12, 64.31, 33.83])),
         ],
+        causes: [
+            ("GPT-3.5", "ReAct", [19.0, 50.0, 18.0, 9.0, 4.0]),
+            ("GPT-3.5", "OT", [8.0, 42.0, 22.0, 15.0, 13.0]),
+            ("GPT-3.5", "OA", [27.0, 28.0, 15.0, 18.0, 12.0]),
+            ("GPT-4", "ReAct", [19.0, 44.0, 14.0, 18.0, 5.0]),
+            ("GPT-4", "OT", [15.0, 37.0, 23.0, 17.0, 8.0]),
+            ("GPT-4", "OA", [28.0, 30.0, 14.0, 17.0, 11.0]),
+        ],
+        topics: [
+            PublishedTopics {
+                model: "GPT-3.5",
+                topics: [
+                    ("Waiter/Waitress", 6),
+                    ("Computer Programmer", 5),
+                    ("Physical Therapist", 4),
+                    ("Marketing Manager", 4),
+                    ("Stock Broker", 4),
+                ],
+                without_errors: 19,
+            },
+            PublishedTopics {
+                model: "GPT-4",
+                topics: [
+                    ("Graphic Designer", 5),
+                    ("Electrician", 4),
+                    ("Human Resources Manager", 4),
+                    ("Journalist", 4),
+                    ("Video Game Designer", 4),
+                ],
+                without_errors: 16,
+            },
+        ],
+        time_causes: [
+            ("GPT-4", "ReAct", [8.0, 22.0, 11.0, 14.0, 45.0]),
+            ("GPT-4", "OT", [25.0, 32.0, 12.0, 8.0, 23.0]),
+            ("GPT-4", "OA", [23.0, 22.0, 11.0, 5.0, 39.0]),
+        ],
         limits: [
             ("basic", "GPT-3.5", "4"),
             ("basic", "GPT-4", "8"),
@@ -182,8 +250,16 @@ impl Tables {
             schema: TABLES_SCHEMA,
             errors: campaigns.iter().map(ErrorRow::of).collect(),
             classes: campaigns.iter().map(ClassRow::of).collect(),
+            causes: campaigns.iter().filter_map(CauseRow::of).collect(),
+            topics: TopicColumn::of_all(campaigns),
+            not_dissected: campaigns.iter().filter_map(NotDissected::of).collect(),
             published: Published::PDOCTOR,
         }
+    }
+
+    /// The rows of table 4, or of table 7.
+    pub fn causes_of(&self, is_time_form: bool) -> impl Iterator<Item = &CauseRow> {
+        self.causes.iter().filter(move |row| row.time == is_time_form)
     }
 
     /// The rows of table 3, or of table 6.
@@ -267,6 +343,22 @@ mod tests {
                 shares.is_none_or(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 0.011),
                 "{agent}"
             );
+        }
+        let causes = Published::PDOCTOR.causes.iter().chain(&Published::PDOCTOR.time_causes);
+        for (_, agent, shares) in causes {
+            assert!((shares.iter().sum::<f64>() - 100.0).abs() < 1e-9, "{agent}");
+        }
+        // 300 errors of each model were dissected. Those whose cause is the topic fit the counts of table 5 and the topics
+        // without any; all 300 would not, for the topic with most errors has no more than six.
+        for column in Published::PDOCTOR.topics {
+            let rows = Published::PDOCTOR.causes.iter().filter(|(model, ..)| *model == column.model);
+            let caused: f64 = rows.map(|(_, _, shares)| shares[2]).sum();
+            let named: u64 = column.topics.iter().map(|(_, count)| count).sum();
+            let others = 50 - column.without_errors - 5;
+            let least = column.topics[4].1;
+            assert!(caused >= (named + others) as f64, "{column:?}");
+            assert!(caused <= (named + others * least) as f64, "{column:?}");
+            assert!(300 > named + others * least, "{column:?}");
         }
     }
 }

@@ -23,6 +23,7 @@ mod draw;
 mod grammar;
 mod oracle;
 mod recover;
+mod shrink;
 mod synthesis;
 mod text;
 mod time_form;
@@ -43,6 +44,7 @@ pub use oracle::{
     judge,
 };
 pub use planproof_constraint::Day;
+pub use shrink::{NoShrinking, Reduction, ShrinkEnd, Shrinker, Shrunk};
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };

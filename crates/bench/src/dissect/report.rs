@@ -265,6 +265,17 @@ fn dissected_cases(dissection: &Dissection, cases: &[Case], outcomes: &[Outcome]
 
 /// The topics with most errors, and the number of those without any.
 fn topics(cases: &[Case], outcomes: &[Outcome]) -> (Vec<TopicErrors>, u64) {
+    let (mut with, without): (Vec<_>, Vec<_>) =
+        errors_by_topic(cases, outcomes).into_iter().partition(|topic| topic.errors > 0);
+    // Stable, so that topics with as many errors stay in the order of their names.
+    with.sort_by_key(|topic| std::cmp::Reverse(topic.errors));
+    with.truncate(TOPICS_MAX);
+    (with, without.len() as u64)
+}
+
+/// The errors of every topic that a case with a score has, in the order of their names. A case counts as failed if one of
+/// its runs is.
+pub fn errors_by_topic(cases: &[Case], outcomes: &[Outcome]) -> Vec<TopicErrors> {
     let mut by_case: BTreeMap<u32, bool> = BTreeMap::new();
     for outcome in outcomes {
         if let Some(passed) = outcome.passed() {
@@ -282,9 +293,5 @@ fn topics(cases: &[Case], outcomes: &[Outcome]) -> (Vec<TopicErrors>, u64) {
         topic.cases += 1;
         topic.errors += u64::from(!passed);
     }
-    let (mut with, without): (Vec<_>, Vec<_>) = by_topic.into_values().partition(|topic| topic.errors > 0);
-    // Stable, so that topics with as many errors stay in the order of their names.
-    with.sort_by_key(|topic| std::cmp::Reverse(topic.errors));
-    with.truncate(TOPICS_MAX);
-    (with, without.len() as u64)
+    by_topic.into_values().collect()
 }

@@ -21,7 +21,7 @@ fn mutator() -> Mutator<'static> {
 }
 
 /// So many cases that `is_wanted`.
-fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool) -> Arc<[Case]> {
+pub(crate) fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool) -> Arc<[Case]> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");
     (0..)
@@ -31,7 +31,7 @@ fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool)
         .collect()
 }
 
-fn of_fault(fault: Fault, cases: Arc<[Case]>) -> Campaign {
+pub(crate) fn of_fault(fault: Fault, cases: Arc<[Case]>) -> Campaign {
     campaign(Arc::new(SimModel::new(SimKind::Planted(fault))), cases)
 }
 
@@ -87,7 +87,7 @@ fn tail(mut numbers: impl Iterator<Item = usize>, share: &impl Fn(usize) -> f64)
 }
 
 /// The numbers of successes that leave at most half a per cent on either side, by the binomial distribution itself.
-fn interval_99(trials: usize, chance: f64) -> (usize, usize) {
+pub(crate) fn interval_99(trials: usize, chance: f64) -> (usize, usize) {
     let logarithms: Vec<f64> = (0..=trials)
         .scan(0.0, |sum, k| {
             *sum += if k == 0 { 0.0 } else { (k as f64).ln() };
@@ -310,4 +310,30 @@ async fn a_dissection_goes_on_where_a_budget_ended_it() {
         dissection.trials.iter().map(of).collect()
     };
     assert_eq!(passed(&end), passed(&whole));
+}
+
+/// Fewer errors of a dissection are those that would have been drawn at its beginning, with their trials.
+#[tokio::test]
+async fn errors_are_drawn_before_or_after_the_same() {
+    let cases = cases_with(Options::default(), 30, |_| true);
+    let campaign = of_fault(Fault::Structure, cases);
+    let outcomes = run(&campaign, None, &HashSet::new()).await;
+    let options = DissectOptions { variants: 1, ..DissectOptions::default() };
+    let all = pick_errors(&outcomes, &options, campaign.seed);
+    let few = pick_errors(&outcomes, &DissectOptions { errors_max: Some(3), ..options }, campaign.seed);
+    assert!(all.len() > 4 && few.len() == 3, "{all:?}");
+    let whole = dissect(&campaign, all.clone(), options).await;
+    let places = |of: &Dissection| of.errors.iter().map(|it| it.error).collect::<Vec<_>>();
+    let mut drawn = whole.clone();
+    drawn.draw(3, campaign.seed);
+    assert_eq!(places(&drawn), few);
+    assert!(drawn.trials.iter().all(|it| few.contains(&it.error)));
+    assert_eq!(drawn.trials.len(), whole.trials.iter().filter(|it| few.contains(&it.error)).count());
+    let mut same = whole.clone();
+    same.draw(all.len() as u32, campaign.seed);
+    assert_eq!(same, whole);
+    let mut first = whole.clone();
+    first.retain(|error| error == all[0]);
+    assert_eq!(places(&first), all[..1]);
+    assert!(!first.trials.is_empty() && first.trials.iter().all(|it| it.error == all[0]));
 }

@@ -7,6 +7,7 @@ mod limit;
 mod monitored;
 mod repeats;
 mod report;
+mod shrink;
 mod sim;
 mod supervision;
 mod text;

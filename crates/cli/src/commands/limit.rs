@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let plan = prepared.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, outcomes);
     let Ended { outcomes, progress, failure, .. } =
-        runtime()?.block_on(carry_out(&prepared, global, next))?;
+        runtime()?.block_on(carry_out(&prepared, global, next, None))?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.options.cost(&progress);
     report.campaign = prepared.options.completed(report.campaign, &progress);
@@ -89,6 +89,7 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
 fn as_test(arguments: &LimitArguments) -> TestArguments {
     TestArguments {
         dissect: Default::default(),
+        shrink: Default::default(),
         agent: arguments.agent.clone(),
         agent_options: arguments.agent_options.clone(),
         cases: 0,

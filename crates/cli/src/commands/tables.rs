@@ -1,18 +1,23 @@
 //! `planproof tables`: former campaigns in the shape of the paper's tables.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 
 use comfy_table::{CellAlignment, Table};
 use planproof_bench::Report;
-use planproof_report::tables::{Published, TabledCampaign, Tables};
-use planproof_store::Store;
+use planproof_report::tables::{
+    ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
+    TopicCount,
+};
+use planproof_store::{Campaign, Store};
 
 use super::print_json;
 use super::runs::{must_exist, say_what_is_missing};
+use super::test::StoredOptions;
 use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::render;
-use crate::stored::{self, Summaries};
+use crate::stored::{self, PartOfDissection, Stored, Summaries};
+use crate::{config, render};
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;
@@ -20,12 +25,18 @@ const AGENT_CHARACTERS_MAX: usize = 30;
 /// Columns of tables 3 and 6.
 const CLASSES: [&str; 4] = ["Timeout", "Act Error", "Action Lost", "Order Error"];
 
+/// Columns of tables 4 and 7.
+const CAUSES: [&str; 5] = ["Probability", "Terminal", "Topic", "Structure", "Constraint"];
+
 pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
     super::test::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
-    let loaded = arguments.runs.iter().map(|name| load(&store, name)).collect::<Result<Vec<_>, _>>()?;
+    let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
+    let store_option = stored::store_option(&arguments.store);
+    let load = |of: &Found| of.load(&store, &found, &store_option);
+    let loaded = found.iter().map(load).collect::<Result<Vec<_>, _>>()?;
     let campaigns: Vec<TabledCampaign<'_>> = loaded.iter().map(Loaded::tabled).collect();
     let tables = Tables::new(&campaigns);
     if global.json {
@@ -36,12 +47,23 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
     Ok(ExitCode::Passed)
 }
 
+/// A campaign that was named.
+struct Found {
+    campaign: Campaign,
+    options: StoredOptions,
+    is_time_form: bool,
+    /// The capability limit that it found, if it is a search for one.
+    limit: Option<u32>,
+}
+
 /// A campaign as the tables need it.
 struct Loaded {
     id: String,
     is_time_form: bool,
     report: Report,
     within_limit: Option<(u32, Report)>,
+    /// The dissection of its failures, or what to run for one.
+    causes: Result<PartOfDissection, String>,
 }
 
 impl Loaded {
@@ -51,28 +73,88 @@ impl Loaded {
             is_time_form: self.is_time_form,
             report: &self.report,
             within_limit: self.within_limit.as_ref().map(|(limit, report)| (*limit, report)),
+            causes: match &self.causes {
+                Ok(PartOfDissection { report, dissected, topics }) => {
+                    TabledCauses::Dissected(TabledDissection { report, dissected: *dissected, topics })
+                }
+                Err(todo) => TabledCauses::NotDissected(todo),
+            },
         }
     }
 }
 
-fn load(store: &Store, name: &str) -> Result<Loaded, Failure> {
-    let campaign = stored::find(store, name)?;
-    let options = stored::options(&campaign)?;
-    say_what_is_missing(&campaign);
-    let summaries = Summaries::of_stored(store, &campaign)?;
-    // The cases of a campaign are of one form.
-    let is_time_form = stored::first_case(store, &campaign)?.is_some_and(|case| case.time.is_some());
-    let limit = summaries.limit(&campaign, &options).and_then(|report| report.limit);
-    let within = |limit: u32| {
-        let report = summaries.report(&campaign, &options, |case| case.actions <= limit as usize);
-        (limit, report)
-    };
-    Ok(Loaded {
-        report: summaries.report(&campaign, &options, |_| true),
-        within_limit: limit.map(within),
-        id: campaign.id,
-        is_time_form,
-    })
+impl Found {
+    fn new(store: &Store, name: &str) -> Result<Self, Failure> {
+        let campaign = stored::find(store, name)?;
+        let options = stored::options(&campaign)?;
+        say_what_is_missing(&campaign);
+        // The cases of a campaign are of one form.
+        let is_time_form = stored::first_case(store, &campaign)?.is_some_and(|case| case.time.is_some());
+        let limit = match options.limit {
+            Some(_) => {
+                let summaries = Summaries::of_stored(store, &campaign)?;
+                summaries.limit(&campaign, &options).and_then(|report| report.limit)
+            }
+            None => None,
+        };
+        Ok(Self { campaign, options, is_time_form, limit })
+    }
+
+    /// The limit of its agent: its own, or that of the first search among `all` for the same agent, model and form.
+    fn limit_among(&self, all: &[Self]) -> Option<u32> {
+        if self.options.limit.is_some() {
+            return self.limit;
+        }
+        let whom = |it: &Self| {
+            (it.campaign.agent.clone(), it.campaign.model.clone(), it.campaign.simulated, it.is_time_form)
+        };
+        all.iter().filter(|other| whom(other) == whom(self)).find_map(|other| other.limit)
+    }
+
+    fn load(&self, store: &Store, all: &[Self], store_option: &str) -> Result<Loaded, Failure> {
+        let Self { campaign, options, is_time_form, .. } = self;
+        let limit = self.limit_among(all);
+        let is_within = |actions: usize| limit.is_none_or(|limit| actions <= limit as usize);
+        let (summaries, part) = if store.derived(&campaign.id)?.is_some() {
+            let stored = Stored::load(store, &campaign.id)?;
+            let part = stored.part_of_dissection(|case| is_within(case.actions.len()), ERRORS_MAX);
+            (Summaries::of(&stored), part)
+        } else {
+            (Summaries::of_stored(store, campaign)?, None)
+        };
+        let report = summaries.report(campaign, options, |_| true);
+        let causes = part.ok_or_else(|| self.todo(report.failed, store_option));
+        let within =
+            |limit: u32| (limit, summaries.report(campaign, options, |case| is_within(case.actions)));
+        Ok(Loaded {
+            id: campaign.id.clone(),
+            is_time_form: *is_time_form,
+            within_limit: limit.map(within),
+            report,
+            causes,
+        })
+    }
+
+    /// What to run so that the causes of its failures are known.
+    fn todo(&self, failed: u64, store_option: &str) -> String {
+        let Self { campaign, limit, .. } = self;
+        let dissect = format!("--dissect --dissect-max {ERRORS_MAX}");
+        let store_option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
+        match (&self.options.limit, limit) {
+            (None, _) if failed == 0 => "nothing failed in it".to_owned(),
+            (None, _) => format!("planproof test --resume {}{store_option} {dissect}", campaign.id),
+            (Some(plan), Some(limit)) => {
+                let time = if self.is_time_form { " --time" } else { "" };
+                let agent = config::quoted(OsStr::new(&campaign.agent));
+                format!(
+                    "a search for a limit is not dissected; name it together with a campaign of the same agent \
+                     within it: planproof test {agent}{store_option} --actions {}..{limit}{time} {dissect}",
+                    plan.from
+                )
+            }
+            (Some(_), None) => "a search for a limit is not dissected, and this one found none".to_owned(),
+        }
+    }
 }
 
 fn text(tables: &Tables) -> String {
@@ -90,7 +172,28 @@ fn text(tables: &Tables) -> String {
             out += "Within: the capability limit within which failures count; - where all of the campaign do.\n\n";
         }
     }
-    out += "Root causes (as tables 4, 5 and 7): none of these campaigns has dissected failures.\n\n";
+    for (is_time_form, number) in [(false, 4), (true, 7)] {
+        if tables.causes_of(is_time_form).next().is_some() {
+            let form = if is_time_form { " in the time form" } else { "" };
+            out += &format!("Failures by root cause{form}, in per cent (as table {number})\n\n");
+            out += &format!("{}\n", causes(tables, is_time_form));
+            out += &format!(
+                "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
+                 Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
+                 cause;\nno cause: undecided or not finished.\n\n"
+            );
+        }
+    }
+    for column in &tables.topics {
+        out += &topics(column);
+    }
+    if !tables.not_dissected.is_empty() {
+        out += "Without root causes (tables 4, 5 and 7), for want of a dissection:\n";
+        for NotDissected { campaign, agent, todo } in &tables.not_dissected {
+            out += &format!("  {campaign} ({}): {todo}\n", render::short(agent, AGENT_CHARACTERS_MAX));
+        }
+        out += "\n";
+    }
     out + &published(&tables.published)
 }
 
@@ -162,6 +265,48 @@ fn classes(tables: &Tables, is_time_form: bool) -> Table {
     table
 }
 
+fn causes(tables: &Tables, is_time_form: bool) -> Table {
+    let first = ["Agent", "Run", "Within", "Failed", "Dissected", "Used", "No cause"];
+    let head: Vec<&str> = first.into_iter().chain(CAUSES).collect();
+    let mut table = render::table(&head);
+    align_left(&mut table, 2);
+    for row in tables.causes_of(is_time_form) {
+        let mut cells = vec![
+            named(&row.agent, row.simulated),
+            row.campaign.clone(),
+            row.within.map_or_else(|| "-".to_owned(), |within| within.to_string()),
+            row.errors.to_string(),
+            row.dissected.to_string(),
+            row.used.to_string(),
+            (row.undecided + row.unfinished).to_string(),
+        ];
+        cells.extend(row.causes.iter().map(|cause| cause.share.map_or("-".to_owned(), render::percent)));
+        table.add_row(cells);
+    }
+    table
+}
+
+/// A column of table 5, with what the paper does not count beside it.
+fn topics(column: &TopicColumn) -> String {
+    let form = if column.time { ", time form" } else { "" };
+    let head = format!(
+        "Topics that most errors come from (as table 5): {}{form}\n\n",
+        named(&column.model, column.simulated)
+    );
+    if column.topics.is_empty() {
+        return format!("{head}None: nothing failed.\n\n");
+    }
+    let mut table = render::table(&["Topic", "Count", "Failed cases", "Cases"]);
+    for TopicCount { topic, caused, errors, cases } in &column.topics {
+        table.add_row([topic.clone(), caused.to_string(), errors.to_string(), cases.to_string()]);
+    }
+    format!(
+        "{head}{table}\nCount: those of {} dissected errors whose cause is the topic; no error comes from {} topics of \
+         cases that were run.\n\n",
+        column.used, column.never_a_cause
+    )
+}
+
 /// What the paper reports: other models, other cases, other prompts.
 fn published(published: &Published) -> String {
     let mut errors = render::table(&[
@@ -200,6 +345,28 @@ fn published(published: &Published) -> String {
         let row = row.as_ref().map_or_else(|| vec!["-".to_owned(); 5], |row| shares(row));
         time.add_row([vec![(*model).to_owned(), (*agent).to_owned()], row].concat());
     }
+    let causes = |rows: &[(&str, &str, [f64; 5])]| {
+        let head: Vec<&str> = ["Model", "Agent"].into_iter().chain(CAUSES).collect();
+        let mut table = render::table(&head);
+        align_left(&mut table, 2);
+        for (model, agent, row) in rows {
+            let row = row.iter().map(|share| format!("{share:.1}"));
+            table.add_row([(*model).to_owned(), (*agent).to_owned()].into_iter().chain(row));
+        }
+        table
+    };
+    let mut topics = render::table(&["Model", "Topic", "Count"]);
+    align_left(&mut topics, 2);
+    for column in &published.topics {
+        for (topic, count) in column.topics {
+            topics.add_row([column.model.to_owned(), topic.to_owned(), count.to_string()]);
+        }
+    }
+    let without: Vec<String> = published
+        .topics
+        .iter()
+        .map(|column| format!("{} ({})", column.without_errors, column.model))
+        .collect();
     let limits: String = published
         .limits
         .iter()
@@ -207,8 +374,12 @@ fn published(published: &Published) -> String {
         .collect();
     format!(
         "PUBLISHED FIGURES ({}): other models, cases and prompts than above; not measured by planproof.\n\n\
-         Table 2\n\n{errors}\n\nTable 3\n\n{basic}\n\nTable 6\n\n{time}\n\nCapability limits (figures 8 and 9), in \
-         actions:\n{limits}",
-        published.source
+         Table 2\n\n{errors}\n\nTable 3\n\n{basic}\n\nTable 4\n\n{}\n\nTable 5\n\n{topics}\n\
+         Without errors: {} of 50 topics.\n\nTable 6\n\n{time}\n\nTable 7\n\n{}\n\n\
+         Capability limits (figures 8 and 9), in actions:\n{limits}",
+        published.source,
+        causes(&published.causes),
+        without.join(" and "),
+        causes(&published.time_causes),
     )
 }

@@ -8,22 +8,27 @@ mod models;
 mod options;
 mod prepare;
 mod recording;
+mod shrink;
 
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, pick_findings};
+use planproof_bench::{
+    Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings,
+};
 use planproof_model::prices::Money;
 use planproof_report::ReportedCampaign;
-use planproof_synth::Unscored;
+use planproof_synth::file::write_case;
+use planproof_synth::{ShrinkEnd, Unscored};
 
 use super::{print_json, runtime};
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
-use crate::report_files::ReportFiles;
+use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::select::{self, GUARD_PREFIX};
 use crate::stored::{self, StoredTraces};
+use shrink::ShrunkFailures;
 
 pub(super) use budgets::larger as larger_budget;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
@@ -37,10 +42,17 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let files = arguments.files.open(global, &taken_files(arguments))?;
+    let cases_file = match &arguments.shrink.shrink_to {
+        None => None,
+        Some(path) => {
+            must_differ(path, &taken_files(arguments))?;
+            Some(ReportFile::open("--shrink-to", path)?)
+        }
+    };
     let prepared = prepare(arguments, global, Asked::Test)?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
-    let Ended { outcomes, progress, failure, dissection } =
-        runtime()?.block_on(carry_out(&prepared, global, all))?;
+    let Ended { outcomes, progress, failure, dissection, shrunk } =
+        runtime()?.block_on(carry_out(&prepared, global, all, arguments.shrink.options()))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -58,8 +70,22 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         let id = dissect::trials_id(&prepared.campaign.id);
         DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
     });
+    let smallest: Vec<String> = shrunk
+        .iter()
+        .flat_map(|shrunk| &shrunk.failures)
+        .filter(|failure| failure.shrunk.end != ShrinkEnd::NotFailing)
+        .map(|failure| write_case(&failure.shrunk.case))
+        .collect();
+    report.shrinking = shrunk.map(|ShrunkFailures { options, failures, skipped }| {
+        ShrinkReport::new(options, &failures, skipped, &prepared.campaign.cases)
+    });
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
+    let written = match cases_file {
+        Some(file) if failure.is_none() => written
+            .and(file.write(global, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}")))),
+        _ => written,
+    };
     if let Some(failure) = failure {
         if let Err(failure) = written {
             eprintln!("{}", failure.describe());

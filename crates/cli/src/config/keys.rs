@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 34] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 35] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -21,6 +21,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 34] = [
     ("test", "record", "is what one call writes"),
     ("test", "force", "belongs to what one call writes"),
     ("test", "replay", "names one recording"),
+    ("test", "shrink-to", "is what one call writes"),
     ("run", "trace", "is what one call writes"),
     ("run", "yes", "answers one question"),
     ("spec step", "states", "is what one call is about"),

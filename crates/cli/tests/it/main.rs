@@ -23,11 +23,13 @@ mod repeats;
 mod reports;
 mod run;
 mod servers;
+mod shrink;
 mod spec;
 mod stand_in;
 mod stored;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 mod time;
 
 use std::time::Duration;

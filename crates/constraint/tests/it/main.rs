@@ -8,6 +8,7 @@ mod execution;
 mod explain;
 mod order;
 mod repair;
+mod shape;
 mod timed;
 mod timed_twin;
 mod twin;

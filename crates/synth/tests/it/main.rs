@@ -3,6 +3,7 @@
 mod files;
 mod oracle;
 mod reading;
+mod shrink;
 mod synthesis;
 mod time;
 mod time_oracle;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_agents::Agent;
 use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, Dissection, Outcome, Supervision, TrialRecord, Unit,
+    Campaign, CampaignEnd, CampaignError, Dissection, Outcome, ShrinkOptions, Supervision, TrialRecord, Unit,
 };
 use planproof_model::recording::RecordingError;
 use planproof_model::server::{ServerConfig, serve};
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::budgets;
 use super::dissect::dissect;
 use super::prepare::{Prepared, Served};
+use super::shrink::{ShrunkFailures, shrink};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::Failure;
@@ -31,6 +32,8 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) failure: Option<Failure>,
     /// What the dissection of its failures showed, as far as it came.
     pub(in crate::commands) dissection: Option<Dissection>,
+    /// What shrinking its failures showed; `None` where they were not.
+    pub(in crate::commands) shrunk: Option<ShrunkFailures>,
 }
 
 /// All runs that have not come to their end: what there is to do for a test.
@@ -41,11 +44,12 @@ pub(in crate::commands) fn all_at_once(prepared: &Prepared, outcomes: &[Outcome]
 }
 
 /// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. Ctrl-C ends the campaign;
-/// what is finished stays in the store.
+/// what is finished stays in the store. Then dissects its failures, and shrinks so many of them, where that is asked for.
 pub(in crate::commands) async fn carry_out(
     prepared: &Prepared,
     global: &Global,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
+    to_shrink: Option<(ShrinkOptions, usize)>,
 ) -> Result<Ended, Failure> {
     let writer = prepared.store.writer()?;
     let stop = CancellationToken::new();
@@ -118,7 +122,7 @@ pub(in crate::commands) async fn carry_out(
     outcomes.sort_by_key(Outcome::unit);
     let (mut end, mut dissection) = (end, None);
     if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
-        let watch = (writer.clone(), &stop, supervision);
+        let watch = (writer.clone(), &stop, supervision.clone());
         let observe = |trial: &TrialRecord, outcome: &Outcome| {
             if let Some(recording) = &prepared.recording
                 && let Err(error) = recording.write_verdict(&trial.case, outcome)
@@ -130,6 +134,13 @@ pub(in crate::commands) async fn carry_out(
         };
         match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
             Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
+            Err(error) => end = Err(error),
+        }
+    }
+    let mut shrunk = None;
+    if let (Ok(CampaignEnd::Complete), None, Some(how)) = (&end, &unwritten, to_shrink) {
+        match shrink(&campaign, &outcomes, how, &stop, &supervision, global).await {
+            Ok(found) => shrunk = Some(found),
             Err(error) => end = Err(error),
         }
     }
@@ -166,7 +177,7 @@ pub(in crate::commands) async fn carry_out(
         let written = recording.write_end(progress.ended_by.as_deref());
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
-    Ok(Ended { outcomes, progress, failure, dissection })
+    Ok(Ended { outcomes, progress, failure, dissection, shrunk })
 }
 
 impl Prepared {

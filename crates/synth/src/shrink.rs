@@ -1,0 +1,270 @@
+//! Shrinking: from a case that an agent fails to a smallest one that it still fails.
+//!
+//! Delta debugging over the tree of the paragraph (`ddmin` of Zeller and Hildebrandt, 2002, without its tests of subsets, which
+//! the removal of complements covers in the end): first fewer actions, then fewer requirements, then fewer mentions of an
+//! action, then plainer sentences, then plainer words. Each step takes away large parts first and single ones last, and the
+//! whole is repeated until nothing more can go: the end is *one-minimal*, no single step from it fails still.
+//!
+//! What is taken away takes nothing else with it: where a clause falls apart, a relative clause that hung on it becomes a
+//! sentence of its own. So after a removal of actions the text states exactly the old requirements among those that are
+//! left, and for a fault that needs certain requirements, and strikes whenever they are there, the end has exactly the actions
+//! that these are about.
+//!
+//! Each candidate is a proper case: it is read back in one reading, and the oracle's constraints are those of its text.
+
+mod reduce;
+
+use std::collections::{BTreeSet, HashMap};
+
+use thiserror::Error;
+
+use crate::case::{Case, Difficulty};
+use crate::grammar::Sentences;
+use crate::read::{Directions, verify};
+use crate::recover::recover;
+use crate::synthesis::{merge_pairs, merge_times};
+use crate::text::{Written, write_paragraph};
+use crate::time_form::TimeForm;
+use crate::wording::Wordings;
+
+/// What a step takes away. In the order of the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reduction {
+    /// Actions, with their tools and all that is said of them.
+    Actions,
+    /// Requirements: clauses and relative clauses.
+    Clauses,
+    /// Mentions of an action that stands in a list with others.
+    Mentions,
+    /// Conjunctions between clauses, fronted phrases, and every other form but "A precedes B".
+    Forms,
+    /// Wordings for which there is a shorter one.
+    Words,
+}
+
+impl Reduction {
+    /// All of them, in the order of the steps.
+    pub const ALL: [Self; 5] = [Self::Actions, Self::Clauses, Self::Mentions, Self::Forms, Self::Words];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Actions => "actions",
+            Self::Clauses => "clauses",
+            Self::Mentions => "mentions",
+            Self::Forms => "forms",
+            Self::Words => "words",
+        }
+    }
+}
+
+/// A shrunk case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrunk {
+    /// The smallest case that was found; its id is that of the other one with `.shrunk` behind it. The case itself where it
+    /// did not fail again.
+    pub case: Case,
+    /// How it ended.
+    pub end: ShrinkEnd,
+    /// Distinct cases that were tested, the first one included.
+    pub tested: usize,
+    /// The steps that took something away, in their order, each with the number of its pieces.
+    pub steps: Vec<(Reduction, usize)>,
+}
+
+/// How shrinking ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ShrinkEnd {
+    /// No single piece can be taken away any more.
+    Minimal,
+    /// The test could not say any more, so the case may not be the smallest.
+    Unfinished,
+    /// The case itself did not fail when it was tested.
+    NotFailing,
+}
+
+impl ShrinkEnd {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Unfinished => "unfinished",
+            Self::NotFailing => "not_failing",
+        }
+    }
+}
+
+/// Why a case cannot be shrunk.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoShrinking {
+    /// The paragraph is not made of the generator's wordings, so that its pieces are not known.
+    #[error("the paragraph is not one that the generator writes with its wordings")]
+    ForeignParagraph,
+    /// The paragraph does not stand in the query just once.
+    #[error("the query does not hold the paragraph once")]
+    ForeignQuery,
+}
+
+/// Shrinks cases.
+#[derive(Debug, Clone, Copy)]
+pub struct Shrinker<'a> {
+    words: &'a Wordings,
+    directions: &'a Directions,
+}
+
+impl<'a> Shrinker<'a> {
+    /// With the wordings that the cases were written with, and what they mean to a reader.
+    pub fn new(words: &'a Wordings, directions: &'a Directions) -> Self {
+        Self { words, directions }
+    }
+
+    /// Shrinks a case as long as it `fails`. The first that is tested is the case itself; none is tested twice. A test that
+    /// cannot say (`None`) ends it with what was found by then. The same answers give the same end.
+    ///
+    /// Cost: about the square of the number of pieces in tests at most, most often some dozens; a tenth of a millisecond for
+    /// each beside the test itself.
+    ///
+    /// # Errors
+    /// [`NoShrinking`] says why its pieces are not known.
+    pub fn shrink(
+        &self,
+        case: &Case,
+        fails: &mut impl FnMut(&Case) -> Option<bool>,
+    ) -> Result<Shrunk, NoShrinking> {
+        let tree = recover(case, self.words).ok_or(NoShrinking::ForeignParagraph)?;
+        if case.query.matches(&case.paragraph).count() != 1 {
+            return Err(NoShrinking::ForeignQuery);
+        }
+        let mut search = Search { shrinker: *self, case, fails, known: HashMap::new(), is_cut: false };
+        let end = match search.test(case) {
+            Some(true) => None,
+            Some(false) => Some(ShrinkEnd::NotFailing),
+            None => Some(ShrinkEnd::Unfinished),
+        };
+        let mut found = (tree, case.clone());
+        let mut steps = Vec::new();
+        if let Some(end) = end {
+            return Ok(Shrunk { case: found.1, end, tested: search.known.len(), steps });
+        }
+        loop {
+            let before = steps.len();
+            for reduction in Reduction::ALL {
+                let removed = search.minimise(&mut found, reduction);
+                if removed > 0 {
+                    steps.push((reduction, removed));
+                }
+            }
+            if steps.len() == before || search.is_cut {
+                break;
+            }
+        }
+        let end = if search.is_cut { ShrinkEnd::Unfinished } else { ShrinkEnd::Minimal };
+        let (_, mut smallest) = found;
+        smallest.id = format!("{}.shrunk", case.id);
+        Ok(Shrunk { case: smallest, end, tested: search.known.len(), steps })
+    }
+
+    /// The case of a smaller tree. `None` where it is no proper case.
+    fn build(&self, case: &Case, tree: &Sentences) -> Option<Case> {
+        let kept = reduce::mentioned(tree);
+        if kept.len() < 2 {
+            return None;
+        }
+        let tree = reduce::renumbered(tree, &kept);
+        let actions: Vec<_> = kept.iter().map(|place| case.actions[usize::from(*place)].clone()).collect();
+        let texts: Vec<String> = actions.iter().map(|action| action.text.clone()).collect();
+        let Written { text: paragraph, pairs, times } = write_paragraph(&tree, self.words, &texts);
+        let constraints = merge_pairs(actions.len(), &pairs);
+        let time = case.time.as_ref().map(|time| TimeForm {
+            durations: kept.iter().map(|place| time.durations[usize::from(*place)]).collect(),
+            bounds: merge_times(constraints.len(), &times),
+            ..time.clone()
+        });
+        let is_kept = |tool: &str| {
+            case.action_of_tool(tool).is_none_or(|place| kept.iter().any(|kept| usize::from(*kept) == place))
+        };
+        let tools = case.tools.iter().filter(|tool| is_kept(&tool.name)).cloned().collect();
+        let mut options = case.options;
+        options.actions = actions.len() as u32;
+        let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
+        let mut smaller = Case {
+            id: format!("{}.smaller", case.id),
+            seed: case.seed,
+            options,
+            topic: case.topic.clone(),
+            query: case.query.replacen(&case.paragraph, &paragraph, 1),
+            paragraph,
+            difficulty: Difficulty::new(actions.len(), stated, None),
+            actions,
+            tools,
+            constraints,
+            time,
+        };
+        verify(&smaller, self.directions).ok()?;
+        let order = smaller.problem().order().ok()?;
+        let correct = match smaller.timed_problem() {
+            None => order.count_sequences(),
+            Some(problem) if problem.conflict().ok()?.is_none() => problem.timetable().count_sequences(),
+            Some(_) => return None,
+        };
+        smaller.difficulty = Difficulty::new(smaller.actions.len(), stated, correct);
+        Some(smaller)
+    }
+}
+
+/// One case being shrunk.
+struct Search<'a, F> {
+    shrinker: Shrinker<'a>,
+    case: &'a Case,
+    fails: &'a mut F,
+    /// What the tests said, by the paragraph.
+    known: HashMap<String, bool>,
+    /// A test could not say.
+    is_cut: bool,
+}
+
+impl<F: FnMut(&Case) -> Option<bool>> Search<'_, F> {
+    fn test(&mut self, case: &Case) -> Option<bool> {
+        if let Some(known) = self.known.get(&case.paragraph) {
+            return Some(*known);
+        }
+        let answer = (self.fails)(case);
+        match answer {
+            Some(answer) => drop(self.known.insert(case.paragraph.clone(), answer)),
+            None => self.is_cut = true,
+        }
+        answer
+    }
+
+    /// Takes away pieces of one kind until no single one can go. How many went.
+    fn minimise(&mut self, found: &mut (Sentences, Case), reduction: Reduction) -> usize {
+        let from = found.0.clone();
+        let words = self.shrinker.words;
+        let pieces = reduce::count(&from, reduction, words);
+        let mut left: Vec<usize> = (0..pieces).collect();
+        let mut size = pieces.div_ceil(2);
+        while size > 0 && !self.is_cut {
+            let (mut at, before) = (0, left.len());
+            while at < left.len() && !self.is_cut {
+                let end = (at + size).min(left.len());
+                let kept: Vec<usize> = left[..at].iter().chain(&left[end..]).copied().collect();
+                let removed: BTreeSet<usize> = (0..pieces).filter(|piece| !kept.contains(piece)).collect();
+                let tree = reduce::without(&from, reduction, &removed, words);
+                let smaller = self.shrinker.build(self.case, &tree);
+                match smaller {
+                    // A piece may have nothing to take away before another one has gone.
+                    Some(smaller)
+                        if smaller.paragraph != found.1.paragraph && self.test(&smaller) == Some(true) =>
+                    {
+                        *found = (tree, smaller);
+                        left = kept;
+                    }
+                    _ => at = end,
+                }
+            }
+            // Single pieces are tried again as long as one goes: what was needed before may not be any more.
+            size = if size > 1 { size.div_ceil(2) } else { usize::from(left.len() < before) };
+        }
+        pieces - left.len()
+    }
+}
