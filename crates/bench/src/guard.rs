@@ -32,6 +32,7 @@ pub struct Standing {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for each run, behind a pointer")]
 enum Requirements {
     Order(Order),
     Timetable(Timetable),

@@ -189,7 +189,7 @@ fn assistant(text: &str, calls: &[&ToolCall]) -> Value {
 }
 
 fn listed(case: &Case) -> Vec<Value> {
-    let tools = case.tools.iter().map(|tool| tool.to_tool());
+    let tools = case.tools.iter().map(planproof_synth::CaseTool::to_tool);
     tools
         .map(|tool| {
             let function = json!({

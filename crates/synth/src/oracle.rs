@@ -357,12 +357,12 @@ fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
             }),
             EventKind::Result(result) => {
                 let open = calls.iter().rposition(|call| call.id == result.id.as_str());
-                let Some(place) = open.filter(|place| calls[*place].answered.is_none()) else { continue };
+                let Some(open) = open.filter(|open| calls[*open].answered.is_none()) else { continue };
                 if result.is_held_back {
-                    let call = calls.remove(place);
+                    let call = calls.remove(open);
                     held_back.push(Refused { tool: call.tool.to_owned(), answer: result.text.clone() });
                 } else {
-                    let call = &mut calls[place];
+                    let call = &mut calls[open];
                     let error = result.is_error.then_some(result.text.as_str());
                     call.answered = Some((place as u64, error));
                 }

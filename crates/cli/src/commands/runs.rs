@@ -234,7 +234,7 @@ fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
-            learning(store, &campaign, format, &mut out)?
+            learning(store, &campaign, format, &mut out)?;
         }
         ExportFormat::Traces => {
             store.export_traces(&campaign.id, &mut out)?;

@@ -68,6 +68,15 @@ fn classes_come_in_their_order() {
             "passed [act_error] violated [] undetermined []",
         ),
         (
+            // Held back, which is no mistake by itself.
+            format!("call barn_inspection {{}} | held \"no\" | {ALL_RIGHT} | answer \"\""),
+            "passed [held_back] violated [] undetermined []",
+        ),
+        (
+            "call barn_inspection {} | held \"no\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"".into(),
+            "action_lost [action_lost held_back] violated [] undetermined [c2]",
+        ),
+        (
             format!("{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | answer \"\""),
             "repeated [repeated] violated [] undetermined []",
         ),
