@@ -24,7 +24,7 @@ const READ_BYTES: usize = 16 * 1024;
 pub(super) enum Line {
     /// A line without its end.
     Whole(Bytes),
-    /// As much of a line as may be read at once.
+    /// As much as a line may have of one that is longer.
     Piece(Bytes),
     /// There is no more.
     End,
@@ -47,17 +47,19 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// The next line. May be dropped and called again without losing a byte.
     pub(super) async fn next(&mut self) -> Line {
         loop {
-            if let Some(found) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
-                let mut line = self.buffer.split_to(self.searched + found + 1);
-                line.truncate(line.len() - 1);
+            let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
+            let end = found.map(|found| self.searched + found);
+            if end.unwrap_or(self.buffer.len()) > self.bytes_max {
+                self.searched = 0;
+                return Line::Piece(self.buffer.split_to(self.bytes_max).freeze());
+            }
+            if let Some(end) = end {
+                let mut line = self.buffer.split_to(end + 1);
+                line.truncate(end);
                 self.searched = 0;
                 return Line::Whole(line.freeze());
             }
             self.searched = self.buffer.len();
-            if self.searched >= self.bytes_max {
-                self.searched = 0;
-                return Line::Piece(self.buffer.split().freeze());
-            }
             self.buffer.reserve(READ_BYTES);
             match self.stream.read_buf(&mut self.buffer).await {
                 Ok(count) if count > 0 => {}
