@@ -220,11 +220,11 @@ mod tests {
         assert_eq!(lines(b"", 9).await, [""; 0]);
         assert_eq!(lines(b"a\n\nbc", 9).await, ["a", "", "bc"]);
         assert_eq!(lines(b"abcdef\ng\n", 9).await, ["abcdef", "g"]);
-        assert_eq!(lines(&[b'a'; 20], 9).await, [format!("{}+", "a".repeat(20))]);
-        let long = [b'a'; 3 * READ_BYTES];
-        let pieces = lines(&long, READ_BYTES).await;
-        assert_eq!(pieces.iter().map(|piece| piece.trim_end_matches('+').len()).sum::<usize>(), long.len());
-        assert!(pieces.len() > 1);
+        assert_eq!(lines(b"abcdefghi\nabcdefghij\n", 9).await, ["abcdefghi", "abcdefghi+", "j"]);
+        assert_eq!(lines(&[b'a'; 20], 9).await, ["aaaaaaaaa+", "aaaaaaaaa+", "aa"]);
+        let piece = format!("{}+", "a".repeat(READ_BYTES));
+        let last = &piece[..READ_BYTES];
+        assert_eq!(lines(&[b'a'; 3 * READ_BYTES], READ_BYTES).await, [&piece, &piece, last]);
     }
 
     #[tokio::test]
