@@ -4,6 +4,7 @@ mod budgets;
 mod carry_out;
 mod cases;
 mod dissect;
+mod lift;
 mod models;
 mod options;
 mod prepare;
@@ -26,7 +27,6 @@ use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
-use crate::select::{self, GUARD_PREFIX};
 use crate::stored::{self, StoredTraces};
 use shrink::ShrunkFailures;
 
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => print_lift(&prepared, &stored::store_option(&arguments.store)),
+            true => lift::print(&prepared, &stored::store_option(&arguments.store)),
             false => Ok(()),
         });
     match written.and(printed) {
@@ -208,23 +208,6 @@ pub(crate) fn print_report(
     for note in unscored.into_iter().chain(temperature).chain(ended) {
         writeln!(out, "{note}\n")?;
     }
-    Ok(())
-}
-
-/// Says how to see what the guard gains: the same command line without it, and the two campaigns side by side.
-fn print_lift(prepared: &Prepared, store_option: &str) -> Result<(), Failure> {
-    let row = prepared.store.campaign(&prepared.campaign.id)?;
-    let begins_anew = row.command_line.contains(GUARD_PREFIX);
-    let bare = match begins_anew {
-        true => row.command_line.replacen(GUARD_PREFIX, "", 1),
-        false => format!("planproof test '{}', with the same options", select::bare(&row.agent)),
-    };
-    let option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
-    writeln!(
-        std::io::stdout(),
-        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  planproof report last {}{option}",
-        row.id
-    )?;
     Ok(())
 }
 
