@@ -15,7 +15,7 @@ use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
 use super::print_json;
-use super::test::print_report;
+use super::test::{Resumed, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
@@ -142,7 +142,7 @@ pub(crate) fn show(
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    print_report(&report, &findings, why, &campaign.id, global)
+    print_report(&report, &findings, why, &Resumed::of(&options, &campaign.id), global)
 }
 
 /// The same with every run judged again from its trace.
@@ -154,7 +154,8 @@ fn show_in_full(
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
     let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
-    print_report(&stored.report(), &findings, stored.unscored(), &campaign.id, global)
+    let resumed = Resumed::of(&stored.options, &campaign.id);
+    print_report(&stored.report(), &findings, stored.unscored(), &resumed, global)
 }
 
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
