@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, Outcome, SimKind, SimModel, Standing};
+use planproof_bench::{Campaign, Outcome, RightCall, SimKind, SimModel, Standing};
 use planproof_synth::{
-    Bound, Case, Class, ConstraintId, Day, Flag, JudgeOptions, Options, START_TIME_ARGUMENT, TimeOptions,
-    clock_time, judge, start_arguments,
+    ActionId, Bound, Case, Class, ConstraintId, Day, Flag, JudgeOptions, Options, START_TIME_ARGUMENT,
+    TimeOptions, clock_time, judge, start_arguments,
 };
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 
@@ -237,7 +237,7 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
                     assert_eq!(is_wrong, !is_right(start), "{} {calls:?} {action} at {start}", case.id);
                     counts[usize::from(is_wrong)] += 1;
                     if is_wrong && start >= minute {
-                        let core = core_of(case, &calls, (action, start));
+                        let core = core_of(case, &calls, (action, start), &standing.right_now());
                         check_core(&plain, &[&calls[..], &[(action, start)]].concat(), &core);
                         *sizes.entry(core.len()).or_insert(0) += 1;
                     }
@@ -254,8 +254,14 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
     assert!((0..=2).all(|size| sizes.contains_key(&size)), "{sizes:?}");
 }
 
-/// The core of the verdict on right calls and a wrong one, which must be the first wrong one.
-fn core_of(case: &Case, calls: &[(usize, u16)], wrong: (usize, u16)) -> Vec<ConstraintId> {
+/// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was right there is what the
+/// guard says.
+fn core_of(
+    case: &Case,
+    calls: &[(usize, u16)],
+    wrong: (usize, u16),
+    right_now: &[RightCall],
+) -> Vec<ConstraintId> {
     let mut events = Vec::new();
     for (number, call) in calls.iter().chain([&wrong]).enumerate() {
         let call = timed_call(case, *call, number);
@@ -265,6 +271,10 @@ fn core_of(case: &Case, calls: &[(usize, u16)], wrong: (usize, u16)) -> Vec<Cons
     events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
     let verdict = judge(case, &events, JudgeOptions::default()).expect("it has an end");
     assert_eq!(verdict.first_wrong_call, Some(calls.len()), "{}: {calls:?} {wrong:?}", case.id);
+    let starts = &verdict.time.as_ref().expect("it is of the time form").next_starts[calls.len()];
+    let right = verdict.correct_next[calls.len()].iter().map(ActionId::as_str).zip(starts.iter().copied());
+    let named = |it: &RightCall| (case.actions[it.action].id.as_str(), it.start.expect("a start"));
+    assert!(right.eq(right_now.iter().map(named)), "{}: {calls:?}", case.id);
     verdict.core
 }
 
