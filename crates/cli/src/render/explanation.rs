@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use planproof_constraint::Variable;
 use planproof_synth::{
     ActionId, Case, ConstraintId, Flag, ParameterError, Source, StartFault, TimeForm, TimeVerdict, Verdict,
     clock_time,
