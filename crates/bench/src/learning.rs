@@ -3,7 +3,9 @@
 //! What is to be learnt is a plan that the oracle gives and the mock tools have carried out: each call in a turn of its own,
 //! with the tool's answer. A plan that the guard would object to is not written.
 
-use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time, start_arguments};
+use planproof_synth::{
+    ActionId, Case, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments, start_arguments,
+};
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -13,14 +15,28 @@ use crate::{Standing, mock_tools};
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
 
-/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did.
+/// What is said where there is no plan.
+const NO_PLAN: &str = "The requirements cannot all hold, so no task is done.";
+
+fn last_words(case: &Case) -> &'static str {
+    if case.is_feasible() { DONE } else { NO_PLAN }
+}
+
+/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did; in an
+/// infeasible case, a report of the conflict.
 /// `None` where no such plan is known.
 pub fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
     let mut standing = Standing::new(case, options);
     let mut messages = vec![query(case)];
-    for (number, (action, start)) in target(case, verdict).into_iter().enumerate() {
-        let call = call(case, action, start, number);
+    let calls: Vec<ToolCall> = match &case.conflict {
+        Some(conflict) => vec![report(conflict, 0)],
+        None => {
+            let target = target(case, verdict).into_iter().enumerate();
+            target.map(|(number, (action, start))| call(case, action, start, number)).collect()
+        }
+    };
+    for call in calls {
         if standing.objection(&call).is_some() {
             return None;
         }
@@ -32,7 +48,7 @@ pub fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Optio
         messages.push(assistant("", &[&call]));
         messages.push(answer(&result));
     }
-    messages.push(assistant(DONE, &[]));
+    messages.push(assistant(last_words(case), &[]));
     let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
     standing.is_complete().then_some(line)
 }
@@ -57,7 +73,9 @@ pub fn preference_line(
             continue;
         }
         let chosen = if before.is_complete() {
-            assistant(DONE, &[])
+            assistant(last_words(case), &[])
+        } else if let Some(conflict) = &case.conflict {
+            assistant("", &[&report(conflict, number)])
         } else {
             let target = target(case, verdict);
             let place = |action: usize| target.iter().position(|(other, _)| *other == action);
@@ -161,6 +179,13 @@ fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCa
     let arguments = start.map_or_else(Arguments::none, |start| start_arguments(clock_time(start)));
     let id = CallId::new(format!("call_{}", number + 1));
     ToolCall { id, name: case.actions[action].tool.clone(), arguments }
+}
+
+/// The report of a conflict.
+fn report(conflict: &[u32], number: usize) -> ToolCall {
+    let id = CallId::new(format!("call_{}", number + 1));
+    let arguments = report_arguments(conflict.iter().map(|sentence| u64::from(*sentence)));
+    ToolCall { id, name: REPORT_TOOL.to_owned(), arguments }
 }
 
 fn query(case: &Case) -> Value {

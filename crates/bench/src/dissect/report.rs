@@ -273,11 +273,11 @@ fn topics(cases: &[Case], outcomes: &[Outcome]) -> (Vec<TopicErrors>, u64) {
     (with, without.len() as u64)
 }
 
-/// The errors of every topic that a case with a score has, in the order of their names. A case counts as failed if one of
+/// The errors of every topic that a feasible case with a score has, in the order of their names. A case counts as failed if one of
 /// its runs is.
 pub fn errors_by_topic(cases: &[Case], outcomes: &[Outcome]) -> Vec<TopicErrors> {
     let mut by_case: BTreeMap<u32, bool> = BTreeMap::new();
-    for outcome in outcomes {
+    for outcome in outcomes.iter().filter(|outcome| !outcome.is_infeasible()) {
         if let Some(passed) = outcome.passed() {
             *by_case.entry(outcome.ordinal).or_insert(true) &= passed;
         }
