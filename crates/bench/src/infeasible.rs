@@ -7,7 +7,7 @@ use planproof_synth::{Class, ConflictVerdict, Naming};
 use serde::{Deserialize, Serialize};
 
 use crate::repeats::{CaseRuns, Rate, success_rate};
-use crate::{Interval, Score};
+use crate::{CaseSummary, Interval, Score};
 
 /// What figures need of a run of an infeasible case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,9 @@ pub struct InfeasibleReport {
     pub exact_low: f64,
     /// Upper end.
     pub exact_high: f64,
+    /// Share of scored runs in which all sentences would have been exactly the conflict: what an agent gets that reports them
+    /// all; null where no run has a score.
+    pub all_exact: Option<f64>,
     /// Of those detected, in how many there were more sentences than the conflict has.
     pub superset: u64,
     /// Of those detected, in how many the sentences reported can hold together, or are not there.
@@ -126,6 +129,7 @@ pub(crate) struct Infeasible {
     exact: BTreeMap<u32, CaseRuns>,
     by_naming: BTreeMap<Naming, u64>,
     acted: u64,
+    conflict_is_all: u64,
     classes: BTreeMap<&'static str, u64>,
     cases: std::collections::BTreeSet<u32>,
 }
@@ -135,7 +139,7 @@ const CLASSES: [Class; 4] = [Class::Timeout, Class::ActError, Class::Distractor,
 
 impl Infeasible {
     /// Counts a run of the case at that place.
-    pub(crate) fn add(&mut self, ordinal: u32, score: Option<&Score>) {
+    pub(crate) fn add(&mut self, ordinal: u32, case: &CaseSummary, score: Option<&Score>) {
         self.runs += 1;
         self.cases.insert(ordinal);
         let Some(score) = score else {
@@ -151,6 +155,7 @@ impl Infeasible {
             *self.by_naming.entry(named).or_default() += 1;
         }
         self.acted += u64::from(conflict.acted);
+        self.conflict_is_all += u64::from(case.conflict_is_all);
         if let Some(class) = score.class {
             *self.classes.entry(class.as_str()).or_default() += 1;
         }
@@ -171,11 +176,12 @@ impl Infeasible {
         let found = interval(self.detected.into_values().collect());
         let exact = interval(self.exact.into_values().collect());
         let false_alarms = interval(alarms.to_vec());
+        let scored = self.runs - self.unscored;
         InfeasibleReport {
             cases: self.cases.len() as u64,
             runs: self.runs,
             detected,
-            failed: self.runs - self.unscored - detected,
+            failed: scored - detected,
             unscored: self.unscored,
             not_run: planned.saturating_sub(self.runs),
             low: found.low,
@@ -183,6 +189,7 @@ impl Infeasible {
             exact: by_naming(Naming::Exact),
             exact_low: exact.low,
             exact_high: exact.high,
+            all_exact: (scored > 0).then(|| self.conflict_is_all as f64 / scored as f64),
             superset: by_naming(Naming::Superset),
             other: by_naming(Naming::Other),
             acted: self.acted,

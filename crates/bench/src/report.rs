@@ -253,8 +253,8 @@ impl Report {
             report.agent_seconds += run.wall.as_secs_f64();
             report.tokens.input += run.usage.input_tokens;
             report.tokens.output += run.usage.output_tokens;
-            if is_infeasible(&run) {
-                infeasible.add(run.ordinal, run.score.as_ref());
+            if let Some(case) = input.cases.get(run.ordinal as usize).filter(|case| case.is_infeasible) {
+                infeasible.add(run.ordinal, case, run.score.as_ref());
                 continue;
             }
             let Some(score) = &run.score else {
@@ -293,6 +293,11 @@ impl Report {
     /// Scored runs.
     pub fn scored(&self) -> u64 {
         self.passed + self.failed
+    }
+
+    /// Scored runs, those of infeasible cases included.
+    pub fn all_scored(&self) -> u64 {
+        self.scored() + self.infeasible.as_ref().map_or(0, InfeasibleReport::scored)
     }
 
     /// Failed runs, those of infeasible cases included.

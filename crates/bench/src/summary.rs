@@ -32,6 +32,8 @@ pub struct CaseSummary {
     pub passes_in_order: bool,
     /// Its requirements contradict each other.
     pub is_infeasible: bool,
+    /// It is infeasible, and all its sentences are in the conflict.
+    pub conflict_is_all: bool,
     /// The agent can report a conflict, as in all cases of a campaign with infeasible ones.
     pub offers_report: bool,
 }
@@ -77,6 +79,8 @@ struct CaseText {
     #[serde(default, skip_serializing_if = "is_false")]
     infeasible: bool,
     #[serde(default, skip_serializing_if = "is_false")]
+    conflict_is_all: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     offers_report: bool,
 }
 
@@ -110,6 +114,10 @@ impl CaseSummary {
             correct_plans: case.difficulty.correct_plans,
             passes_in_order: passes_in_order(case),
             is_infeasible: !case.is_feasible(),
+            conflict_is_all: case
+                .conflict
+                .as_ref()
+                .is_some_and(|conflict| conflict.len() == case.sentences()),
             offers_report: case.offers_report(),
         }
     }
@@ -124,6 +132,7 @@ impl CaseSummary {
             correct_plans: self.correct_plans.map(|count| count.to_string()),
             in_order: self.passes_in_order,
             infeasible: self.is_infeasible,
+            conflict_is_all: self.conflict_is_all,
             offers_report: self.offers_report,
         })
     }
@@ -143,6 +152,7 @@ impl CaseSummary {
             correct_plans,
             passes_in_order: text.in_order,
             is_infeasible: text.infeasible,
+            conflict_is_all: text.conflict_is_all,
             offers_report: text.offers_report,
         })
     }

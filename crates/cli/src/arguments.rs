@@ -11,12 +11,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use planproof_bench::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_synth::{Day, Options, TimeOptions};
+use planproof_synth::{Day, Options, Share, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
-use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, share, whole};
 pub(crate) use limit::LimitArguments;
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
@@ -104,6 +104,10 @@ pub(crate) struct CaseArguments {
     /// Place of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
+    /// How many of the cases contradict themselves on purpose, from 0 to 1: the right answer is to report which sentences
+    /// cannot hold together, with a tool that all cases then offer. They are scored apart.
+    #[arg(long, value_name = "SHARE", value_parser = share())]
+    pub(crate) infeasible: Option<f64>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
 }
@@ -158,7 +162,8 @@ impl CaseArguments {
     }
 
     pub(crate) fn options(&self) -> Options {
-        self.shape.options(self.actions)
+        let infeasible = self.infeasible.and_then(Share::new);
+        Options { infeasible, ..self.shape.options(self.actions) }
     }
 }
 
@@ -181,6 +186,7 @@ impl ShapeArguments {
                 duration_max: self.durations.map(|(_, longest)| longest),
                 restarts_max: self.restarts_max,
             }),
+            infeasible: None,
         }
     }
 }
@@ -322,10 +328,11 @@ pub(crate) struct StoreArguments {
 }
 
 /// Options that say how cases are drawn; they mean nothing where the cases are there already.
-const DRAWING: [&str; 13] = [
+const DRAWING: [&str; 14] = [
     "cases",
     "actions",
     "first",
+    "infeasible",
     "topic",
     "distractors",
     "sentences_max",

@@ -5,7 +5,7 @@
 //! | `case`, `repeat` | id of the case, and which repeat of it the run is, from 0 |
 //! | `topic` | the job that the case is about |
 //! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
-//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions |
+//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions; 0 and empty in infeasible cases |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
 //! | `calls` | the tasks done, in order, separated by `; ` |
@@ -17,6 +17,8 @@
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
+//! | `conflict` | infeasible cases only: the numbers of the sentences that cannot hold together, separated by `; ` |
+//! | `reported`, `named` | the numbers of the sentences that the agent reported to be in conflict, and what they are beside `conflict`, as in verdict v1; empty where nothing was reported, `named` in feasible cases too |
 //! | `unscored` | why the run says nothing of the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
 //!
@@ -28,13 +30,13 @@ use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Class, Flag, Verdict, clock_time};
+use planproof_synth::{Case, Class, ConflictVerdict, Flag, Verdict, clock_time};
 
 use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 27] = [
+pub const COLUMNS: [&str; 30] = [
     "case",
     "repeat",
     "topic",
@@ -57,6 +59,9 @@ pub const COLUMNS: [&str; 27] = [
     "corrections",
     "discarded_tokens",
     "repeated_tokens",
+    "conflict",
+    "reported",
+    "named",
     "unscored",
     "agent",
     "model",
@@ -91,6 +96,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
     let difficulty = &case.difficulty;
     let verdict = outcome.verdict.as_ref();
     let monitor = outcome.monitor.as_ref();
+    let conflict = verdict.ok().and_then(|verdict| verdict.conflict.as_ref());
     let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     [
         text(&case.id),
@@ -115,6 +121,9 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         number(monitor.map(|used| used.corrections)),
         number(monitor.map(|used| used.discarded_tokens)),
         number(monitor.map(|used| used.repeated_tokens)),
+        numbers(case.conflict.as_deref().unwrap_or_default()),
+        conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
+        conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),
         verdict.err().map_or(String::new(), |unscored| text(&unscored.to_string())),
         text(&report.agent),
         text(report.model.as_deref().unwrap_or_default()),
@@ -126,6 +135,10 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
 /// Times of the day, given in minutes from midnight.
 fn times(minutes: &[u16]) -> String {
     minutes.iter().map(|minute| clock_time(*minute)).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn numbers(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// Each once: several constraints can be stated by the same words.

@@ -103,6 +103,11 @@ impl Case {
         tool == REPORT_TOOL && self.action_of_tool(tool).is_none() && self.tool(tool).is_some_and(is_ours)
     }
 
+    /// Number of sentences of the paragraph.
+    pub fn sentences(&self) -> usize {
+        sentence_spans(&self.paragraph).len()
+    }
+
     /// Where the paragraph's sentences stand that cannot hold together, in their order; nowhere in a feasible case.
     pub fn conflict_places(&self) -> Vec<Source> {
         let numbers = self.conflict.as_deref().unwrap_or_default();

@@ -30,6 +30,8 @@ use crate::wording::Wordings;
 
 /// Most paragraphs drawn for one case before giving up.
 pub const DRAWS_MAX: u32 = 1000;
+/// Most paragraphs drawn for a conflict between three sentences, before one between two will do.
+const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
 pub const DISTRACTORS_MAX: u32 = 64;
 
@@ -334,7 +336,7 @@ impl<'a> Synthesizer<'a> {
     ) -> Result<(Sentences, S), SynthesisError> {
         let is_timed = self.options.time.is_some();
         for _ in 0..DRAWS_MAX {
-            if let Some((paragraph, stated)) = self.paragraph(draw, options, 0, start, counts, meter)
+            if let Some((paragraph, stated)) = self.paragraph(draw, options, None, start, counts, meter)
                 && (!is_timed || names_clock_time(&paragraph))
             {
                 return Ok((paragraph, stated));
@@ -346,8 +348,9 @@ impl<'a> Synthesizer<'a> {
 
     /// Draws paragraphs, and a sentence more for each, until that one contradicts the others in one way alone.
     ///
-    /// The sentence is drawn like any other and stands at a drawn place, and paragraphs have as many sentences as those of
-    /// feasible cases, two at least: nothing but the contradiction tells them apart.
+    /// The sentence is drawn like any other and stands at a drawn place. In half of the cases the conflict is one between three sentences or more, where that is possible: drawn without that, one in a hundred would be. And in half
+    /// of them another sentence has nothing to do with it, so that not all sentences have to be named. (So these paragraphs have a
+    /// sentence more than others on average.)
     fn infeasible<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -357,11 +360,16 @@ impl<'a> Synthesizer<'a> {
         meter: &mut impl Meter,
     ) -> Result<Case, SynthesisError> {
         let options = drawn.options;
-        for _ in 0..DRAWS_MAX {
-            let paragraph = self.paragraph(draw, options, 1, start, counts, meter);
+        // Between two actions two sentences say all that there is to say.
+        let is_large = options.sentences_max >= 3 && options.actions >= 3 && draw.chance(1, 2);
+        let has_more = draw.chance(1, 2);
+        for number in 0..DRAWS_MAX {
+            let least = if is_large && number < LARGE_CONFLICT_DRAWS_MAX { 3 } else { 2 };
+            let sentences = (least + u32::from(has_more)).min(options.sentences_max);
+            let paragraph = self.paragraph(draw, options, Some(sentences), start, counts, meter);
             if let Some((paragraph, stated)) = paragraph
                 && let Some((paragraph, conflict)) =
-                    self.contradicted(draw, &drawn, &paragraph, &stated, counts, meter)
+                    self.contradicted(draw, &drawn, (&paragraph, &stated), least, counts, meter)
             {
                 // None of the orders is correct.
                 let mut case = self.fill(draw, drawn, &paragraph, Some(0));
@@ -373,13 +381,14 @@ impl<'a> Synthesizer<'a> {
         Err(SynthesisError::NoContradiction { draws: DRAWS_MAX, actions: options.actions as usize })
     }
 
-    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot hold together.
+    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot hold together, at
+    /// least so many.
     fn contradicted<S: Stated>(
         &self,
         draw: &mut Draw,
         drawn: &Drawn<'_>,
-        paragraph: &Sentences,
-        stated: &S,
+        (paragraph, stated): (&Sentences, &S),
+        least: u32,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
     ) -> Option<(Sentences, Vec<u32>)> {
@@ -402,7 +411,8 @@ impl<'a> Synthesizer<'a> {
                 whole.splice(at..at, sentence.iter().cloned());
                 if self.options.time.is_none() || names_clock_time(&whole) {
                     counts.solver_calls += 1;
-                    if let Ok(conflict) = meter.solver(|| self.conflict(drawn, &whole)) {
+                    let conflict = meter.solver(|| self.conflict(drawn, &whole)).ok();
+                    if let Some(conflict) = conflict.filter(|conflict| conflict.len() >= least as usize) {
                         return Some((whole, conflict));
                     }
                 }
@@ -420,12 +430,13 @@ impl<'a> Synthesizer<'a> {
     }
 
     /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and on,
-    /// within the limit, while an action is not mentioned yet. `spare` sentences are left for others, but for one.
+    /// within the limit, while an action is not mentioned yet. Where a contradiction is to make so many sentences of it at least, one
+    /// sentence is left for that.
     fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,
         options: CaseOptions,
-        spare: u32,
+        contradicted: Option<u32>,
         start: &S,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
@@ -437,8 +448,10 @@ impl<'a> Synthesizer<'a> {
         let mut paragraph = Sentences::with_capacity(actions);
         let mut sentences = 0;
         let target = 1 + draw.below(options.sentences_max.min(options.actions.div_ceil(2)));
-        let target = target.saturating_sub(spare).max(1);
-        let sentences_max = options.sentences_max.saturating_sub(spare).max(1);
+        let (target, sentences_max) = match contradicted {
+            None => (target, options.sentences_max),
+            Some(least) => ((target - 1).max(least - 1), options.sentences_max - 1),
+        };
         while sentences < sentences_max && (sentences < target || unmentioned != 0) {
             let insist = sentences + 1 >= target;
             let begin = paragraph.len();

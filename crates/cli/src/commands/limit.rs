@@ -96,6 +96,8 @@ fn as_test(arguments: &LimitArguments) -> TestArguments {
         draw: CaseArguments {
             actions: (arguments.from, arguments.to),
             first: 0,
+            // The limit is one of planning, which infeasible cases say nothing of.
+            infeasible: None,
             shape: arguments.shape.clone(),
         },
         from: None,

@@ -130,7 +130,7 @@ fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
 
 /// Failures found: 1. Cases that were not run, or runs without a score: 3. Otherwise 0.
 fn exit_code(report: &Report) -> ExitCode {
-    match (report.failed, report.unscored + report.not_run) {
+    match (report.all_failed(), report.all_unscored() + report.all_not_run()) {
         (1.., _) => ExitCode::Failed,
         (0, 1..) => ExitCode::Outside,
         (0, 0) => ExitCode::Passed,
@@ -184,7 +184,7 @@ pub(crate) fn print_report(
     if global.json {
         // The document only counts them.
         if let Some(why) = unscored {
-            eprintln!("{} runs are unscored. {why}", report.unscored);
+            eprintln!("{} runs are unscored. {why}", report.all_unscored());
         }
         for note in temperature.into_iter().chain(ended) {
             eprintln!("{note}");
@@ -248,7 +248,8 @@ fn without_temperature(report: &Report) -> Option<String> {
 /// Which budget ended the campaign, and what to do about it.
 fn ended(report: &Report, campaign: &str) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
-    if let Some(dissection) = report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0)
+    if let Some(dissection) =
+        report.dissection.as_ref().filter(|it| report.all_not_run() == 0 && it.unfinished > 0)
     {
         let left = dissection.unfinished;
         let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
@@ -257,9 +258,10 @@ fn ended(report: &Report, campaign: &str) -> Option<String> {
             "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
         ));
     }
-    let all = report.runs + report.not_run;
+    let not_run = report.all_not_run();
+    let all = report.all_runs() + not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
-    let ended = format!("Ended by the budget of {budget}: {} of {all} {noun}.", report.not_run);
+    let ended = format!("Ended by the budget of {budget}: {not_run} of {all} {noun}.");
     let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
     Some(format!("{ended}{}", if report.replay { "" } else { &again }))
 }

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use planproof_bench::{LimitPlan, SolverMeter};
-use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
+use planproof_synth::{
+    Case, Day, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{CASES_MAX, CaseArguments, Global, ShapeArguments, TestArguments};
@@ -48,6 +50,9 @@ pub(super) struct Drawn {
     /// The time form; absent for the basic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<DrawnTime>,
+    /// The share of infeasible cases; absent where none can be reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    infeasible: Option<f64>,
 }
 
 /// How cases of the time form are drawn. Minutes of the day count from midnight.
@@ -100,7 +105,8 @@ impl Cases {
         let mut all = Self::given(Vec::new());
         for (actions, count) in plan.levels() {
             let first = u64::from(actions) * CASES_MAX;
-            let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
+            let draw =
+                CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
             let level = Drawn::of(&draw, seed, count.into())?.draw()?;
             all.cases.extend(level.cases);
             all.solver.calls += level.solver.calls;
@@ -132,6 +138,7 @@ impl Drawn {
             distractors,
             topic,
             time,
+            infeasible,
         } = draw.options();
         Ok(Self {
             seed: seed.to_string(),
@@ -147,6 +154,7 @@ impl Drawn {
             distractors,
             topic,
             time: time.map(DrawnTime::from),
+            infeasible: infeasible.map(Share::get),
         })
     }
 
@@ -162,6 +170,7 @@ impl Drawn {
             distractors: self.distractors,
             topic: self.topic.clone(),
             time: self.time.as_ref().map(TimeOptions::from),
+            infeasible: self.infeasible.and_then(Share::new),
         }
     }
 
