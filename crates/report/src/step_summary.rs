@@ -154,7 +154,7 @@ fn infeasible(report: &Report) -> String {
         let _ = writeln!(out, "| {name} | {runs} | {all} | {} |", rate(share));
     };
     row("conflict reported, no task done", found.detected, found.scored(), found.detection());
-    row("of these, the conflict named exactly", found.exact, found.scored(), found.exactness());
+    row("the conflict named exactly, no task done", found.exact, found.scored(), found.exactness());
     let alarms = found.false_alarm_rate(report.scored());
     row("false alarms in feasible cases", found.false_alarms, report.scored(), alarms);
     let all_exact = found.all_exact.map_or_else(|| "-".to_owned(), percent);
