@@ -113,6 +113,12 @@ pub(crate) fn report(report: &Report) -> String {
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found));
+        if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
+            let _ = writeln!(
+                out,
+                "The {failed} failures of infeasible cases are no errors of planning, and not dissected."
+            );
+        }
     }
     if let Some(found) = &report.shrinking {
         let _ = writeln!(out, "\n{}", shrinking(found));

@@ -14,11 +14,11 @@
 //! | `first_wrong_call` | place in `calls`, from 0, after which no correct plan was possible; empty if there is none |
 //! | `repair` | the nearest correct plan, separated by `; `; empty where `calls` is one |
 //! | `repair_start_times` | time form only: the starts of `repair` |
+//! | `conflict` | infeasible cases only: the numbers of the sentences that cannot hold together, separated by `; ` |
+//! | `reported`, `named` | the numbers of the sentences that the agent reported to be in conflict, and what they are beside `conflict`, as in verdict v1; empty where nothing was reported, `named` in feasible cases too |
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
-//! | `conflict` | infeasible cases only: the numbers of the sentences that cannot hold together, separated by `; ` |
-//! | `reported`, `named` | the numbers of the sentences that the agent reported to be in conflict, and what they are beside `conflict`, as in verdict v1; empty where nothing was reported, `named` in feasible cases too |
 //! | `unscored` | why the run says nothing of the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
 //!
@@ -53,15 +53,15 @@ pub const COLUMNS: [&str; 30] = [
     "first_wrong_call",
     "repair",
     "repair_start_times",
+    "conflict",
+    "reported",
+    "named",
     "wall_ms",
     "input_tokens",
     "output_tokens",
     "corrections",
     "discarded_tokens",
     "repeated_tokens",
-    "conflict",
-    "reported",
-    "named",
     "unscored",
     "agent",
     "model",
@@ -115,15 +115,15 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         told(&|verdict| number(verdict.first_wrong_call)),
         told(&|verdict| text(&plan(case, &verdict.repair, SEPARATOR))),
         told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
+        numbers(case.conflict.as_deref().unwrap_or_default()),
+        conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
+        conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),
         outcome.wall.as_millis().to_string(),
         outcome.usage.input_tokens.to_string(),
         outcome.usage.output_tokens.to_string(),
         number(monitor.map(|used| used.corrections)),
         number(monitor.map(|used| used.discarded_tokens)),
         number(monitor.map(|used| used.repeated_tokens)),
-        numbers(case.conflict.as_deref().unwrap_or_default()),
-        conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
-        conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),
         verdict.err().map_or(String::new(), |unscored| text(&unscored.to_string())),
         text(&report.agent),
         text(report.model.as_deref().unwrap_or_default()),
