@@ -93,7 +93,7 @@ fn a_campaign_scores_them_apart() {
     place.run("test tools@sim/perfect -q").code(0);
     let ids: Vec<String> = json_lines(&place.run("runs list --json").code(0).out)
         .iter()
-        .map(|run| run["id"].as_str().unwrap().to_owned())
+        .map(|run| run["run"].as_str().unwrap().to_owned())
         .collect();
     let compared = place.run(&format!("report {} {}", ids[1], ids[0])).code(0).out;
     assert!(compared.contains("Infeasible, scored apart: "), "{compared}");
