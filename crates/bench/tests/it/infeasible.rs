@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use planproof_bench::learning::{self, Form, Language};
 use planproof_bench::{
     Campaign, CaseSummary, DissectOptions, InfeasibleReport, Outcome, Report, ReportInput, RunSummary,
-    SimKind, SimModel, Standing, learning, pick_errors, pick_findings,
+    SimKind, SimModel, Standing, pick_errors, pick_findings,
 };
 use planproof_synth::{
     Case, Class, Flag, JudgeOptions, Mutation, Mutator, Naming, NoShrinking, NoVariant, Options, Shrinker,
@@ -236,7 +237,11 @@ async fn the_report_is_what_is_to_be_learnt() {
     let (case, outcome) = (&cases[0], &outcomes[0]);
     let verdict = outcome.verdict.as_ref().expect("it has a score");
     let options = JudgeOptions::default();
-    let line = learning::chat_line(case, verdict, options).expect("there is something to be learnt");
+    let learn = |verdict, events: &[_], form| {
+        let lines = learning::lines(case, verdict, options, events, &Language::Calls, form);
+        lines.expect("there is something to be learnt").remove(0)
+    };
+    let line = learn(verdict, &[], Form::Chat);
     let call = &line["messages"][1]["tool_calls"][0]["function"];
     assert_eq!(call["name"], "report_conflict");
     let arguments = call["arguments"].as_str().expect("a text");
@@ -250,7 +255,7 @@ async fn the_report_is_what_is_to_be_learnt() {
     );
     let events = notation::parse(&line).expect("the notation is right");
     let verdict = judge(case, &events, options).expect("it has a score");
-    let line = learning::preference_line(case, &verdict, options, &events).expect("a turn was wrong");
+    let line = learn(&verdict, &events, Form::Preference);
     let chosen = &line["preferred_output"][0]["tool_calls"][0]["function"];
     assert_eq!(chosen["name"], "report_conflict");
     let rejected = &line["non_preferred_output"][0]["tool_calls"][0]["function"];

@@ -4,6 +4,7 @@ mod campaign;
 mod dissect;
 mod guard;
 mod infeasible;
+mod learning;
 mod limit;
 mod monitored;
 mod repeats;

@@ -18,6 +18,7 @@ mod infeasible;
 mod init;
 mod input;
 mod interrupt;
+mod keys;
 mod limit;
 mod recording;
 mod repeats;
