@@ -64,7 +64,7 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
         let report = bare.report();
         let traces = StoredTraces { store, campaign: &row.id };
         let comparison = Comparison::new(&bare.reported(&report, &traces, ""), &after).ok();
-        let is_whole = |found: &Comparison| found.is_lift && found.common == guarded.cases.len() as u64;
+        let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;
         if let Some(found) = comparison.filter(is_whole) {
             return Ok(Some(found));
         }
