@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
+use planproof_bench::{AgentUnderTest, Fault, GUARD_PREFIX, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -201,9 +201,6 @@ fn variable(name: &str) -> Option<String> {
 
 /// Gives the model of a name.
 pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
-
-/// What the name of an agent begins with that has a guard between it and the tools.
-pub(crate) const GUARD_PREFIX: &str = "repair:";
 
 /// The name of the agent itself, where there is a guard around it; else the same name.
 pub(crate) fn bare(name: &str) -> &str {

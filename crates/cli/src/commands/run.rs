@@ -63,7 +63,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     if select::bare(&arguments.agent) != arguments.agent {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: what is right in a task of your own is not known",
-            select::GUARD_PREFIX
+            planproof_bench::GUARD_PREFIX
         )));
     }
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
