@@ -22,7 +22,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::values::seconds;
 use crate::{progress, secrets};
-pub(crate) use kinds::with_options;
+pub(crate) use kinds::{SpecificationDigest, must_be_unchanged, specifications, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -253,10 +253,7 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
             (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
-            return Err(Failure::usage(format!(
-                "unknown kind of agent \"{kind}\"; there are {}",
-                kinds::known()
-            )));
+            return Err(kinds::unknown(kind));
         }
     };
     let model = find_model(model_name, form)?;

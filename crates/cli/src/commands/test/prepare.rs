@@ -116,6 +116,7 @@ fn begin(
     options.set_synthesis(cases.solver, cases.synthesis);
     options.dissect = asked.dissect();
     options.limit = asked.limit();
+    options.specifications = select::specifications(name)?;
 
     let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
@@ -175,6 +176,9 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
+    if !is_complete {
+        select::must_be_unchanged(&options.specifications, &row.agent)?;
+    }
     let trials = dissect::scored_trials(dissection);
 
     let recorded = match &options.answers {
@@ -285,6 +289,7 @@ fn replay(
         }
         _ => &note.agent,
     };
+    select::must_be_unchanged(&note.options.specifications, name)?;
     let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
@@ -405,6 +410,7 @@ fn options(
         answers,
         dissect: None,
         limit: None,
+        specifications: Vec::new(),
     })
 }
 
