@@ -44,7 +44,7 @@ pub use oracle::{
     judge,
 };
 pub use planproof_constraint::Day;
-pub use shrink::{NoShrinking, Reduction, ShrinkEnd, Shrinker, Shrunk};
+pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };

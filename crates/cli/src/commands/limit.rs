@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let plan = prepared.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, outcomes);
     let Ended { outcomes, progress, failure, .. } =
-        runtime()?.block_on(carry_out(&prepared, global, next, None))?;
+        runtime()?.block_on(carry_out(&prepared, global, next))?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.options.cost(&progress);
     report.campaign = prepared.options.completed(report.campaign, &progress);

@@ -3,6 +3,7 @@
 mod budgets;
 mod carry_out;
 mod cases;
+mod derived;
 mod dissect;
 mod models;
 mod options;
@@ -14,12 +15,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_bench::{
-    Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings,
+    Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, Shrinking,
+    pick_findings,
 };
 use planproof_model::prices::Money;
 use planproof_report::ReportedCampaign;
+use planproof_synth::Unscored;
 use planproof_synth::file::write_case;
-use planproof_synth::{ShrinkEnd, Unscored};
 
 use super::{print_json, runtime};
 use crate::arguments::{Global, TestArguments};
@@ -28,14 +30,15 @@ use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::select::{self, GUARD_PREFIX};
 use crate::stored::{self, StoredTraces};
-use shrink::ShrunkFailures;
 
 pub(super) use budgets::larger as larger_budget;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
+pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
 pub(crate) use options::StoredOptions;
 pub(super) use prepare::{Asked, Prepared, prepare};
 pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
+pub(crate) use shrink::{read_candidates, shrinker};
 
 /// Most cases of a replay whose differences are told.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
@@ -51,8 +54,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     let prepared = prepare(arguments, global, Asked::Test)?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
-    let Ended { outcomes, progress, failure, dissection, shrunk } =
-        runtime()?.block_on(carry_out(&prepared, global, all, arguments.shrink.options()))?;
+    let Ended { outcomes, progress, failure, dissection, shrinking } =
+        runtime()?.block_on(carry_out(&prepared, global, all))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -67,18 +70,18 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     });
     let mut report = prepared.options.completed(report, &progress);
     report.dissection = dissection.as_ref().map(|dissection| {
-        let id = dissect::trials_id(&prepared.campaign.id);
+        let id = Derived::Dissection.id(&prepared.campaign.id);
         DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
     });
+    report.shrinking = shrinking.as_ref().map(|shrinking| {
+        let id = Derived::Shrinking.id(&prepared.campaign.id);
+        ShrinkReport::new(&id, shrinking, &prepared.campaign.cases)
+    });
+    let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
-        .iter()
-        .flat_map(|shrunk| &shrunk.failures)
-        .filter(|failure| failure.shrunk.end != ShrinkEnd::NotFailing)
+        .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
-    report.shrinking = shrunk.map(|ShrunkFailures { options, failures, skipped }| {
-        ShrinkReport::new(options, &failures, skipped, &prepared.campaign.cases)
-    });
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
     let written = match cases_file {
@@ -108,7 +111,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if tell_differences(&prepared, &outcomes, dissection.as_ref()) {
+    if tell_differences(&prepared, &outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report))
@@ -248,13 +251,15 @@ fn without_temperature(report: &Report) -> Option<String> {
 /// Which budget ended the campaign, and what to do about it.
 fn ended(report: &Report, campaign: &str) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
-    if let Some(dissection) = report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0)
-    {
-        let left = dissection.unfinished;
+    let dissection = report.dissection.as_ref().map(|it| (Derived::Dissection, it.unfinished));
+    let shrinking = report.shrinking.as_ref().map(|it| (Derived::Shrinking, it.unfinished));
+    let unfinished = dissection.into_iter().chain(shrinking).find(|(_, left)| *left > 0);
+    if let Some((of, left)) = unfinished.filter(|_| report.not_run == 0) {
         let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
         let again = if report.replay { "" } else { &again };
         return Some(format!(
-            "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
+            "Ended by the budget of {budget}: the {} of {left} failures is not finished.{again}",
+            of.noun()
         ));
     }
     let all = report.runs + report.not_run;
@@ -265,7 +270,12 @@ fn ended(report: &Report, campaign: &str) -> Option<String> {
 }
 
 /// Tells on stderr in what a replay differs from its recording. Whether it does.
-fn tell_differences(prepared: &Prepared, outcomes: &[Outcome], dissection: Option<&Dissection>) -> bool {
+fn tell_differences(
+    prepared: &Prepared,
+    outcomes: &[Outcome],
+    dissection: Option<&Dissection>,
+    shrinking: Option<&Shrinking>,
+) -> bool {
     let Some(replayed) = &prepared.replayed else { return false };
     let (mut cases, mut outcomes) = (prepared.campaign.cases.to_vec(), outcomes.to_vec());
     for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
@@ -273,6 +283,12 @@ fn tell_differences(prepared: &Prepared, outcomes: &[Outcome], dissection: Optio
             outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
         }
         cases.push(trial.case.clone());
+    }
+    for candidate in shrinking.into_iter().flat_map(|shrinking| &shrinking.candidates) {
+        let place = cases.len() as u32;
+        let of_candidate = candidate.outcomes.values();
+        outcomes.extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..outcome.clone() }));
+        cases.push(candidate.case.clone());
     }
     let mut differences = replayed.recorded.differences(&cases, &outcomes);
     let misses = replayed.models.iter().flat_map(|model| model.misses());

@@ -6,8 +6,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::interrupt::{logged, write_cases};
-use crate::stored::{assert_kept, finished, finished_count};
+use crate::stored::{assert_kept, derived, finished, finished_count};
 use crate::support::Place;
 use crate::until;
 
@@ -126,6 +128,84 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     }
     assert!(!finished_at.is_empty() && finished_at.len() < CASES);
     assert_eq!(finished(&place).unwrap().1.len(), CASES);
+}
+
+/// Kills the command and those that go on with it again and again, each time some runs later, until one comes to its end.
+/// Gives how often it was killed once what it leads to was begun.
+fn kill_until_it_ends(place: &Place, first: &str, resume: &str) -> usize {
+    let (mut line, mut kills) = (first, 0);
+    for round in 1..200u64 {
+        let before = finished_count(place);
+        let kept = derived(place);
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("a run is finished, or all", || {
+            (finished_count(place) > before || child.try_wait().unwrap().is_some()).then_some(())
+        });
+        thread::sleep(Duration::from_millis(round * 37 % 60));
+        child.kill().unwrap();
+        let ended = child.wait().unwrap().code().is_some();
+        assert_kept(&kept, &derived(place));
+        if ended {
+            return kills;
+        }
+        kills += usize::from(first.starts_with("limit") || !derived(place).is_empty());
+        line = resume;
+    }
+    panic!("it does not come to its end");
+}
+
+/// What is the same in every campaign with the same options.
+fn same(mut report: Value) -> Value {
+    for key in ["agent_seconds", "solver", "synthesis_seconds", "cost"] {
+        report[key] = Value::Null;
+        report["campaign"][key] = Value::Null;
+    }
+    for part in ["dissection", "shrinking"] {
+        if report[part].is_object() {
+            report[part]["campaign"] = Value::Null;
+        }
+    }
+    report
+}
+
+fn a_killed_one_goes_on(line: &str, part: Option<&str>) {
+    let command = line.split(' ').next().unwrap();
+    let resume = format!("{command} --resume last");
+    let place = Place::new();
+    let kills = kill_until_it_ends(&place, line, &resume);
+    assert!(kills > 2, "it was killed {kills} times in the middle");
+    let end = place.run(&format!("{resume} -q --json"));
+    let (id, _) = finished(&place).unwrap();
+    let whole = Place::new();
+    let expected = whole.run(&format!("{line} -q --json"));
+    let read = |text: &str| same(serde_json::from_str(text).unwrap());
+    assert_eq!(read(&end.out), read(&expected.out));
+    let (whole_id, _) = finished(&whole).unwrap();
+    for of in part.into_iter().map(|part| format!(".{part}")).chain([String::new()]) {
+        let [killed, other] = [(&place, &id), (&whole, &whole_id)]
+            .map(|(place, id)| place.run(&format!("runs export {id}{of}")).code(0).out);
+        assert!(killed == other, "the traces of {id}{of} are others");
+    }
+}
+
+#[test]
+fn a_killed_dissection_goes_on_where_it_was() {
+    let line = "test tools@sim/planted/constraint --cases 60 --dissect --dissect-k 3 --concurrency 2";
+    a_killed_one_goes_on(line, Some("dissection"));
+}
+
+#[test]
+fn a_killed_shrinking_goes_on_where_it_was() {
+    let line =
+        "test tools@sim/planted/constraint --cases 60 --actions 7 --shrink --shrink-max 30 --concurrency 2";
+    a_killed_one_goes_on(line, Some("shrinking"));
+}
+
+#[test]
+fn a_killed_search_for_a_limit_goes_on_where_it_was() {
+    let line = "limit tools@sim/careless --from 2 --to 9 --cases-per-pair 60 --no-early-stop --concurrency 2";
+    a_killed_one_goes_on(line, None);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, LimitPlan, Outcome, TrialRecord, Unit};
+use planproof_bench::{
+    AgentUnderTest, Campaign, CandidateRecord, CaseSummary, LimitPlan, Outcome, TrialRecord, Unit,
+};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -20,10 +22,12 @@ use planproof_trace::{Secrets, Usage};
 
 use super::budgets::{self, Budgets};
 use super::cases::Cases;
+use super::derived::{Derived, must_be_asked_for};
 use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
+use super::shrink;
 use crate::arguments::{CASES_MAX, Global, ShapeArguments, StoreArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
@@ -57,6 +61,8 @@ pub(in crate::commands) struct Prepared {
     pub(super) replayed: Option<Replayed>,
     /// Trials of the dissection that are there already; those without a score are run again.
     pub(super) trials: Vec<TrialRecord>,
+    /// The same of the shrinking.
+    pub(super) candidates: Vec<CandidateRecord>,
     /// Kept out of traces and recordings.
     pub(super) secrets: Secrets,
 }
@@ -160,6 +166,7 @@ fn begin(
     };
     let repeats = repeats(arguments, cases.cases.len())?;
     let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
+    must_be_shrunk(arguments, &options)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     if let Asked::Limit(plan, _) = asked {
         options.limit = Some(plan);
@@ -198,6 +205,7 @@ fn begin(
         recording,
         replayed: None,
         trials: Vec::new(),
+        candidates: Vec::new(),
         secrets,
     })
 }
@@ -208,8 +216,8 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    dissect::must_be_no_trials(&store, &stored.campaign.id)?;
-    let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
+    must_be_asked_for(&store, &stored.campaign.id)?;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection, shrinking } = stored;
     let (id, is_search) = (&row.id, options.limit.is_some());
     match asked {
         Asked::Test if is_search => {
@@ -228,11 +236,18 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| Failure::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
-    options.dissect = dissect::resumed(arguments.dissect.options(), options.dissect, dissection.as_ref())?;
+    let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
+    options.dissect = Derived::Dissection.resumed(arguments.dissect.options(), options.dissect, begun)?;
+    let begun = shrinking.as_ref().map(|(_, shrinking)| shrinking.options);
+    options.shrink = Derived::Shrinking.resumed(arguments.shrink.options(), options.shrink, begun)?;
+    must_be_shrunk(arguments, &options)?;
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
-    let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
+    let is_shrunk =
+        options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
+    let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
     let trials = dissect::scored_trials(dissection);
+    let candidates = shrink::scored_candidates(shrinking);
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
@@ -283,6 +298,11 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
             recording.write_verdict(&trial.case, outcome)?;
         }
+        for (candidate, outcome) in
+            candidates.iter().flat_map(|it| it.outcomes.values().map(move |of| (it, of)))
+        {
+            recording.write_verdict(&candidate.case, outcome)?;
+        }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out =
@@ -303,6 +323,7 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
         recording,
         replayed,
         trials,
+        candidates,
         secrets,
     })
 }
@@ -344,6 +365,7 @@ fn replay(
     let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
+    must_be_shrunk(arguments, &options)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
         allow_open_files(&agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
@@ -374,8 +396,17 @@ fn replay(
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
         trials: Vec::new(),
+        candidates: Vec::new(),
         secrets,
     })
+}
+
+/// Smallest cases are wanted only of failures that are shrunk.
+fn must_be_shrunk(arguments: &TestArguments, options: &StoredOptions) -> Result<(), Failure> {
+    if arguments.shrink.shrink_to.is_some() && options.shrink.is_none() {
+        return Err(Failure::usage("--shrink-to: the failures of the campaign are not shrunk; add --shrink"));
+    }
+    Ok(())
 }
 
 /// A cache with something in it may hold all the answers that are needed.
@@ -465,6 +496,7 @@ fn options(
         synthesis_ns: 0,
         answers,
         dissect: arguments.dissect.options(),
+        shrink: arguments.shrink.options(),
         limit: None,
     })
 }
