@@ -105,7 +105,7 @@ pub(crate) fn report(report: &Report) -> String {
         let _ = writeln!(out, "\n{}", dissection(found));
     }
     if let Some(found) = &report.shrinking {
-        let _ = writeln!(out, "\n{}", shrinking(found));
+        let _ = writeln!(out, "\n{}", shrinking(found, Marking::for_stdout()));
     }
     out
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
+use planproof_bench::learning::Language;
 use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
@@ -206,6 +207,15 @@ pub(crate) const GUARD_PREFIX: &str = "repair:";
 /// The name of the agent itself, where there is a guard around it; else the same name.
 pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
+}
+
+/// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.
+pub(crate) fn language(name: &str) -> Result<Language, Failure> {
+    let bare = bare(name);
+    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
+    let kind = parts(bare).filter(|_| !is_external).map(|(kind, _)| kind);
+    let specified = kind.map(kinds::language).transpose()?.flatten();
+    Ok(specified.unwrap_or(Language::Calls))
 }
 
 /// The agent of that name, with models from `find_model`.

@@ -130,29 +130,27 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     assert_eq!(finished(&place).unwrap().1.len(), CASES);
 }
 
-/// Kills the command and those that go on with it again and again, each time some runs later, until one comes to its end.
-/// Gives how often it was killed once what it leads to was begun.
-fn kill_until_it_ends(place: &Place, first: &str, resume: &str) -> usize {
-    let (mut line, mut kills) = (first, 0);
-    for round in 1..200u64 {
+/// Kills the command and those that go on with it, each time some runs later, a few times in what it leads to (if `leads_on`).
+fn kill_in_the_middle(place: &Place, first: &str, resume: &str, leads_on: bool) {
+    const KILLS: u64 = 4;
+    let is_begun = || finished_count(place) > 0 && (!leads_on || !derived(place).is_empty());
+    let (mut line, mut kept) = (first, BTreeMap::new());
+    for kill in 0..KILLS {
         let before = finished_count(place);
-        let kept = derived(place);
         let words: Vec<&str> = line.split(' ').collect();
         let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        until("a run is finished, or all", || {
-            (finished_count(place) > before || child.try_wait().unwrap().is_some()).then_some(())
-        });
-        thread::sleep(Duration::from_millis(round * 37 % 60));
+        until("a run more is finished", || (is_begun() && finished_count(place) > before).then_some(()));
+        thread::sleep(Duration::from_millis(kill * 17 % 40));
         child.kill().unwrap();
-        let ended = child.wait().unwrap().code().is_some();
+        assert_eq!(
+            child.wait().unwrap().code(),
+            None,
+            "it came to its end before it was killed {kill} times"
+        );
         assert_kept(&kept, &derived(place));
-        if ended {
-            return kills;
-        }
-        kills += usize::from(first.starts_with("limit") || !derived(place).is_empty());
+        kept = derived(place);
         line = resume;
     }
-    panic!("it does not come to its end");
 }
 
 /// What is the same in every campaign with the same options.
@@ -173,9 +171,10 @@ fn a_killed_one_goes_on(line: &str, part: Option<&str>) {
     let command = line.split(' ').next().unwrap();
     let resume = format!("{command} --resume last");
     let place = Place::new();
-    let kills = kill_until_it_ends(&place, line, &resume);
-    assert!(kills > 2, "it was killed {kills} times in the middle");
+    kill_in_the_middle(&place, line, &resume, part.is_some());
+    let before = derived(&place);
     let end = place.run(&format!("{resume} -q --json"));
+    assert_kept(&before, &derived(&place));
     let (id, _) = finished(&place).unwrap();
     let whole = Place::new();
     let expected = whole.run(&format!("{line} -q --json"));
@@ -191,20 +190,20 @@ fn a_killed_one_goes_on(line: &str, part: Option<&str>) {
 
 #[test]
 fn a_killed_dissection_goes_on_where_it_was() {
-    let line = "test tools@sim/planted/constraint --cases 60 --dissect --dissect-k 3 --concurrency 2";
+    let line = "test tools@sim/planted/constraint --cases 30 --dissect --dissect-k 3 --concurrency 2";
     a_killed_one_goes_on(line, Some("dissection"));
 }
 
 #[test]
 fn a_killed_shrinking_goes_on_where_it_was() {
     let line =
-        "test tools@sim/planted/constraint --cases 60 --actions 7 --shrink --shrink-max 30 --concurrency 2";
+        "test tools@sim/planted/constraint --cases 20 --actions 7 --shrink --shrink-max 8 --concurrency 2";
     a_killed_one_goes_on(line, Some("shrinking"));
 }
 
 #[test]
 fn a_killed_search_for_a_limit_goes_on_where_it_was() {
-    let line = "limit tools@sim/careless --from 2 --to 9 --cases-per-pair 60 --no-early-stop --concurrency 2";
+    let line = "limit tools@sim/careless --from 2 --to 6 --cases-per-pair 20 --no-early-stop --concurrency 2";
     a_killed_one_goes_on(line, None);
 }
 

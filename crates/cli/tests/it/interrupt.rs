@@ -124,8 +124,8 @@ fn a_shrinking_that_is_stopped_is_gone_on_with_as_the_hint_says() {
             "agent.sh",
             "echo run >> log\n[ $(wc -l < log) -gt 8 ] && [ ! -e hurry ] && sleep 3600\nexit 0\n",
         );
-        let line = "test 'command:sh agent.sh' --from cases.jsonl --shrink --shrink-max 1 --concurrency 1 -q";
-        let words = ["test", "command:sh agent.sh"].into_iter().chain(line.split(' ').skip(4));
+        let rest = "--from cases.jsonl --shrink --shrink-max 1 --concurrency 1 -q";
+        let words = ["test", "command:sh agent.sh"].into_iter().chain(rest.split(' '));
         let mut command = place.command(&words.collect::<Vec<_>>());
         let child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -15,10 +15,9 @@ use planproof_synth::Case;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
-use super::budgets;
 use super::derived::Derived;
 use super::dissect::dissect;
-use super::prepare::{Prepared, Served};
+use super::prepared::{Prepared, Served};
 use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -171,15 +170,14 @@ pub(in crate::commands) async fn carry_out(
         Ok(CampaignEnd::Complete) | Err(_) => None,
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
-    let command = if prepared.options.limit.is_some() { "limit" } else { "test" };
     let further = match further {
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
     };
     let hint = format!(
-        "{} of {total} runs are finished and kept{further}; go on with `planproof {command} --resume {}`",
+        "{} of {total} runs are finished and kept{further}; go on with `{}`",
         outcomes.len(),
-        campaign.id
+        prepared.resumed()
     );
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
@@ -194,21 +192,6 @@ pub(in crate::commands) async fn carry_out(
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
     Ok(Ended { outcomes, progress, failure, dissection, shrinking })
-}
-
-impl Prepared {
-    /// What the campaign took so far.
-    fn progress(&self, budgets: &str) -> Progress {
-        let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
-        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
-        Progress {
-            spent: spent.unwrap_or_default(),
-            served_input_tokens: told.input_tokens,
-            served_output_tokens: told.output_tokens,
-            ended_by: None,
-            budgets: budgets.to_owned(),
-        }
-    }
 }
 
 /// Why a campaign could not go on, and how to go on with it.

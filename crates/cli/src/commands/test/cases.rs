@@ -6,7 +6,7 @@ use planproof_bench::{LimitPlan, SolverMeter};
 use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{CASES_MAX, CaseArguments, Global, ShapeArguments, TestArguments};
+use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
 use crate::failure::Failure;
 use crate::select;
 
@@ -24,6 +24,8 @@ pub(super) struct Cases {
 pub(super) enum CasesOrigin {
     /// They are drawn.
     Drawn(Drawn),
+    /// They are drawn level by level, for a search for a limit.
+    Levels(Vec<Drawn>),
     /// They were in a file: so many.
     Given(usize),
 }
@@ -81,9 +83,9 @@ impl From<&DrawnTime> for TimeOptions {
 
 impl Cases {
     /// The cases that the command line asks for.
-    pub(super) fn of(arguments: &TestArguments, global: &Global) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &TestArguments, seed: u64) -> Result<Self, Failure> {
         let Some(file) = &arguments.from else {
-            return Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw();
+            return Drawn::of(&arguments.draw, seed, arguments.cases)?.draw();
         };
         Ok(Self::given(select::read_cases(file)?))
     }
@@ -97,18 +99,28 @@ impl Cases {
                 "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
             )));
         }
-        let mut all = Self::given(Vec::new());
-        for (actions, count) in plan.levels() {
+        let level = |(actions, count): (u32, u32)| {
             let first = u64::from(actions) * CASES_MAX;
             let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
-            let level = Drawn::of(&draw, seed, count.into())?.draw()?;
+            Drawn::of(&draw, seed, count.into())
+        };
+        Self::draw_levels(plan.levels().map(level).collect::<Result<_, _>>()?)
+    }
+
+    /// Draws the cases of all levels.
+    pub(super) fn draw_levels(levels: Vec<Drawn>) -> Result<Self, Failure> {
+        let mut all = Self::given(Vec::new());
+        for drawn in &levels {
+            let level = drawn.clone().draw()?;
             all.cases.extend(level.cases);
             all.solver.calls += level.solver.calls;
             all.solver.time += level.solver.time;
             all.synthesis += level.synthesis;
         }
-        all.origin = CasesOrigin::Given(all.cases.len());
-        Ok(all)
+        if all.cases.len() as u64 > CASES_MAX {
+            return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
+        }
+        Ok(Self { origin: CasesOrigin::Levels(levels), ..all })
     }
 
     /// Cases that are there already.

@@ -3,13 +3,14 @@
 use std::num::NonZeroU32;
 
 use planproof_bench::{CaseSummary, Outcome};
-use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, Store, StoreError};
+use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_synth::Case;
 use planproof_synth::file::write_case;
 use serde::Serialize;
 
+use super::create::milliseconds_now;
 use super::options::StoredOptions;
-use super::prepare::{Prepared, milliseconds_now};
+use super::prepared::Prepared;
 use crate::failure::Failure;
 
 /// What a campaign leads to.
@@ -28,6 +29,13 @@ impl Derived {
     /// The one among those that a campaign led to.
     pub(crate) fn find(self, campaign: &str, derived: &[Campaign]) -> Option<Campaign> {
         derived.iter().find(|it| it.id == self.id(campaign)).cloned()
+    }
+
+    /// The campaign that led to that of this id; `None` where none did.
+    pub(crate) fn parent(id: &str) -> Option<&str> {
+        [Self::Dissection, Self::Shrinking]
+            .iter()
+            .find_map(|it| id.strip_suffix(it.noun())?.strip_suffix('.'))
     }
 
     pub(super) fn noun(self) -> &'static str {
@@ -64,11 +72,8 @@ impl Derived {
 }
 
 /// Such a campaign alone cannot be gone on with: what comes next follows from the one that led to it.
-pub(super) fn must_be_asked_for(store: &Store, campaign: &str) -> Result<(), Failure> {
-    if store.origins(campaign)?.iter().all(Option::is_none) {
-        return Ok(());
-    }
-    let parent = campaign.rsplit_once('.').map_or(campaign, |(parent, _)| parent);
+pub(super) fn must_be_asked_for(campaign: &str) -> Result<(), Failure> {
+    let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(
         "{campaign} holds runs that the campaign {parent} led to: go on with that one, `planproof test --resume {parent}`"
     )))

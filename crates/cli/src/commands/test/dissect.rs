@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::derived::{Derived, Keeper, scored};
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::progress;
 

@@ -1,0 +1,91 @@
+//! Which command asks for a campaign.
+
+use std::num::NonZeroU32;
+
+use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
+
+use super::cases::Cases;
+use super::options::StoredOptions;
+use crate::arguments::{CASES_MAX, ShapeArguments, TestArguments};
+use crate::failure::Failure;
+
+/// Which command asks for a campaign, with what only that command says of a new one.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) enum Asked<'a> {
+    /// `test`.
+    Test(&'a TestArguments),
+    /// `limit`, for a search along this plan in cases of this shape.
+    Limit(LimitPlan, &'a ShapeArguments),
+}
+
+impl Asked<'_> {
+    pub(super) fn cases(&self, seed: u64) -> Result<Cases, Failure> {
+        match self {
+            Self::Test(arguments) => Cases::of(arguments, seed),
+            Self::Limit(plan, shape) => Cases::of_levels(plan, shape, seed),
+        }
+    }
+
+    /// How often each of so many cases is run.
+    pub(super) fn repeats(&self, cases: usize) -> Result<NonZeroU32, Failure> {
+        let Self::Test(TestArguments { repeat, .. }) = self else { return Ok(NonZeroU32::MIN) };
+        let runs = cases as u64 * u64::from(repeat.get());
+        if runs > CASES_MAX {
+            return Err(Failure::usage(format!(
+                "--repeat {repeat} makes {runs} runs of {cases} cases; a campaign has at most {CASES_MAX}"
+            )));
+        }
+        Ok(*repeat)
+    }
+
+    pub(super) fn dissect(&self) -> Option<DissectOptions> {
+        match self {
+            Self::Test(arguments) => arguments.dissect.options(),
+            Self::Limit(..) => None,
+        }
+    }
+
+    pub(super) fn shrink(&self) -> Option<ShrinkOptions> {
+        match self {
+            Self::Test(arguments) => arguments.shrink.options(),
+            Self::Limit(..) => None,
+        }
+    }
+
+    /// Makes sure that failures are shrunk where the smallest cases are asked for.
+    pub(super) fn must_be_shrunk(&self, options: &StoredOptions) -> Result<(), Failure> {
+        let Self::Test(TestArguments { shrink, .. }) = self else { return Ok(()) };
+        if shrink.shrink_to.is_some() && options.shrink.is_none() {
+            let what = "--shrink-to: the failures of the campaign are not shrunk; add --shrink";
+            return Err(Failure::usage(what));
+        }
+        Ok(())
+    }
+
+    pub(super) fn limit(&self) -> Option<LimitPlan> {
+        match self {
+            Self::Test(_) => None,
+            Self::Limit(plan, _) => Some(*plan),
+        }
+    }
+
+    /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to `go_on` with it: the
+    /// words before the command, and the option behind it.
+    pub(super) fn must_fit(
+        &self,
+        options: &StoredOptions,
+        what: &str,
+        go_on: (&str, &str),
+    ) -> Result<(), Failure> {
+        let (words, option) = go_on;
+        match (self, options.limit.is_some()) {
+            (Self::Test(_), true) => Err(Failure::usage(format!(
+                "{what} is a search for a limit; {words} `planproof limit {option}`"
+            ))),
+            (Self::Limit(..), false) => Err(Failure::usage(format!(
+                "{what} is no search for a limit; {words} `planproof test {option}`"
+            ))),
+            (Self::Test(_), false) | (Self::Limit(..), true) => Ok(()),
+        }
+    }
+}
