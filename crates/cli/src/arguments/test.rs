@@ -100,7 +100,7 @@ impl DissectArguments {
 #[derive(Debug, Default, Args)]
 pub(crate) struct ShrinkArguments {
     /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent fails in the
-    /// same way, in 2 of 3 runs.
+    /// same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of the campaign.
     #[arg(long)]
     pub(crate) shrink: bool,
     /// Most failures that are shrunk; by default 3.

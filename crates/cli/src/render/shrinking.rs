@@ -24,7 +24,7 @@ pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
             alike().map(|it| it.case.as_str()).filter(|case| *case != smallest.case).collect();
         if !others.is_empty() {
             let noun = if others.len() == 1 { "case" } else { "cases" };
-            let _ = writeln!(out, "   The same is left of {noun} {}.", others.join(", "));
+            let _ = writeln!(out, "   The same shape is left of {noun} {}.", others.join(", "));
         }
     }
     let is_gone = |it: &&ShrunkCase| it.group.is_none() && !it.is_open;

@@ -36,7 +36,7 @@ fn a_planted_word_is_shrunk_to_one_sentence_that_fails_again() {
         "Shrunk 4 failures",
         "1 distinct",
         "actions 8 to 2, ",
-        "The same is left of cases 7-41, 7-58, 7-29.",
+        "The same shape is left of cases 7-41, 7-58, 7-29.",
         "5 more runs 5 failed",
     ] {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);

@@ -102,28 +102,7 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
                 div { h4 { "The query" } (original(failure, campaign)) }
                 div { h4 { "The smallest query that fails" } (run::marked(&failure.paragraph, &places(failure))) }
             }
-            (facts(failure, &others))
-            p.foot {
-                @if let Some(example) = &failure.example {
-                    "One of its runs: "
-                    code.command {
-                        (line(campaign, &format!(
-                            "planproof runs show {} --case {} --repeat {}",
-                            shell_argument(&report.campaign), shell_argument(&example.case), example.repeat
-                        )))
-                    }
-                    br;
-                    "Run it again: "
-                    code.command {
-                        (line(campaign, &format!(
-                            "planproof runs export {} --format cases --case {}",
-                            shell_argument(&report.campaign), shell_argument(&example.case)
-                        )))
-                        " | planproof test " (Foreign::owned(&shell_argument(&campaign.report.agent), COMMAND_CHARACTERS_MAX))
-                        " --from -"
-                    }
-                }
-            }
+            (facts(failure, &others, report, campaign))
         }
     }
 }
@@ -153,7 +132,12 @@ fn original(failure: &ShrunkCase, campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-fn facts(failure: &ShrunkCase, others: &[&str]) -> Markup {
+fn facts(
+    failure: &ShrunkCase,
+    others: &[&str],
+    report: &ShrinkReport,
+    campaign: &ReportedCampaign<'_>,
+) -> Markup {
     html! {
         dl.facts {
             @if let Some(violated) = &failure.violated {
@@ -177,6 +161,28 @@ fn facts(failure: &ShrunkCase, others: &[&str]) -> Markup {
             @if !others.is_empty() {
                 dt { "Alike" }
                 dd { (named(others)) }
+            }
+            @if let Some(example) = &failure.example {
+                dt { "A run of it" }
+                dd {
+                    code.command {
+                        (line(campaign, &format!(
+                            "planproof runs show {} --case {} --repeat {}",
+                            shell_argument(&report.campaign), shell_argument(&example.case), example.repeat
+                        )))
+                    }
+                }
+                dt { "Run it again" }
+                dd {
+                    code.command {
+                        (line(campaign, &format!(
+                            "planproof runs export {} --format cases --case {}",
+                            shell_argument(&report.campaign), shell_argument(&example.case)
+                        )))
+                        " | planproof test " (Foreign::owned(&shell_argument(&campaign.report.agent), COMMAND_CHARACTERS_MAX))
+                        " --from -"
+                    }
+                }
             }
         }
     }
@@ -203,9 +209,9 @@ fn certainty(failure: &ShrunkCase) -> Markup {
         @match (failure.low, failure.high) {
             (Some(low), Some(high)) => {
                 (count(failure.confirmed)) " of " (counted(failure.confirmations, "more run", "more runs"))
-                " of it failed in the same way, " (percent(failure.confirmed as f64 / failure.confirmations as f64)) " "
-                span.interval { (percent_range(low, high)) }
-                " with 95 % confidence"
+                " failed in the same way, so that it fails in "
+                (percent(failure.confirmed as f64 / failure.confirmations as f64)) " of all, with 95 % confidence "
+                (percent_range(low, high))
             },
             _ => "it was not run again to confirm it",
         }
