@@ -245,11 +245,12 @@ impl Shrinking {
     }
 }
 
-/// The failures that are shrunk: of each class first the smallest, as [`pick_findings`] has them; each case once.
+/// The failures that are shrunk: of each class first the smallest, as [`pick_findings`] has them; each case once, and
+/// none that no plan satisfies, of which nothing could be taken away without giving it one.
 pub fn pick_failures(cases: &[Case], outcomes: &[Outcome], options: &ShrinkOptions) -> Vec<(u32, Target)> {
     let mut seen = HashSet::new();
     let findings = pick_findings(cases, outcomes, usize::MAX);
-    let first = findings.into_iter().filter(|finding| seen.insert(finding.ordinal));
+    let first = findings.into_iter().filter(|it| it.case.is_feasible() && seen.insert(it.ordinal));
     let targets = first.filter_map(|it| Some((it.ordinal, Target::of(it.case, it.verdict)?)));
     targets.take(options.failures_max as usize).collect()
 }

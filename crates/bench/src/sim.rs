@@ -18,6 +18,7 @@
 mod day;
 mod heed;
 mod planted;
+mod report;
 mod script;
 mod text;
 
@@ -28,7 +29,7 @@ use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
     ModelError, Settings,
 };
-use planproof_synth::START_TIME_ARGUMENT;
+use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::Map;
 
@@ -47,17 +48,24 @@ const EXTRA_ARGUMENT: &str = "task";
 
 /// What a simulated model does wrong, the same in both forms unless something else is said.
 ///
+/// Where it can report a conflict, it looks for one among what it heeds of the text, reports the sentences that this takes,
+/// does no task then, and is right about it but for what the kinds say. Told by a guard that there is a conflict where it
+/// sees none, it reports all sentences.
+///
 /// In text, the calls are those of the tool-calling form where query, tools and seed are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
     /// Nothing.
     Perfect,
     /// Calls the tools in the order of mention, whatever the text says; in the time form each when the one before has ended.
+    /// It never reports a conflict.
     InOrder,
-    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %.
+    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %. In the same way sentences of
+    /// a conflict; where it forgets all of them, it goes on as if there was none.
     Forgetful,
     /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
-    /// and what is then open is done in a drawn order.
+    /// and what is then open is done in a drawn order. So it misses a conflict with the chance that it ignores one of the
+    /// sub-sentences that it takes.
     Careless,
     /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted, in the time form a start that is
     /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
@@ -158,8 +166,8 @@ impl SimModel {
         }
         let step = script.step(self.kind, made, request);
         let (text, calls, finish, written) = match step {
-            Step::Call { tool, start, slip } => {
-                let call = write_call(&request.tools, tool, start, slip, made + 1);
+            Step::Call { tool, start, slip, sentences } => {
+                let call = write_call(&request.tools, tool, (start, sentences), slip, made + 1);
                 let written = call.name.len();
                 (String::new(), vec![call], FinishReason::ToolCalls, written)
             }
@@ -237,13 +245,23 @@ fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
-/// The `number`-th call of a run, of the tool at that place, as the model writes it.
-fn write_call(tools: &[Tool], place: u16, start: Option<u16>, slip: Slip, number: usize) -> ToolCall {
+/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a report of sentences.
+fn write_call(
+    tools: &[Tool],
+    place: u16,
+    (start, sentences): (Option<u16>, u64),
+    slip: Slip,
+    number: usize,
+) -> ToolCall {
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
     let mut arguments = Map::new();
     if let Some(minute) = start {
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, slip).into());
+    }
+    if sentences != 0 {
+        arguments
+            .insert(SENTENCES_ARGUMENT.to_owned(), report::numbers(sentences).collect::<Vec<u64>>().into());
     }
     if slip == Slip::ExtraArgument {
         arguments.insert(EXTRA_ARGUMENT.to_owned(), tool.map_or("", script::task_of).into());

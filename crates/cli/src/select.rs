@@ -60,14 +60,15 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     let mut ids = std::collections::HashSet::new();
     // A single case may be laid out over several lines, as an editor or a JSON tool leaves it.
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
-        let case = read_case(&text);
-        return case
-            .map(|case| vec![case])
-            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
+        let case =
+            read_case(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        secrets::refuse_keys(&case)?;
+        return Ok(vec![case]);
     }
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);
         let case = read_case(line).map_err(|error| Failure::usage(format!("{}: {error}", place())))?;
+        secrets::refuse_keys(&case)?;
         if !ids.insert(case.id.clone()) {
             return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
         }

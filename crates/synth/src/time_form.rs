@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
 use crate::draw::Draw;
+use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
 
 /// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
@@ -263,10 +264,20 @@ pub(crate) fn restart_tool() -> CaseTool {
 }
 
 /// What the agent is told. Each rule here is something that the oracle judges.
-pub(crate) fn timed_query(job: &str, paragraph: &str, day: Day, restarts_max: u32) -> String {
+pub(crate) fn timed_query(
+    job: &str,
+    paragraph: &str,
+    day: Day,
+    restarts_max: u32,
+    offers_report: bool,
+) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let times = if restarts_max == 1 { "once".to_owned() } else { format!("{restarts_max} times") };
     let [start, end] = [day.start, day.end].map(clock_time);
+    let [mark, rule, last] = match offers_report {
+        false => ["", "", "When all tasks are done, finish with a short answer."],
+        true => ["\n- ", TIMED_REPORT_RULE, ANSWER_OR_REPORT],
+    };
     format!(
         "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order and \
          their times. There is one tool for each task: calling it with a start time does the task, and the answer says how \
@@ -277,8 +288,8 @@ pub(crate) fn timed_query(job: &str, paragraph: &str, day: Day, restarts_max: u3
          - The day goes from {start} to {end}: no task starts earlier or ends later.\n\
          - Where one task has to come before another, it must have ended when the other starts.\n\
          - When an answer shows that your plan cannot work any more, stop, call {RESTART_TOOL}, and plan again. That clears \
-         the whole day: every task has to be done anew, and takes as long as before. You can do so {times} at most.\n\n\
-         {paragraph}\n\nWhen all tasks are done, finish with a short answer."
+         the whole day: every task has to be done anew, and takes as long as before. You can do so {times} at most.{mark}{rule}\n\n\
+         {paragraph}\n\n{last}"
     )
 }
 

@@ -16,9 +16,9 @@ use thiserror::Error;
 use crate::case::{Action, Case, CaseTool, Difficulty};
 use crate::draw::Draw;
 use crate::recover::recover;
-use crate::synthesis::{merge_pairs, merge_times, mock_tool, query};
+use crate::synthesis::{merge_pairs, merge_times, mock_tool, whole_query};
 use crate::text::{Fills, Slot, Span, Written, write_with_slots};
-use crate::time_form::{RESTART_TOOL, TimeForm, timed_query, timed_tool};
+use crate::time_form::{RESTART_TOOL, TimeForm, timed_tool};
 use crate::topic::{TopicBank, snake_case};
 use crate::wording::Wordings;
 
@@ -154,6 +154,9 @@ pub enum NoVariant {
     /// No other paragraph was found.
     #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
     NoStructure,
+    /// The case contradicts itself, and there is no saying which other paragraphs do so in the same way.
+    #[error("the case is infeasible, and only feasible ones have variants")]
+    Infeasible,
 }
 
 /// Makes variants of cases, from a bank and wordings.
@@ -174,6 +177,9 @@ impl<'a> Mutator<'a> {
     /// # Errors
     /// [`NoVariant`] says why there is none.
     pub fn mutate(&self, case: &Case, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
+        if !case.is_feasible() {
+            return Err(NoVariant::Infeasible);
+        }
         let tree = recover(case, self.words).ok_or(NoVariant::ForeignParagraph)?;
         let mut other = tree.clone();
         let mut job = case.topic.clone();
@@ -225,15 +231,9 @@ fn check_tools(case: &Case) -> Result<(), NoVariant> {
     Ok(())
 }
 
-fn whole_query(job: &str, paragraph: &str, time: Option<&TimeForm>) -> String {
-    match time {
-        None => query(job, paragraph),
-        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max),
-    }
-}
-
 fn check_query(case: &Case) -> Result<(), NoVariant> {
-    let is_ours = case.query == whole_query(&case.topic, &case.paragraph, case.time.as_ref());
+    let is_ours =
+        case.query == whole_query(&case.topic, &case.paragraph, case.time.as_ref(), case.offers_report());
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
@@ -263,7 +263,7 @@ fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], writt
     let query = if job == case.topic {
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
-        whole_query(&job, &paragraph, time.as_ref())
+        whole_query(&job, &paragraph, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
     Case {
@@ -278,6 +278,7 @@ fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], writt
         actions,
         constraints,
         time,
+        conflict: None,
     }
 }
 

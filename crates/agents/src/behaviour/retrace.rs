@@ -80,10 +80,13 @@ pub struct NotRetraced;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotDemonstrated {
     /// The specification has no way from here to its end on which they are.
-    #[error("the specification leaves no way to make the calls")]
+    #[error("its specification leaves no way to make the calls")]
     NoWay,
+    /// It has, if calls are written before it is seen what came of the ones before.
+    #[error("its specification has calls written before it is seen what came of those before")]
+    Unseen,
     /// A section must be like nothing that we can write.
-    #[error("the section {mark} has to be of a kind that only the model can write")]
+    #[error("its section {mark} has to be of a kind that only the model can write")]
     Content {
         /// The mark of the section.
         mark: String,
@@ -300,7 +303,13 @@ fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<St
         open: begun.map(|(state, _)| state),
         waiting: waiting(monitor.sections()),
     };
-    let way = shortest_way(automaton, &beginning, &rules).ok_or(NotDemonstrated::NoWay)?;
+    let way = shortest_way(automaton, &beginning, &rules).ok_or_else(|| {
+        let unseen = Rules { sees_each: false, ..rules };
+        match shortest_way(automaton, &beginning, &unseen) {
+            Some(_) => NotDemonstrated::Unseen,
+            None => NotDemonstrated::NoWay,
+        }
+    })?;
     let is_environment = |state: &planproof_spec::StateId| automaton.state(*state).is_environment;
     let end = way.iter().position(is_environment).map_or(way.len(), |place| place + 1);
     let mut made = 0;

@@ -287,7 +287,6 @@ fn learning(
 ) -> Result<(), Failure> {
     let language = select::language(&campaign.agent)?;
     let options = stored::options(campaign)?;
-    let secrets = secrets::held();
     let form = match format {
         ExportFormat::PreferenceJsonl => learning::Form::Preference,
         _ => learning::Form::Chat,
@@ -301,6 +300,7 @@ fn learning(
         failed += 1;
         match learning::lines(&case, verdict, options.judge(), &trace.events, &language, form) {
             Ok(lines) => {
+                let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
                 for mut line in lines.into_iter().filter_map(as_object) {
                     secrets.redact_arguments(&mut line);
                     writeln!(out, "{}", line.to_text())?;

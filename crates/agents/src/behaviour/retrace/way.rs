@@ -16,6 +16,7 @@ pub(super) struct Beginning {
 }
 
 /// What a way must be like.
+#[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     /// The calls, in order.
     pub(super) calls: &'a [ToolCall],

@@ -1,12 +1,13 @@
 //! Writing on from where a text stands.
 
-use planproof_synth::START_TIME_ARGUMENT;
+use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
 use super::super::SimKind;
+use super::super::report::numbers;
 use super::super::script::Slip;
 use super::super::{EXTRA_ARGUMENT, WRONG_NAME_PREFIX, start_text};
-use super::course::{Course, Next, NextCall};
+use super::course::{Course, Next, NextCall, conflict_in_words};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
 use super::sections::{Text, Written};
@@ -225,19 +226,26 @@ impl<'a> Writer<'a> {
         let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
         let start = call.and_then(|call| call.start).filter(|_| takes_start);
         let start = start.map(|minute| start_text(minute, slip));
+        let takes_sentences = properties.is_some_and(|it| it.contains_key(SENTENCES_ARGUMENT));
+        let sentences = call.map_or(0, |call| call.sentences);
+        let sentences = (takes_sentences && sentences != 0).then(|| numbers(sentences).collect::<Vec<u64>>());
         let task = (slip == Slip::ExtraArgument).then(|| self.course.task(place));
         if let (Some(start), None, Some(1)) = (&start, task, properties.map(Map::len)) {
             return start.clone();
         }
         let start = start.map(|start| (START_TIME_ARGUMENT.to_owned(), Value::from(start)));
         let task = task.map(|task| (EXTRA_ARGUMENT.to_owned(), Value::from(task)));
-        Value::Object(start.into_iter().chain(task).collect()).to_string()
+        let sentences = sentences.map(|numbers| (SENTENCES_ARGUMENT.to_owned(), Value::from(numbers)));
+        Value::Object(start.into_iter().chain(sentences).chain(task).collect()).to_string()
     }
 
     /// The words before a call.
     fn words_before(&self, kind: Kind, call: NextCall, plan: &Plan) -> String {
         if self.course.is_restart(call.tool) {
             return "The plan cannot work any more, so the day has to be cleared.".to_owned();
+        }
+        if call.sentences != 0 {
+            return format!("No order can work: {}.", conflict_in_words(call.sentences));
         }
         let tasks = self.tasks_after(kind, call, plan);
         match tasks.split_last() {

@@ -121,7 +121,7 @@ fn begin(
     asked.must_be_shrunk(&options)?;
     options.limit = asked.limit();
 
-    let secrets = secrets::held_apart_from(&cases.cases);
+    let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
         Answers::Live | Answers::Replay(_) => (None, None),
         Answers::Cache(path) => (None, Some(recording::cache(path, secrets.clone())?)),
@@ -208,7 +208,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
-    let secrets = secrets::held_apart_from(&cases);
+    let secrets = secrets::held_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
         _ if is_complete => (None, None),
@@ -328,7 +328,7 @@ fn replay(
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
-    let secrets = secrets::held_apart_from(&cases.cases);
+    let secrets = secrets::held_apart_from(&cases.cases)?;
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
