@@ -115,7 +115,7 @@ impl Found {
         let Self { campaign, options, is_time_form, .. } = self;
         let limit = self.limit_among(all);
         let is_within = |actions: usize| limit.is_none_or(|limit| actions <= limit as usize);
-        let (summaries, part) = if store.derived(&campaign.id)?.is_some() {
+        let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
             let part = stored.part_of_dissection(|case| is_within(case.actions.len()), ERRORS_MAX);
             (Summaries::of(&stored), part)

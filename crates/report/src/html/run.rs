@@ -143,6 +143,19 @@ pub(super) fn paragraph(case: &Case, verdict: &Verdict) -> Markup {
     }
 }
 
+/// A paragraph with the words at these places marked, which do not overlap and come in order.
+pub(super) fn marked(text: &str, places: &[Source]) -> Markup {
+    let (pieces, left_out) = pieces(text, places);
+    html! {
+        p.paragraph {
+            @for (text, place) in pieces {
+                @if place.is_some() { mark { (Foreign::whole(text)) } } @else { (Foreign::whole(text)) }
+            }
+            @if left_out > 0 { "… (" (count(left_out)) " more characters)" }
+        }
+    }
+}
+
 fn mark(case: &Case, text: &str, violated: &[Stated<'_>], place: &Source) -> Markup {
     let is_here = |source: &Source| place.start <= source.start && source.end <= place.end;
     let here: Vec<(Stated<'_>, Foreign<'_>)> = violated

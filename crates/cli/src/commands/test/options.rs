@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, SolverMeter};
+use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, ShrinkOptions, SolverMeter};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
 use planproof_synth::JudgeOptions;
@@ -34,6 +34,9 @@ pub(crate) struct StoredOptions {
     /// How failures are dissected; absent where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dissect: Option<DissectOptions>,
+    /// How failures are shrunk; absent where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shrink: Option<ShrinkOptions>,
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitPlan>,
@@ -104,6 +107,7 @@ impl StoredOptions {
             synthesis_ns: 0,
             answers: Answers::Live,
             dissect: None,
+            shrink: None,
             limit: None,
             specifications: Vec::new(),
         };
