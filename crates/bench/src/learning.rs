@@ -3,12 +3,12 @@
 //! What is to be learnt is a plan that the oracle gives and the mock tools have carried out: each call in a turn of its own,
 //! with the tool's answer. A plan that the guard would object to is not written.
 
-use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time, start_arguments};
+use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time};
 use planproof_tools::{MockTools, SchemaCache};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
-use crate::{Standing, mock_tools};
+use crate::{Standing, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
@@ -158,9 +158,9 @@ fn tools_of(case: &Case) -> Option<MockTools> {
 }
 
 fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCall {
-    let arguments = start.map_or_else(Arguments::none, |start| start_arguments(clock_time(start)));
-    let id = CallId::new(format!("call_{}", number + 1));
-    ToolCall { id, name: case.actions[action].tool.clone(), arguments }
+    let name = case.actions[action].tool.clone();
+    let arguments = case_arguments(case, &name, start.map(clock_time));
+    ToolCall { id: CallId::new(format!("call_{}", number + 1)), name, arguments }
 }
 
 fn query(case: &Case) -> Value {

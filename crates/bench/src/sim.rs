@@ -30,7 +30,8 @@ use planproof_model::{
 };
 use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
-use serde_json::Map;
+use planproof_tools::sample_arguments;
+use serde_json::{Map, Value};
 
 pub use planted::Fault;
 use script::{Script, Slip, Step};
@@ -42,7 +43,7 @@ const SCRIPTS_KEPT_MAX: usize = 8192;
 /// What stands in front of a tool's name where a model writes a wrong one.
 const WRONG_NAME_PREFIX: &str = "do_";
 
-/// The argument that is not wanted, where a model writes one.
+/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets them instead.
 const EXTRA_ARGUMENT: &str = "task";
 
 /// What a simulated model does wrong, the same in both forms unless something else is said.
@@ -59,8 +60,8 @@ pub enum SimKind {
     /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
     /// and what is then open is done in a drawn order.
     Careless,
-    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted, in the time form a start that is
-    /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
+    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted or none where some are, in the time
+    /// form a start that is no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
     /// then corrects itself, otherwise it goes on.
     ///
     /// In text a wrong name is written for the tool; asked again, it corrects itself half of the time, and otherwise writes
@@ -237,17 +238,28 @@ fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
+/// The arguments of a call of a tool: what its schema demands, when the task starts where that is said, and what goes wrong.
+fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task: &str) -> Map<String, Value> {
+    let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
+    own.remove(START_TIME_ARGUMENT);
+    let mut arguments = Map::new();
+    if let Some(start) = start {
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
+    }
+    match slip {
+        Slip::ExtraArgument if own.is_empty() => drop(arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into())),
+        Slip::ExtraArgument => {}
+        _ => arguments.extend(own),
+    }
+    arguments
+}
+
 /// The `number`-th call of a run, of the tool at that place, as the model writes it.
 fn write_call(tools: &[Tool], place: u16, start: Option<u16>, slip: Slip, number: usize) -> ToolCall {
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
-    let mut arguments = Map::new();
-    if let Some(minute) = start {
-        arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, slip).into());
-    }
-    if slip == Slip::ExtraArgument {
-        arguments.insert(EXTRA_ARGUMENT.to_owned(), tool.map_or("", script::task_of).into());
-    }
+    let start = start.map(|minute| start_text(minute, slip));
+    let arguments = write_arguments(tool, start, slip, tool.map_or("", script::task_of));
     ToolCall {
         id: CallId::new(format!("call_{number}")),
         name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },

@@ -111,6 +111,10 @@ pub(crate) struct CaseArguments {
 /// How cases are drawn, whatever their number of actions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ShapeArguments {
+    /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics from-mcp` write one)
+    /// instead of those that come with planproof; `-` for stdin. With `--from`, dissection takes its tasks from it.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) topics: Option<PathBuf>,
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
@@ -231,6 +235,9 @@ pub(crate) struct SynthArguments {
 pub(crate) struct TopicsArguments {
     /// A job.
     pub(crate) job: Option<String>,
+    /// Look at the topics of this file (topics v1) instead of those that come with planproof; `-` for stdin.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) topics: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -339,7 +346,8 @@ const DRAWING: [&str; 13] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 12] = [
+const RUNNING: [&str; 13] = [
+    "topics",
     "samples",
     "summary",
     "evaluator",

@@ -53,6 +53,10 @@ pub use time_form::{
     Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
     TimeForm, TimeOptions, clock_time, start_arguments,
 };
-pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
+pub use topic::{
+    ACTIVITIES_MAX, ACTIVITIES_SHIPPED, ACTIVITY_CHARACTERS_MAX, Activity, DESCRIPTION_CHARACTERS_MAX,
+    JOB_CHARACTERS_MAX, SCHEMA_BYTES_MAX, TOOL_NAME_CHARACTERS_MAX, TOPICS_MAX, TOPICS_SCHEMA, Topic, TopicBank,
+    TopicError, activity_fault, job_fault, snake_case,
+};
 pub use variant::{Change, Mutation, Mutator, NoVariant, Piece, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

@@ -13,7 +13,7 @@ use super::{
 use crate::values::{SECONDS_MAX, above_zero, whole};
 
 /// Options that a search for a limit keeps from its beginning.
-const SEARCHING: [&str; 20] = [
+const SEARCHING: [&str; 21] = [
     "from",
     "to",
     "threshold",
@@ -22,6 +22,7 @@ const SEARCHING: [&str; 20] = [
     "no_early_stop",
     "past_limit",
     "topic",
+    "topics",
     "distractors",
     "sentences_max",
     "sub_sentences_max",

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use planproof_bench::mock_tools;
+use planproof_bench::{case_arguments, mock_tools};
 use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, judge, start_arguments};
+use planproof_synth::{Case, JudgeOptions, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
+use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::json;
 
 use crate::arguments::{CheckArguments, Global, JudgeArguments};
@@ -103,8 +103,8 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
         }
         let takes_start = case.time.is_some() && !case.is_restart(tool);
         let arguments = match start {
-            Some(start) if takes_start => start_arguments(start),
-            None if !takes_start => Arguments::none(),
+            Some(start) if takes_start => case_arguments(case, tool, Some(start.to_owned())),
+            None if !takes_start => case_arguments(case, tool, None),
             Some(_) => {
                 return Err(Failure::usage(format!(
                     "{written}: {name} takes no start time in case {}",

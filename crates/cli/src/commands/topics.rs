@@ -2,29 +2,26 @@
 
 use std::io::Write as _;
 
-use planproof_synth::TopicBank;
-use serde_json::json;
+use planproof_synth::Topic;
 
-use super::print_json;
 use crate::arguments::{Global, TopicsArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::select;
 
 pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let bank = TopicBank::shipped();
+    list(arguments, global)
+}
+
+/// Lists topics, or the activities of one.
+fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let bank = select::topic_bank(arguments.topics.as_deref())?;
     let mut out = std::io::stdout().lock();
     match &arguments.job {
-        None if global.json => {
-            let topics: Vec<_> = bank
-                .topics()
-                .iter()
-                .map(|topic| json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}))
-                .collect();
-            drop(out);
-            print_json(&json!({"schema": "planproof/topics/v1", "topics": topics}))?;
-        }
+        None if global.json => out.write_all(bank.to_json().as_bytes())?,
         None => {
-            for topic in bank.topics() {
-                writeln!(out, "{} ({}), {} activities", topic.job, topic.industry, topic.activities.len())?;
+            for Topic { job, industry, activities } in bank.topics() {
+                let industry = if industry.is_empty() { String::new() } else { format!(" ({industry})") };
+                writeln!(out, "{job}{industry}, {} activities", activities.len())?;
             }
         }
         Some(job) => {
@@ -32,13 +29,13 @@ pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCo
                 Failure::usage(format!("no topic \"{job}\" in the topic bank; `planproof topics` lists them"))
             })?;
             if global.json {
-                drop(out);
-                print_json(
-                    &json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}),
-                )?;
+                writeln!(out, "{}", topic.to_json())?;
             } else {
                 for activity in &topic.activities {
-                    writeln!(out, "{activity}")?;
+                    match &activity.tool {
+                        Some(tool) => writeln!(out, "{} ({})", activity.text, tool.name)?,
+                        None => writeln!(out, "{}", activity.text)?,
+                    }
                 }
             }
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::SimKind;
 use super::super::script::Slip;
-use super::super::{EXTRA_ARGUMENT, WRONG_NAME_PREFIX, start_text};
+use super::super::{WRONG_NAME_PREFIX, start_text, write_arguments};
 use super::course::{Course, Next, NextCall};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
@@ -225,13 +225,12 @@ impl<'a> Writer<'a> {
         let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
         let start = call.and_then(|call| call.start).filter(|_| takes_start);
         let start = start.map(|minute| start_text(minute, slip));
-        let task = (slip == Slip::ExtraArgument).then(|| self.course.task(place));
-        if let (Some(start), None, Some(1)) = (&start, task, properties.map(Map::len)) {
+        let is_right = slip != Slip::ExtraArgument;
+        if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
-        let start = start.map(|start| (START_TIME_ARGUMENT.to_owned(), Value::from(start)));
-        let task = task.map(|task| (EXTRA_ARGUMENT.to_owned(), Value::from(task)));
-        Value::Object(start.into_iter().chain(task).collect()).to_string()
+        let arguments = write_arguments(tool, start, slip, self.course.task(place));
+        Value::Object(arguments).to_string()
     }
 
     /// The words before a call.

@@ -81,16 +81,26 @@ impl From<&DrawnTime> for TimeOptions {
 
 impl Cases {
     /// The cases that the command line asks for.
-    pub(super) fn of(arguments: &TestArguments, global: &Global) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &TestArguments, global: &Global, bank: &TopicBank) -> Result<Self, Failure> {
         let Some(file) = &arguments.from else {
-            return Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw();
+            let mut drawn = Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw_from(bank)?;
+            if arguments.draw.shape.topics.is_some() {
+                // A recording keeps them in full, because the file of topics may be another one by then.
+                drawn.origin = CasesOrigin::Given(drawn.cases.len());
+            }
+            return Ok(drawn);
         };
         Ok(Self::given(select::read_cases(file)?))
     }
 
     /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the seed's sequence,
     /// so that its cases are the same in every search and no two cases share an id.
-    pub(super) fn of_levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn of_levels(
+        plan: &LimitPlan,
+        shape: &ShapeArguments,
+        seed: u64,
+        bank: &TopicBank,
+    ) -> Result<Self, Failure> {
         let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
         if count > CASES_MAX {
             return Err(Failure::usage(format!(
@@ -101,7 +111,7 @@ impl Cases {
         for (actions, count) in plan.levels() {
             let first = u64::from(actions) * CASES_MAX;
             let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
-            let level = Drawn::of(&draw, seed, count.into())?.draw()?;
+            let level = Drawn::of(&draw, seed, count.into())?.draw_from(bank)?;
             all.cases.extend(level.cases);
             all.solver.calls += level.solver.calls;
             all.solver.time += level.solver.time;
@@ -165,12 +175,17 @@ impl Drawn {
         }
     }
 
-    /// Draws the cases.
+    /// Draws the cases again, of the topics that come with planproof.
     pub(super) fn draw(self) -> Result<Cases, Failure> {
+        self.draw_from(TopicBank::shipped())
+    }
+
+    /// Draws the cases.
+    fn draw_from(self, bank: &TopicBank) -> Result<Cases, Failure> {
         let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
-        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), TopicBank::shipped())?;
+        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)?;
         let mut counts = SynthesisCounts::default();
         let mut solver = SolverMeter::default();
         let start = Instant::now();

@@ -6,7 +6,7 @@ use planproof_bench::{
 };
 use planproof_store::{DerivedCase, NewCampaign, NewCase, Store, StoreError, Writer};
 use planproof_synth::file::write_case;
-use planproof_synth::{Case, Change, Mutator, Piece, Span, TopicBank, Wordings};
+use planproof_synth::{Case, Change, Mutator, Piece, Span, Wordings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -206,7 +206,7 @@ pub(super) async fn dissect(
         id: trials_id(&campaign.id),
         options,
         errors,
-        mutator: Mutator::new(Wordings::shipped(), TopicBank::shipped()),
+        mutator: Mutator::new(Wordings::shipped(), prepared.options.bank()),
     };
     let mut keeper = Keeper { prepared, store: &prepared.store, is_created: !prepared.trials.is_empty() };
     // A replay asks nothing that was not asked when it was recorded.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, SolverMeter};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
-use planproof_synth::JudgeOptions;
+use planproof_synth::{JudgeOptions, TopicBank};
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
@@ -35,6 +35,9 @@ pub(crate) struct StoredOptions {
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitPlan>,
+    /// The topics of the user's own that its cases are about; absent where they come with planproof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) topics: Option<TopicBank>,
 }
 
 /// Where the answers of the model come from, and where they go.
@@ -79,6 +82,7 @@ impl StoredOptions {
             answers: Answers::Live,
             dissect: None,
             limit: None,
+            topics: None,
         };
         options.set_synthesis(solver, synthesis);
         options
@@ -86,6 +90,11 @@ impl StoredOptions {
 
     pub(crate) fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// The topics that its cases are about.
+    pub(crate) fn bank(&self) -> &TopicBank {
+        self.topics.as_ref().unwrap_or_else(|| TopicBank::shipped())
     }
 
     pub(crate) fn judge(&self) -> JudgeOptions {

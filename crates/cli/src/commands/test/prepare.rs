@@ -154,13 +154,16 @@ fn begin(
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
+    let topics = arguments.draw.shape.topics.as_deref();
+    let bank = select::topic_bank(topics)?;
     let cases = match asked {
-        Asked::Test => Cases::of(arguments, global)?,
-        Asked::Limit(plan, shape) => Cases::of_levels(&plan, shape, global.seed)?,
+        Asked::Test => Cases::of(arguments, global, &bank)?,
+        Asked::Limit(plan, shape) => Cases::of_levels(&plan, shape, global.seed, &bank)?,
     };
     let repeats = repeats(arguments, cases.cases.len())?;
     let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
+    options.topics = topics.map(|_| bank);
     if let Asked::Limit(plan, _) = asked {
         options.limit = Some(plan);
     }
@@ -466,6 +469,7 @@ fn options(
         answers,
         dissect: arguments.dissect.options(),
         limit: None,
+        topics: None,
     })
 }
 
