@@ -56,7 +56,7 @@ pub use time_form::{
 pub use topic::{
     ACTIVITIES_MAX, ACTIVITIES_SHIPPED, ACTIVITY_CHARACTERS_MAX, Activity, DESCRIPTION_CHARACTERS_MAX,
     JOB_CHARACTERS_MAX, SCHEMA_BYTES_MAX, TOOL_NAME_CHARACTERS_MAX, TOPICS_MAX, TOPICS_SCHEMA, Topic, TopicBank,
-    TopicError, activity_fault, job_fault, snake_case,
+    TopicError, activity_fault, job_fault, snake_case, texts_of_tool_names,
 };
 pub use variant::{Change, Mutation, Mutator, NoVariant, Piece, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

@@ -154,6 +154,10 @@ pub struct Synthesizer<'a> {
     topic: Option<&'a Topic>,
 }
 
+/// Only planning is under test: the paragraph names no values, and an agent must not ask for any.
+const ANY_ARGUMENTS: &str =
+    "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
+
 const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl<'a> Synthesizer<'a> {
@@ -445,13 +449,10 @@ impl<'a> Synthesizer<'a> {
         let mut tools: Vec<CaseTool> =
             actions.iter().map(|action| topic.case_tool(&action.text, self.options.time.is_some())).collect();
         self.add_distractors(draw, topic, &mut tools);
-        let query = match &time {
-            None => query(&topic.job, &paragraph),
-            Some(time) => {
-                tools.push(restart_tool());
-                timed_query(&topic.job, &paragraph, time.day, time.restarts_max)
-            }
-        };
+        if time.is_some() {
+            tools.push(restart_tool());
+        }
+        let query = whole_query(&topic.job, &paragraph, &tools, time.as_ref());
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         Case {
@@ -635,8 +636,17 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
+/// What the agent is told of a case with these tools, whose distractors take arguments as well.
+pub(crate) fn whole_query(job: &str, paragraph: &str, tools: &[CaseTool], time: Option<&TimeForm>) -> String {
+    let takes_arguments = tools.iter().any(CaseTool::takes_arguments);
+    match time {
+        None => query(job, paragraph, takes_arguments),
+        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments),
+    }
+}
+
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
-pub(crate) fn query(job: &str, paragraph: &str) -> String {
+fn query(job: &str, paragraph: &str, takes_arguments: bool) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     [
         "You work as ",
@@ -644,7 +654,9 @@ pub(crate) fn query(job: &str, paragraph: &str) -> String {
         " ",
         job,
         ". The next paragraph names your tasks and says what it requires of their order. There is one tool for each \
-         task, and calling the tool does the task. Do every task exactly once, do nothing else, and make the calls one \
+         task, and calling the tool does the task. ",
+        if takes_arguments { ANY_ARGUMENTS } else { "" },
+        "Do every task exactly once, do nothing else, and make the calls one \
          after the other in an order that keeps to everything the paragraph says.\n\n",
         paragraph,
         "\n\nWhen all tasks are done, finish with a short answer.",

@@ -325,14 +325,25 @@ pub(crate) fn restart_tool() -> CaseTool {
 }
 
 /// What the agent is told. Each rule here is something that the oracle judges.
-pub(crate) fn timed_query(job: &str, paragraph: &str, day: Day, restarts_max: u32) -> String {
+pub(crate) fn timed_query(
+    job: &str,
+    paragraph: &str,
+    day: Day,
+    restarts_max: u32,
+    takes_arguments: bool,
+) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let times = if restarts_max == 1 { "once".to_owned() } else { format!("{restarts_max} times") };
     let [start, end] = [day.start, day.end].map(clock_time);
+    let others = if takes_arguments {
+        "Where a tool takes other arguments, any that fit its schema will do; make them up, and do not ask for them. "
+    } else {
+        ""
+    };
     format!(
         "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order and \
          their times. There is one tool for each task: calling it with a start time does the task, and the answer says how \
-         long the task took, which cannot be known before. These are the rules:\n\
+         long the task took, which cannot be known before. {others}These are the rules:\n\
          - Do every task exactly once, and do nothing else.\n\
          - Do one task at a time: make the calls one after the other, in the order of their start times, and start no task \
          before the one in front of it has ended.\n\

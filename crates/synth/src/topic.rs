@@ -1,6 +1,7 @@
 //! The topic bank: jobs and what people in them do in a day, or what a user's own tools do.
 
 mod file;
+mod tool_names;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use crate::synthesis::mock_tool;
 use crate::time_form::{timed_own_tool, timed_tool};
 
 pub use file::TOPICS_SCHEMA;
+pub use tool_names::texts_of_tool_names;
 
 /// Activities that a topic of the shipped bank has.
 pub const ACTIVITIES_SHIPPED: usize = 20;
@@ -234,7 +236,9 @@ fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
     CaseTool {
         name: tool.name.clone(),
         description: own_description(tool, &["Does the task \"", text, "\"."].concat()),
-        input_schema: Some(Arc::clone(&tool.input_schema)),
+        // As a case file has it that is read back.
+        input_schema: (tool.input_schema != Tool::without_arguments("", "").input_schema)
+            .then(|| Arc::clone(&tool.input_schema)),
     }
 }
 

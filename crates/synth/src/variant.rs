@@ -16,9 +16,9 @@ use thiserror::Error;
 use crate::case::{Action, Case, CaseTool, Difficulty};
 use crate::draw::Draw;
 use crate::recover::recover;
-use crate::synthesis::{merge_pairs, merge_times, query};
+use crate::synthesis::{merge_pairs, merge_times, whole_query};
 use crate::text::{Fills, Slot, Span, Written, write_with_slots};
-use crate::time_form::{RESTART_TOOL, TimeForm, timed_query};
+use crate::time_form::{RESTART_TOOL, TimeForm};
 use crate::topic::{TopicBank, made_tool};
 use crate::wording::Wordings;
 
@@ -228,15 +228,8 @@ fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
     Ok(())
 }
 
-fn whole_query(job: &str, paragraph: &str, time: Option<&TimeForm>) -> String {
-    match time {
-        None => query(job, paragraph),
-        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max),
-    }
-}
-
 fn check_query(case: &Case) -> Result<(), NoVariant> {
-    let is_ours = case.query == whole_query(&case.topic, &case.paragraph, case.time.as_ref());
+    let is_ours = case.query == whole_query(&case.topic, &case.paragraph, &case.tools, case.time.as_ref());
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
@@ -275,7 +268,7 @@ fn rebuild(
     let query = if job == case.topic {
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
-        whole_query(&job, &paragraph, time.as_ref())
+        whole_query(&job, &paragraph, &tools, time.as_ref())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
     Case {
