@@ -29,8 +29,8 @@ use planproof_model::{
     ModelError, Settings,
 };
 use planproof_synth::START_TIME_ARGUMENT;
-use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use planproof_tools::sample_arguments;
+use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::{Map, Value};
 
 pub use planted::Fault;
@@ -247,7 +247,9 @@ fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task:
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
     }
     match slip {
-        Slip::ExtraArgument if own.is_empty() => drop(arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into())),
+        Slip::ExtraArgument if own.is_empty() => {
+            drop(arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into()))
+        }
         Slip::ExtraArgument => {}
         _ => arguments.extend(own),
     }

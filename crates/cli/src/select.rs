@@ -86,9 +86,9 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
     let bank = TopicBank::from_json(&read_text(path)?).map_err(|error| fail(error.to_string()))?;
     let schemas = SchemaCache::default();
     for tool in bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref()) {
-        schemas
-            .check_schema(&tool.input_schema)
-            .map_err(|reason| fail(format!("the input schema of tool `{}` cannot be used: {reason}", tool.name)))?;
+        schemas.check_schema(&tool.input_schema).map_err(|reason| {
+            fail(format!("the input schema of tool `{}` cannot be used: {reason}", tool.name))
+        })?;
     }
     Ok(bank)
 }

@@ -227,7 +227,8 @@ impl<'a> Synthesizer<'a> {
                 let range = format!("without an activity whose tool is {RESTART_TOOL}");
                 return out_of("topic bank", format!("with the topic \"{}\"", topic.job), range);
             }
-            let mut own = bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref());
+            let mut own =
+                bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref());
             if let Some((tool, reason)) = own.find_map(|tool| Some((tool, no_start_time(tool)?))) {
                 return Err(SynthesisError::NoStartTime { tool: tool.name.clone(), reason });
             }

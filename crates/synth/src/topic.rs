@@ -1,6 +1,8 @@
 //! The topic bank: jobs and what people in them do in a day, or what a user's own tools do.
 
 mod file;
+mod listed;
+mod natural_order;
 mod tool_names;
 
 use std::borrow::Cow;
@@ -15,6 +17,8 @@ use crate::synthesis::mock_tool;
 use crate::time_form::{timed_own_tool, timed_tool};
 
 pub use file::TOPICS_SCHEMA;
+pub use listed::{LISTED_MAX, ListedFault, listed_activity, listed_items, listed_job, sameness};
+pub use natural_order::natural_orders;
 pub use tool_names::texts_of_tool_names;
 
 /// Activities that a topic of the shipped bank has.
@@ -220,7 +224,7 @@ impl Topic {
 }
 
 /// The text that begins with this one and goes on with another word, if there is one.
-pub(crate) fn begins_another<'a>(text: &str, mut others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn begins_another<'a>(text: &str, mut others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     others.find(|other| other.strip_prefix(text).is_some_and(|rest| rest.starts_with(' ')))
 }
 
@@ -311,9 +315,8 @@ fn tool_fault(tool: &Tool) -> Option<String> {
         return Some("has an input schema that is not of \"type\": \"object\"".to_owned());
     }
     let bytes = serde_json::to_string(&*tool.input_schema).map_or(0, |text| text.len());
-    (bytes > SCHEMA_BYTES_MAX).then(|| {
-        format!("has an input schema of {bytes} bytes; at most {SCHEMA_BYTES_MAX} are possible")
-    })
+    (bytes > SCHEMA_BYTES_MAX)
+        .then(|| format!("has an input schema of {bytes} bytes; at most {SCHEMA_BYTES_MAX} are possible"))
 }
 
 /// The tool name of an action's text: lower case, everything but letters and digits becomes one underscore.

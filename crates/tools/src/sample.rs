@@ -108,7 +108,8 @@ fn kind(schema: &Map<String, Value>) -> &str {
 impl<'s> Sampler<'s> {
     /// What a reference within the schema names.
     fn find(&self, place: &str) -> Option<&'s Value> {
-        let mut steps = place.strip_prefix("#/")?.split('/').map(|it| it.replace("~1", "/").replace("~0", "~"));
+        let mut steps =
+            place.strip_prefix("#/")?.split('/').map(|it| it.replace("~1", "/").replace("~0", "~"));
         let first = self.root.get(&steps.next()?)?;
         steps.try_fold(first, |value, step| match value {
             Value::Array(items) => items.get(step.parse::<usize>().ok()?),
@@ -131,7 +132,11 @@ impl<'s> Sampler<'s> {
 }
 
 fn without(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
-    schema.iter().filter(|(key, _)| *key != keyword).map(|(key, value)| (key.clone(), value.clone())).collect()
+    schema
+        .iter()
+        .filter(|(key, _)| *key != keyword)
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// Adds what another schema demands as well.

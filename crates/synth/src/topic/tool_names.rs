@@ -167,8 +167,8 @@ const NOUN_ENDINGS: [&str; 6] = ["tion", "sion", "ment", "ing", "sis", "ance"];
 
 /// Words that join what a verb acts on with what it belongs to.
 const PREPOSITIONS: [&str; 20] = [
-    "about", "after", "and", "as", "at", "before", "between", "by", "for", "from", "in", "into", "of", "on", "onto",
-    "or", "over", "to", "via", "with",
+    "about", "after", "and", "as", "at", "before", "between", "by", "for", "from", "in", "into", "of", "on",
+    "onto", "or", "over", "to", "via", "with",
 ];
 
 /// A text for each of the names, in their order; `None` where the rule finds none. Texts that the user has given already
@@ -272,7 +272,8 @@ pub(crate) fn singular(word: &str) -> String {
         return format!("{stem}y");
     }
     let in_es = ["sses", "shes", "ches", "xes", "zzes", "uses"];
-    let cut = if in_es.iter().any(|ending| word.ends_with(ending)) && !word.ends_with("causes") { 2 } else { 1 };
+    let cut =
+        if in_es.iter().any(|ending| word.ends_with(ending)) && !word.ends_with("causes") { 2 } else { 1 };
     word[..word.len() - cut].to_owned()
 }
 
@@ -324,11 +325,10 @@ mod tests {
 
     #[test]
     fn no_text_is_taken_twice_or_begins_another() {
-        assert_eq!(texts(&["get_invoice", "getInvoice", "getinvoice"]), [
-            "invoice retrieval",
-            "get invoice request",
-            "getinvoice",
-        ]);
+        assert_eq!(
+            texts(&["get_invoice", "getInvoice", "getinvoice"]),
+            ["invoice retrieval", "get invoice request", "getinvoice",]
+        );
         assert_eq!(texts(&["account", "account_balance"]), ["account request", "account balance"]);
         assert_eq!(texts(&["account_balance", "account"]), ["account balance", "account request"]);
         assert_eq!(texts(&["news", "", "_", "天気", &"x".repeat(64)]), ["news request", "-", "-", "-", "-"]);
