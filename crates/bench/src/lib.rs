@@ -18,6 +18,7 @@ mod sequential;
 mod shrink;
 mod sim;
 mod summary;
+pub mod topics;
 
 pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, case_arguments,

@@ -8,7 +8,7 @@
 //!
 //! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
 //! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
-//! agents ask for summaries, judgements, and answers from evidence.
+//! agents ask for summaries, judgements, and answers from evidence, and those with which topics are asked for.
 //!
 //! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it has forgotten
 //! too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own plan, in which what was held

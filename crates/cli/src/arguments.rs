@@ -1,6 +1,7 @@
 //! The command line.
 
 mod limit;
+mod topics;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::Range;
@@ -18,6 +19,9 @@ use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
 pub(crate) use limit::LimitArguments;
+pub(crate) use topics::{
+    AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
+};
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
@@ -63,8 +67,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Synthesise cases: one case v1 document a line.
     Synth(SynthArguments),
-    /// List the topics that cases are drawn from, or the activities of one.
-    Topics(TopicsArguments),
+    /// List the topics that cases are drawn from, or the activities of one; make topics of your own.
+    Topics(Box<TopicsArguments>),
     /// Read English back into constraints.
     Read(ReadArguments),
     /// Judge one plan of one case.
@@ -229,15 +233,6 @@ pub(crate) struct SynthArguments {
     /// Print to stderr how many draws it took, and in how many ways the grammar expands.
     #[arg(long)]
     pub(crate) statistics: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TopicsArguments {
-    /// A job.
-    pub(crate) job: Option<String>,
-    /// Look at the topics of this file (topics v1) instead of those that come with planproof; `-` for stdin.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) topics: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

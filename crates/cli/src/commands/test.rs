@@ -30,12 +30,14 @@ use crate::select::{self, GUARD_PREFIX};
 use crate::stored::{self, StoredTraces};
 use shrink::ShrunkFailures;
 
-pub(super) use budgets::larger as larger_budget;
+pub(super) use budgets::{Budgets, larger as larger_budget};
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
 pub(crate) use dissect::read_trials;
+pub(super) use models::{Around, Models};
 pub(crate) use options::StoredOptions;
-pub(super) use prepare::{Asked, Prepared, prepare};
+pub(super) use prepare::{Asked, Prepared, key_needed, prepare, with_cost};
 pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
+pub(super) use recording::cache as open_cache;
 
 /// Most cases of a replay whose differences are told.
 const DIFFERENCES_SHOWN_MAX: usize = 5;

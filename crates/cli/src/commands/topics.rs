@@ -1,15 +1,30 @@
 //! `planproof topics`: what cases are drawn from.
 
+mod asked;
+mod from_mcp;
+mod generate;
+
 use std::io::Write as _;
+use std::path::PathBuf;
 
-use planproof_synth::Topic;
+use planproof_synth::{Topic, TopicBank};
+use serde_json::Value;
 
-use crate::arguments::{Global, TopicsArguments};
+use super::print_json;
+use crate::arguments::{Global, OutArguments, TopicsArguments, TopicsCommand};
 use crate::failure::{ExitCode, Failure};
-use crate::select;
+use crate::report_files::ReportFile;
+use crate::{progress, select};
+
+/// Most notes of a kind.
+const NOTES_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    list(arguments, global)
+    match &arguments.command {
+        None => list(arguments, global),
+        Some(TopicsCommand::Generate(arguments)) => generate::run(arguments, global),
+        Some(TopicsCommand::FromMcp(arguments)) => from_mcp::run(arguments, global),
+    }
 }
 
 /// Lists topics, or the activities of one.
@@ -41,4 +56,65 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
         }
     }
     Ok(ExitCode::Passed)
+}
+
+/// Where topics are written to.
+struct Out(Option<(PathBuf, ReportFile)>);
+
+impl Out {
+    /// Finds out whether they can be written, before anything is asked.
+    fn open(arguments: &OutArguments) -> Result<Self, Failure> {
+        let Some(path) = &arguments.out else { return Ok(Self(None)) };
+        // What is no plain file, such as a pipe, holds nothing that could be lost.
+        if !arguments.force && path.is_file() {
+            return Err(Failure::usage(format!(
+                "there is a {} already; --force replaces it",
+                path.display()
+            )));
+        }
+        Ok(Self(Some((path.clone(), ReportFile::open("--out", path)?))))
+    }
+
+    /// Writes them, and what came of it to stdout, if that is asked for and free.
+    fn write(self, bank: &TopicBank, summary: &Value, global: &Global) -> Result<(), Failure> {
+        let text = bank.to_json();
+        let Some((path, file)) = self.0.filter(|(_, file)| !file.is_stdout()) else {
+            std::io::stdout().write_all(text.as_bytes())?;
+            return Ok(());
+        };
+        file.write_silently(|out| out.write_all(text.as_bytes()))?;
+        if global.json {
+            return print_json(summary);
+        }
+        let count = |what: &str, one: &str, many: &str| {
+            let count = summary[what].as_u64().unwrap_or_default();
+            format!("{count} {}", if count == 1 { one } else { many })
+        };
+        progress::say(
+            global,
+            &format!(
+                "wrote {0}: {1} with {2}; `planproof test AGENT --topics {0}` draws from it",
+                path.display(),
+                count("topics", "topic", "topics"),
+                count("activities", "activity", "activities")
+            ),
+        );
+        Ok(())
+    }
+}
+
+/// Says which activities seem to have an order by their nature: the job where there are several, the earlier, the later one.
+fn note_in_order(pairs: &[(Option<&str>, &String, &String)], global: &Global) {
+    for (job, one, other) in pairs.iter().take(NOTES_MAX) {
+        let of = job.map(|job| format!(" ({job})")).unwrap_or_default();
+        progress::say(
+            global,
+            &format!(
+                "note: \"{one}\" seems to come before \"{other}\" by its nature{of}, and a query may say otherwise"
+            ),
+        );
+    }
+    if let Some(more) = pairs.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
+        progress::say(global, &format!("note: so do {more} more pairs"));
+    }
 }

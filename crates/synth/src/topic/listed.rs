@@ -47,16 +47,7 @@ fn marked(line: &str) -> Option<&str> {
 /// The text that is left, and why it cannot be an activity.
 pub fn listed_activity(item: &str) -> Result<String, ListedFault> {
     let (name, _) = split_description(&plain(item));
-    let mut words: Vec<String> = name.split_whitespace().map(str::to_owned).collect();
-    if words.len() > 1 && ["a", "an", "the"].contains(&words[0].to_ascii_lowercase().as_str()) {
-        words.remove(0);
-    }
-    for word in &mut words {
-        // An abbreviation stays, and is refused at the beginning, where a sentence would not show what it is.
-        if !is_abbreviation(word) {
-            *word = word.to_lowercase();
-        }
-    }
+    let mut words = words_of(&name);
     if let Some(last) = words.last_mut() {
         *last = singular(last);
     }
@@ -73,20 +64,29 @@ pub fn listed_activity(item: &str) -> Result<String, ListedFault> {
 /// The text that is left, and why it cannot be a job.
 pub fn listed_job(item: &str) -> Result<(String, String), ListedFault> {
     let (name, behind) = split_description(&plain(item));
-    let lower = |text: &str| {
-        let words = text.split_whitespace();
-        words
-            .map(|word| if is_abbreviation(word) { word.to_owned() } else { word.to_lowercase() })
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let job = lower(&name);
+    let job = words_of(&name).join(" ");
     if let Some(fault) = job_fault(&job) {
         return Err((job, fault));
     }
-    let industry = lower(&behind);
+    let industry = words_of(&behind).join(" ");
     let is_name = industry.chars().count() <= INDUSTRY_CHARACTERS_MAX && job_fault(&industry).is_none();
     Ok((job, if is_name { industry } else { String::new() }))
+}
+
+/// The words of a name, without an article in front, and in lower case but for abbreviations. Those stay, and are refused
+/// at the beginning of an activity, where a sentence would not show what they are.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = name.split_whitespace().map(str::to_owned).collect();
+    if words.len() > 1 && ["a", "an", "the"].contains(&words[0].to_ascii_lowercase().as_str()) {
+        words.remove(0);
+    }
+    let is_loud = words.len() > 1 && words.iter().all(|word| is_abbreviation(word));
+    for word in &mut words {
+        if is_loud || !is_abbreviation(word) {
+            *word = word.to_lowercase();
+        }
+    }
+    words
 }
 
 /// What makes two texts the same but for capitals, hyphens and plurals.
@@ -152,6 +152,7 @@ mod tests {
             ("\u{201c}Stock count\u{201d}", "stock count"),
             ("*Stock*  count,", "stock count"),
             ("Monthly KPI review", "monthly KPI review"),
+            ("STOCK COUNT", "stock count"),
             ("Check-in desk cleaning", "check-in desk cleaning"),
         ] {
             assert_eq!(listed_activity(item).as_deref(), Ok(activity), "{item}");
@@ -179,7 +180,7 @@ mod tests {
             job("**IT technician** - information technology").as_deref(),
             Ok("IT technician|information technology")
         );
-        assert_eq!(job("Chef").as_deref(), Ok("chef|"));
+        assert_eq!(job("A Chef").as_deref(), Ok("chef|"));
         let long = format!("Chef: {}", "a person who cooks ".repeat(5));
         assert_eq!(job(&long).as_deref(), Ok("chef|"));
         assert!(job("No, I won't do that!").is_err());

@@ -382,13 +382,13 @@ fn replay(
 }
 
 /// A cache with something in it may hold all the answers that are needed.
-fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+pub(in crate::commands) fn key_needed(cache: Option<&Path>) -> KeyNeeded {
     let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
     if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
 }
 
 /// What was spent, whose cost is not known where nothing was and no price is.
-fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
+pub(in crate::commands) fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
     let is_priced = models.names().iter().all(|name| prices.find(name).is_some());
     if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
 }
