@@ -241,9 +241,9 @@ fn start_text(minute: u16, slip: Slip) -> String {
 /// The arguments of a call of a tool: what its schema demands, when the task starts where that is said, and what goes wrong.
 fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task: &str) -> Map<String, Value> {
     let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
-    own.remove(START_TIME_ARGUMENT);
     let mut arguments = Map::new();
     if let Some(start) = start {
+        own.remove(START_TIME_ARGUMENT);
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
     }
     match slip {

@@ -70,10 +70,11 @@ pub struct CaseTool {
 }
 
 impl CaseTool {
-    /// Whether it can be called with arguments of its own, beside a start time.
-    pub(crate) fn takes_arguments(&self) -> bool {
+    /// Whether it can be called with arguments of its own; in the time form, beside a start time.
+    pub(crate) fn takes_arguments(&self, is_timed: bool) -> bool {
         let properties = self.input_schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-        properties.is_some_and(|properties| properties.keys().any(|name| name != START_TIME_ARGUMENT))
+        properties
+            .is_some_and(|properties| properties.keys().any(|name| !is_timed || name != START_TIME_ARGUMENT))
     }
 
     /// The tool as agents see it.

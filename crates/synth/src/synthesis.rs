@@ -639,7 +639,7 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
 
 /// What the agent is told of a case with these tools, whose distractors take arguments as well.
 pub(crate) fn whole_query(job: &str, paragraph: &str, tools: &[CaseTool], time: Option<&TimeForm>) -> String {
-    let takes_arguments = tools.iter().any(CaseTool::takes_arguments);
+    let takes_arguments = tools.iter().any(|tool| tool.takes_arguments(time.is_some()));
     match time {
         None => query(job, paragraph, takes_arguments),
         Some(time) => timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments),

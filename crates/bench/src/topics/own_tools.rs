@@ -29,6 +29,8 @@ pub struct OwnTools {
     pub given: BTreeMap<String, Option<String>>,
     /// Texts by a model, by the tools' names.
     pub by_model: BTreeMap<String, String>,
+    /// What the tools are called at their source, by the names they have here, where the two differ. The rule goes by that.
+    pub own_names: BTreeMap<String, String>,
 }
 
 /// A tool that is not in the topic.
@@ -81,8 +83,9 @@ impl OwnTools {
             given.or_else(|| self.by_model.get(name))
         };
         let by_rule = usable.iter().map(|tool| tool.name.as_str()).filter(|name| given(name).is_none());
+        let own_names = by_rule.clone().map(|name| self.own_name(name));
         let taken = usable.iter().filter_map(|tool| given(&tool.name)).map(String::as_str);
-        let texts = texts_of_tool_names(by_rule.clone(), taken);
+        let texts = texts_of_tool_names(own_names, taken);
         let by_rule: HashMap<&str, Option<String>> = by_rule.zip(texts).collect();
         let mut named = NamedTools {
             topic: Topic { job: self.job.clone(), industry: String::new(), activities: Vec::new() },
@@ -114,6 +117,13 @@ impl OwnTools {
         named.in_order =
             pairs.into_iter().map(|(one, other)| (texts[one].to_owned(), texts[other].to_owned())).collect();
         Ok(named)
+    }
+
+    /// What a tool is called at its source, unless another source has one of that name.
+    fn own_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let Some(own) = self.own_names.get(name) else { return name };
+        let is_alone = self.own_names.values().filter(|other| *other == own).count() == 1;
+        if is_alone { own } else { name }
     }
 
     fn check_given(&self, tools: &[Tool]) -> Result<(), String> {

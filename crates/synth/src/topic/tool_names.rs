@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `get_invoice`, `getInvoice`, `get-invoice` | invoice retrieval |
 //! | `list_open_orders` | open order listing |
-//! | `add_item_to_cart` | item-to-cart addition |
+//! | `add_item_to_cart`, `add_to_cart` | item-to-cart addition, addition to cart |
 //! | `search` | search |
 //! | `user_delete` | user deletion |
 //! | `report_generation`, `network_diagnosis` | report generation, network diagnosis |
@@ -18,7 +18,7 @@
 
 use std::collections::HashSet;
 
-use super::{activity_fault, begins_another, snake_case};
+use super::{RESERVED_WORDS, activity_fault, begins_another, snake_case};
 
 /// Verbs at the beginning of tools' names, with the noun of each.
 const VERBS: &[(&str, &str)] = &[
@@ -242,7 +242,15 @@ fn text_of(words: &[String]) -> String {
         (None, Some(noun)) => (noun, front),
         (None, None) => return joined(words),
     };
-    if rest.is_empty() { noun.to_owned() } else { format!("{} {noun}", joined(rest)) }
+    let is_behind = rest.first().is_some_and(|first| {
+        PREPOSITIONS.contains(&first.as_str()) && !RESERVED_WORDS.contains(&first.as_str())
+    });
+    match rest {
+        [] => noun.to_owned(),
+        // Nothing is acted on that could stand in front.
+        _ if is_behind => format!("{noun} {}", joined(rest).replace('-', " ")),
+        rest => format!("{} {noun}", joined(rest)),
+    }
 }
 
 /// Words as a phrase that can stand in front of a noun: the last one in the singular, and all one word where there is a
@@ -314,7 +322,8 @@ mod tests {
             ("create_pull_request", "pull request creation"),
             ("browser_take_screenshot", "browser take screenshot"),
             ("s3_put", "s3 storing"),
-            ("save_as", "as saving"),
+            ("add_to_cart", "addition to cart"),
+            ("save_as", "save-as request"),
             // By itself "after" would change what a sentence says.
             ("get_events_after_date", "event-after-date retrieval"),
             ("search_and_replace", "and-replace search"),

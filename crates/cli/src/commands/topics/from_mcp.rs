@@ -26,8 +26,8 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     let asked = arguments.model.as_deref().map(|model| Asked::find(model, &arguments.asking)).transpose()?;
     let out = Out::open(&arguments.out)?;
     let runtime = runtime()?;
-    let tools = runtime.block_on(list(&sources, global))?;
-    let mut own = OwnTools { job: arguments.job.clone(), given, by_model: BTreeMap::new() };
+    let (tools, own_names) = runtime.block_on(list(&sources, global))?;
+    let mut own = OwnTools { job: arguments.job.clone(), given, by_model: BTreeMap::new(), own_names };
     if let Some(asked) = &asked {
         own.by_model = runtime.block_on(name(asked, &tools, global))?;
         asked.tell_spent(global);
@@ -70,8 +70,12 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
     })
 }
 
-/// The tools of the sources, whose servers are ended then. None is called.
-async fn list(sources: &[ToolSource], global: &Global) -> Result<Vec<Tool>, Failure> {
+/// The tools of the sources, and what those are called there that have another name here. The servers are ended then; no tool
+/// is called.
+async fn list(
+    sources: &[ToolSource],
+    global: &Global,
+) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
         biased;
@@ -82,9 +86,23 @@ async fn list(sources: &[ToolSource], global: &Global) -> Result<Vec<Tool>, Fail
     let combined = combined
         .map_err(|error| Failure::usage(visible(&error.to_string().replace("--tools ", ""), true)))?;
     tool_sources::introduce(&combined, global);
+    let mut renamed = BTreeMap::new();
+    let own_names = combined.sources().iter().flat_map(|source| source.toolbox().tools().iter());
+    for (offered, own) in
+        combined.tools().iter().zip(own_names).filter(|(offered, own)| offered.name != own.name)
+    {
+        renamed.insert(offered.name.clone(), own.name.clone());
+        if offered.name.ends_with(&format!("_{}", own.name)) {
+            // Its source has a name, which the user gave it.
+            continue;
+        }
+        let note =
+            format!("note: `{}` is called `{}` here, as `planproof run` offers it", own.name, offered.name);
+        progress::say(global, &visible(&note, false));
+    }
     let tools = combined.tools().to_vec();
     combined.close().await;
-    Ok(tools)
+    Ok((tools, renamed))
 }
 
 /// Texts of a model.
