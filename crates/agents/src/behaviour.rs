@@ -11,10 +11,12 @@ mod handlers;
 mod instructions;
 mod run_loop;
 mod schemas;
+mod writing;
 
 pub mod evaluator;
 pub mod evidence;
 pub mod plain;
+pub mod retrace;
 pub mod solve;
 pub mod summary;
 pub mod votes;

@@ -1,21 +1,103 @@
-//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes them.
+//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes conversations with tools; of agents
+//! that write their calls as text in its forms as well, or as prompt and completion where they are asked for text.
 //!
-//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out: each call in a turn of its own,
-//! with the tool's answer. A plan that the guard would object to is not written.
+//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out. A plan that the guard would
+//! object to is not written.
 
+mod text;
+
+use std::fmt;
+
+use planproof_agents::behaviour::retrace::Retracer;
 use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time};
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
-use crate::{Standing, case_arguments, mock_tools};
+use crate::{RightCall, Standing, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
 
+/// What a line teaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// What is right.
+    Chat,
+    /// What is right instead of what the agent wrote.
+    Preference,
+}
+
+/// How an agent makes its calls.
+#[derive(Debug, Clone)]
+pub enum Language {
+    /// As calls.
+    Calls,
+    /// As text of a specification.
+    Text(Retracer),
+    /// Not at all, or through another agent: samples of it vote.
+    Votes,
+}
+
+/// Why there is nothing to be learnt from a failed run, as what is said of several.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// No correct plan is known.
+    NoPlan,
+    /// No message of the agent was wrong, as when time ran out.
+    NothingWrong,
+    /// The plan cannot be carried out in the agent's language; why not.
+    NotItsLanguage(String),
+    /// The trace does not fit the agent's specification.
+    OtherSpecification,
+    /// Samples voted.
+    Votes,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlan => f.write_str("have no correct plan that is known"),
+            Self::NothingWrong => f.write_str("went wrong in no message of theirs"),
+            Self::NotItsLanguage(why) => {
+                write!(f, "cannot be put right in the language of their agent: {why}")
+            }
+            Self::OtherSpecification => {
+                f.write_str("do not fit the specification of their agent, which has changed since")
+            }
+            Self::Votes => f.write_str("were answered by votes over samples, which call no tools"),
+        }
+    }
+}
+
+/// The lines of learning data of a failed run: one, or of an agent that writes text one for each request of its model from the
+/// first wrong reply on.
+///
+/// # Errors
+/// Why there are none.
+pub fn lines(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+    language: &Language,
+    form: Form,
+) -> Result<Vec<Value>, LeftOut> {
+    match (language, form) {
+        (Language::Calls, Form::Chat) => {
+            chat_line(case, verdict, options).map(|line| vec![line]).ok_or(LeftOut::NoPlan)
+        }
+        (Language::Calls, Form::Preference) => preference_line(case, verdict, options, events)
+            .map(|line| vec![line])
+            .ok_or(LeftOut::NothingWrong),
+        (Language::Text(retracer), form) => text::lines(case, verdict, options, events, retracer, form),
+        (Language::Votes, _) => Err(LeftOut::Votes),
+    }
+}
+
 /// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did.
 /// `None` where no such plan is known.
-pub fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
+fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
     let mut standing = Standing::new(case, options);
     let mut messages = vec![query(case)];
@@ -39,12 +121,7 @@ pub fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Optio
 
 /// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
 /// assistant, and the one that the agent wrote. `None` where no message was wrong, as when time ran out.
-pub fn preference_line(
-    case: &Case,
-    verdict: &Verdict,
-    options: JudgeOptions,
-    events: &[Event],
-) -> Option<Value> {
+fn preference_line(case: &Case, verdict: &Verdict, options: JudgeOptions, events: &[Event]) -> Option<Value> {
     let mut standing = Standing::new(case, options);
     let mut messages = vec![query(case)];
     let mut is_parallel = false;
@@ -59,12 +136,7 @@ pub fn preference_line(
         let chosen = if before.is_complete() {
             assistant(DONE, &[])
         } else {
-            let target = target(case, verdict);
-            let place = |action: usize| target.iter().position(|(other, _)| *other == action);
-            let right = before
-                .right_now()
-                .into_iter()
-                .min_by_key(|it| (place(it.action).is_none(), place(it.action)))?;
+            let right = nearest_right(&before, &target(case, verdict))?;
             assistant("", &[&call(case, right.action, right.start, number)])
         };
         return Some(json!({
@@ -74,6 +146,20 @@ pub fn preference_line(
         }));
     }
     None
+}
+
+/// Of the calls that are right the one that comes first in a plan.
+fn nearest_right(standing: &Standing, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
+    let place = |action: usize| plan.iter().position(|(other, _)| *other == action);
+    standing.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
+}
+
+/// What came of a call.
+fn result_of<'e>(events: &'e [Event], call: &ToolCall) -> Option<&'e ToolResult> {
+    events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Result(result) if result.id == call.id => Some(result),
+        _ => None,
+    })
 }
 
 /// The correct plan nearest to what the agent did: actions, in the time form with their starts.

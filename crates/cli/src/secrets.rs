@@ -1,7 +1,11 @@
 //! The keys that we hold, which must not be written anywhere.
 
+use std::borrow::Cow;
+
 use planproof_synth::Case;
-use planproof_trace::Secrets;
+use planproof_trace::{SECRET_BYTES_MIN, Secrets};
+
+use crate::failure::Failure;
 
 /// The environment variables that hold keys of model providers.
 const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
@@ -12,18 +16,53 @@ pub(crate) fn held() -> Secrets {
 }
 
 /// The keys of the environment but for placeholders that stand in the cases themselves, as `benchmark` may.
-pub(crate) fn held_apart_from(cases: &[Case]) -> Secrets {
+///
+/// # Errors
+/// A case holds a key that is no plain word. What cases say is stored and shown as it is.
+pub(crate) fn held_apart_from(cases: &[Case]) -> Result<Secrets, Failure> {
     let mut secrets = held();
     if secrets.is_empty() {
-        return secrets;
+        return Ok(secrets);
     }
     for case in cases {
-        secrets = secrets.apart_from([case.query.as_str()]);
-        for tool in &case.tools {
-            let schema = tool.input_schema.as_deref().and_then(|schema| serde_json::to_string(schema).ok());
-            let texts = [tool.name.as_str(), &tool.description, schema.as_deref().unwrap_or_default()];
-            secrets = secrets.apart_from(texts);
+        refuse_keys(case)?;
+        for text in texts_of(case) {
+            secrets = secrets.apart_from([text.as_ref()]);
         }
     }
-    secrets
+    Ok(secrets)
+}
+
+/// Refuses a case that holds a key of the environment.
+///
+/// # Errors
+/// Names the case and the variable, not the key.
+pub(crate) fn refuse_keys(case: &Case) -> Result<(), Failure> {
+    for variable in KEY_VARIABLES {
+        let key = std::env::var(variable).unwrap_or_default();
+        let key = key.trim();
+        let is_word = !key.contains(|c: char| c.is_ascii_digit());
+        if key.len() < SECRET_BYTES_MIN || is_word {
+            continue;
+        }
+        if texts_of(case).iter().any(|text| text.contains(key)) {
+            return Err(Failure::usage(format!(
+                "case \"{}\" holds the key of {variable}: take it out, because cases are stored and shown as they are",
+                case.id
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What an agent sees of a case.
+fn texts_of(case: &Case) -> Vec<Cow<'_, str>> {
+    let mut texts: Vec<Cow<'_, str>> = vec![case.query.as_str().into()];
+    for tool in &case.tools {
+        texts.extend([tool.name.as_str().into(), tool.description.as_str().into()]);
+        texts.extend(
+            tool.input_schema.as_deref().and_then(|schema| Some(serde_json::to_string(schema).ok()?.into())),
+        );
+    }
+    texts
 }

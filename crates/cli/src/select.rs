@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
+use planproof_bench::learning::Language;
 use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
@@ -60,14 +61,15 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     let mut ids = std::collections::HashSet::new();
     // A single case may be laid out over several lines, as an editor or a JSON tool leaves it.
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
-        let case = read_case(&text);
-        return case
-            .map(|case| vec![case])
-            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
+        let case =
+            read_case(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        secrets::refuse_keys(&case)?;
+        return Ok(vec![case]);
     }
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);
         let case = read_case(line).map_err(|error| Failure::usage(format!("{}: {error}", place())))?;
+        secrets::refuse_keys(&case)?;
         if !ids.insert(case.id.clone()) {
             return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
         }
@@ -221,6 +223,15 @@ pub(crate) const GUARD_PREFIX: &str = "repair:";
 /// The name of the agent itself, where there is a guard around it; else the same name.
 pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
+}
+
+/// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.
+pub(crate) fn language(name: &str) -> Result<Language, Failure> {
+    let bare = bare(name);
+    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
+    let kind = parts(bare).filter(|_| !is_external).map(|(kind, _)| kind);
+    let specified = kind.map(kinds::language).transpose()?.flatten();
+    Ok(specified.unwrap_or(Language::Calls))
 }
 
 /// The agent of that name, with models from `find_model`.

@@ -45,8 +45,8 @@
   const filter = byId("filter");
   if (!filter) return;
   const pageSize = 25;
-  const cases = [...document.querySelectorAll("details.case")];
-  const paged = [...document.querySelectorAll(".cases[data-paged] > details.case")];
+  const cases = [...document.querySelectorAll("details[data-case]")];
+  const paged = [...document.querySelectorAll(".cases[data-paged] > details[data-case]")];
   const texts = new Map();
   const textOf = (details) => {
     if (!texts.has(details)) texts.set(details, details.textContent.toLowerCase());
@@ -115,7 +115,7 @@
   // A link to a case unfolds it, on whichever page it is.
   const follow = () => {
     const target = byId(location.hash.slice(1));
-    if (!target || !target.matches("details.case")) return;
+    if (!target || !target.matches("details[data-case]")) return;
     filter.reset();
     choose();
     if (paged.includes(target)) page = Math.floor(paged.indexOf(target) / pageSize);

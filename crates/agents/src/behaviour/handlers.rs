@@ -18,7 +18,7 @@ use crate::InProcessRun;
 const CALLS_AT_ONCE_MAX: usize = 16;
 
 /// What is written where nothing was called.
-const NOTHING_CALLED: &str = "No tool was called.";
+pub(super) const NOTHING_CALLED: &str = "No tool was called.";
 
 /// What the environment wrote.
 pub(super) struct Written {

@@ -3,6 +3,7 @@
 mod campaign;
 mod dissect;
 mod guard;
+mod learning;
 mod limit;
 mod monitored;
 mod repeats;

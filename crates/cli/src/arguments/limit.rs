@@ -1,54 +1,27 @@
 //! The arguments of `planproof limit`.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 use planproof_synth::ACTIONS_MAX;
 
-use super::{
-    AgentArguments, BudgetArguments, CONCURRENCY_MAX, JudgeArguments, ModelArguments, ShapeArguments,
-    StoreArguments,
-};
-use crate::values::{SECONDS_MAX, above_zero, whole};
+use super::{CampaignArguments, ShapeArguments};
+use crate::values::whole;
 
-/// Options that a search for a limit keeps from its beginning.
-const SEARCHING: [&str; 21] = [
-    "from",
-    "to",
-    "threshold",
-    "cases_per_pair",
-    "cases_max",
-    "no_early_stop",
-    "past_limit",
-    "topic",
-    "topics",
-    "distractors",
-    "sentences_max",
-    "sub_sentences_max",
-    "list_max",
-    "relative_depth",
-    "time",
-    "day",
-    "durations",
-    "restarts_max",
-    "concurrency",
-    "timeout",
-    "serve_model",
-];
+/// Options that say how a limit is searched for.
+const SEARCHING: [&str; 7] =
+    ["from", "to", "threshold", "cases_per_pair", "cases_max", "no_early_stop", "past_limit"];
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 the search came to its end (with --at-least: and the limit is at least that); 1 the \
                         limit is below --at-least; 2 usage, configuration or input error; 3 the search did not come to \
-                        its end."
+                        its end, or a replay differs from its recording.",
+    mut_arg("resume", |arg| arg.conflicts_with_all(SEARCHING)),
+    mut_arg("replay", |arg| arg.conflicts_with_all(SEARCHING))
 )]
 pub(crate) struct LimitArguments {
-    /// The agent, as `planproof test` takes it.
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
-    pub(crate) agent: Option<String>,
-    #[command(flatten)]
-    pub(crate) agent_options: AgentArguments,
     /// The first number of actions.
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) from: u32,
@@ -75,39 +48,11 @@ pub(crate) struct LimitArguments {
     pub(crate) at_least: Option<u32>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
-    /// Most runs at once; by default 64 for our own agents and 4 for external ones.
-    #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
-    pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Longest time of a run, in seconds.
-    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
-    pub(crate) timeout: f64,
-    /// Most model turns of a run (for external agents: tool calls).
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, u32::MAX))]
-    pub(crate) iterations: u32,
-    /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
-    /// it.
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) serve_model: Option<String>,
     #[command(flatten)]
-    pub(crate) model: ModelArguments,
-    #[command(flatten)]
-    pub(crate) judge: JudgeArguments,
-    #[command(flatten)]
-    pub(crate) budget: BudgetArguments,
+    pub(crate) campaign: CampaignArguments,
     /// Write a page for a browser, with the drawings and the failures in full.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
-    /// Go on with a search that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
-    /// What is finished is kept.
-    #[arg(
-        long,
-        value_name = "RUN",
-        conflicts_with_all = SEARCHING,
-        conflicts_with_all = ["iterations", "allow_repeats", "allow_distractors"]
-    )]
-    pub(crate) resume: Option<String>,
 }
 
 fn parse_percent(text: &str) -> Result<f64, &'static str> {

@@ -2,23 +2,20 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::num::NonZeroU32;
 
 use planproof_bench::{
     CaseSummary, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
-use planproof_model::prices::Money;
 use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_synth::ACTIONS_MAX;
 
-use super::test::{Asked, Ended, Prepared, StoredOptions, carry_out, larger_budget, prepare};
+use super::test::{Asked, Ended, Prepared, REPLAY, StoredOptions, carry_out, cost, notes, prepare};
 use super::{print_json, runtime};
-use crate::arguments::{CaseArguments, Global, LimitArguments, RecordingArguments, TestArguments};
+use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
-use crate::report_files::{ReportFile, ReportFileArguments};
-use crate::stored::{self, StoredTraces};
+use crate::report_files::{ReportFile, must_differ};
 
 /// Width of the plot of success, in characters: one for every two points.
 const PLOT_WIDTH: usize = 51;
@@ -29,18 +26,15 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         Some(path) if path.as_os_str() == "-" && global.json => {
             return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
         }
-        Some(path) if *path == arguments.store.store => {
-            return Err(Failure::usage(format!(
-                "{} is the file of --store: name another one for the report",
-                path.display()
-            )));
+        Some(path) => {
+            must_differ(path, &arguments.campaign.files())?;
+            Some(ReportFile::open("--html", path)?)
         }
-        Some(path) => Some(ReportFile::open("--html", path)?),
         None => None,
     };
-    let prepared = prepare(&as_test(arguments), global, Asked::Limit(plan, &arguments.shape))?;
+    let prepared = prepare(&arguments.campaign, global, Asked::Limit(plan, &arguments.shape))?;
     let plan = prepared.options.limit.unwrap_or(plan);
-    let next = |outcomes: &[Outcome]| next_units(&plan, outcomes);
+    let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =
         runtime()?.block_on(carry_out(&prepared, global, next, None))?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
@@ -48,15 +42,31 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     report.campaign = prepared.options.completed(report.campaign, &progress);
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
-        write_page(page, &prepared, &report, &outcomes, arguments, global)?;
+        let write = |reported: &ReportedCampaign<'_>| {
+            page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
+        };
+        prepared.reported(&outcomes, &report.campaign, &arguments.campaign.store, write)?;
     }
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if global.json {
-        print_json(&report)?;
-    } else if !is_stdout_taken {
-        write!(std::io::stdout(), "{}", text(&report, &prepared.campaign.id))?;
+    let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
+    let notes = notes(&report.campaign, unscored, &prepared.resumed());
+    if global.json || is_stdout_taken {
+        notes.iter().for_each(|note| eprintln!("{note}"));
+    }
+    let printed = match (global.json, is_stdout_taken) {
+        (true, _) => print_json(&report),
+        (false, true) => Ok(()),
+        (false, false) => write!(std::io::stdout(), "{}", text(&report, &notes)).map_err(Failure::from),
+    };
+    match printed {
+        // Whoever reads no further wants to know all the same how it went.
+        Ok(()) | Err(Failure::OutputClosed) => {}
+        Err(failure) => return Err(failure),
+    }
+    if prepared.tell_differences(&outcomes, None) {
+        return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report, arguments.at_least))
 }
@@ -85,42 +95,15 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
     })
 }
 
-/// The campaign of a search, as `test` takes it. Its cases are drawn level by level.
-fn as_test(arguments: &LimitArguments) -> TestArguments {
-    TestArguments {
-        dissect: Default::default(),
-        shrink: Default::default(),
-        agent: arguments.agent.clone(),
-        agent_options: arguments.agent_options.clone(),
-        cases: 0,
-        draw: CaseArguments {
-            actions: (arguments.from, arguments.to),
-            first: 0,
-            shape: arguments.shape.clone(),
-        },
-        from: None,
-        repeat: NonZeroU32::MIN,
-        concurrency: arguments.concurrency,
-        timeout: arguments.timeout,
-        iterations: arguments.iterations,
-        serve_model: arguments.serve_model.clone(),
-        model: arguments.model.clone(),
-        judge: arguments.judge.clone(),
-        findings: 0,
-        files: ReportFileArguments::default(),
-        budget: arguments.budget.clone(),
-        recording: RecordingArguments::default(),
-        store: arguments.store.clone(),
-        resume: arguments.resume.clone(),
-    }
-}
-
-/// What to run next.
-fn next_units(plan: &LimitPlan, outcomes: &[Outcome]) -> Vec<Unit> {
+/// What to run next: nothing if a replay has none of it.
+fn next_units(plan: &LimitPlan, prepared: &Prepared, outcomes: &[Outcome]) -> Vec<Unit> {
     let scores: HashMap<u32, Option<bool>> =
         outcomes.iter().map(|outcome| (outcome.ordinal, outcome.passed())).collect();
     match plan.next(|place| scores.get(&place).copied()) {
-        LimitStep::Run(places) => places.into_iter().map(|ordinal| Unit { ordinal, repeat: 0 }).collect(),
+        LimitStep::Run(places) => {
+            let units = places.into_iter().map(|ordinal| Unit { ordinal, repeat: 0 });
+            units.filter(|unit| prepared.can_run(unit)).collect()
+        }
         LimitStep::Done => Vec::new(),
     }
 }
@@ -152,30 +135,6 @@ fn sum_up(
     )
 }
 
-fn write_page(
-    page: ReportFile,
-    prepared: &Prepared,
-    report: &LimitReport,
-    outcomes: &[Outcome],
-    arguments: &LimitArguments,
-    global: &Global,
-) -> Result<(), Failure> {
-    let row = prepared.store.campaign(&prepared.campaign.id)?;
-    let reported = ReportedCampaign {
-        id: &row.id,
-        created_ms: row.created_ms,
-        command_line: &row.command_line,
-        store_option: &stored::store_option(&arguments.store),
-        seed: prepared.options.seed(),
-        cases: &prepared.campaign.cases,
-        repeats: 1,
-        outcomes,
-        report: &report.campaign,
-        traces: &StoredTraces { store: &prepared.store, campaign: &row.id },
-    };
-    page.write(global, |out| html::write_limit(report, &reported, &HtmlLimits::default(), out))
-}
-
 /// Below `--at-least`: 1. Not at its end, or not known whether it is below: 3. Otherwise 0.
 fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
     match (report.outcome, report.limit, at_least) {
@@ -188,9 +147,10 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 }
 
 /// The report for a terminal.
-fn text(report: &LimitReport, id: &str) -> String {
+fn text(report: &LimitReport, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
-    let mut out = format!("{}, {} runs\n", campaign.agent, campaign.runs);
+    let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
+    out += &format!("{}, {} runs\n", campaign.agent, campaign.runs);
     if campaign.simulated {
         out += "SIMULATION: a simulated model planned; these figures say nothing of any real model.\n";
     }
@@ -200,23 +160,8 @@ fn text(report: &LimitReport, id: &str) -> String {
         out += "Threshold: by an interval that holds at every look, which early stops need.\n";
     }
     out += &format!("\n{}\n{}\n", plot(report), conclusion(report));
-    if campaign.unscored > 0 {
-        out += &format!(
-            "Unscored: {} runs say nothing of the agent, because something else failed. Try them again: planproof limit \
-             --resume {id}\n",
-            campaign.unscored
-        );
-    }
-    if let Some(cost) = campaign.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default()) {
-        let about = if campaign.cost_is_estimate { "at most " } else { "" };
-        out += &format!("Cost: {about}{cost}\n");
-    }
-    if campaign.not_run > 0 {
-        let (why, larger) = match &campaign.ended_by {
-            Some(budget) => (format!("Ended by the budget of {budget}"), larger_budget(budget)),
-            None => ("Not finished".to_owned(), ""),
-        };
-        out += &format!("{why}. Go on with: planproof limit --resume {id}{larger}\n");
+    for note in cost(campaign).iter().chain(notes) {
+        out += &format!("{note}\n");
     }
     out
 }

@@ -1,11 +1,13 @@
 //! `planproof runs`: former campaigns.
 
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::{Finding, learning, pick_findings, violated_places};
+use planproof_bench::learning::{self, LeftOut};
+use planproof_bench::{Finding, pick_findings, violated_places};
 use planproof_model::prices::Money;
 use planproof_store::{Campaign, Store, Unit};
 use planproof_synth::file::write_verdict;
@@ -13,7 +15,7 @@ use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
 use super::print_json;
-use super::test::print_report;
+use super::test::{Resumed, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
@@ -140,7 +142,7 @@ pub(crate) fn show(
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    print_report(&report, &findings, why, &campaign.id, global)
+    print_report(&report, &findings, why, &Resumed::of(&options, &campaign.id), global)
 }
 
 /// The same with every run judged again from its trace.
@@ -152,7 +154,8 @@ fn show_in_full(
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
     let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
-    print_report(&stored.report(), &findings, stored.unscored(), &campaign.id, global)
+    let resumed = Resumed::of(&stored.options, &campaign.id);
+    print_report(&stored.report(), &findings, stored.unscored(), &resumed, global)
 }
 
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
@@ -263,45 +266,40 @@ fn learning(
     format: ExportFormat,
     out: &mut impl std::io::Write,
 ) -> Result<(), Failure> {
-    if !speaks_in_calls(&campaign.agent) {
-        return Err(Failure::usage(format!(
-            "campaign {} is of {}, which writes its calls as text; learning data is made of agents that call tools: tools@, \
-             responses@, command: and url:",
-            campaign.id, campaign.agent
-        )));
-    }
+    let language = select::language(&campaign.agent)?;
     let options = stored::options(campaign)?;
-    let secrets = secrets::held();
-    let (mut written, mut failed) = (0u64, 0u64);
+    let form = match format {
+        ExportFormat::PreferenceJsonl => learning::Form::Preference,
+        _ => learning::Form::Chat,
+    };
+    let mut failed = 0u64;
+    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
     for row in store.runs(&campaign.id)? {
         let (case, run) = stored::load_one(store, campaign, &options, row?.unit)?;
         let Some((outcome, trace)) = run else { continue };
         let Some(verdict) = outcome.verdict.as_ref().ok().filter(|verdict| !verdict.passed) else { continue };
         failed += 1;
-        let line = match format {
-            ExportFormat::PreferenceJsonl => {
-                learning::preference_line(&case, verdict, options.judge(), &trace.events)
+        match learning::lines(&case, verdict, options.judge(), &trace.events, &language, form) {
+            Ok(lines) => {
+                let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
+                for mut line in lines.into_iter().filter_map(as_object) {
+                    secrets.redact_arguments(&mut line);
+                    writeln!(out, "{}", line.to_text())?;
+                }
             }
-            _ => learning::chat_line(&case, verdict, options.judge()),
-        };
-        if let Some(Value::Object(line)) = line {
-            let mut line = Arguments::Object(line);
-            secrets.redact_arguments(&mut line);
-            writeln!(out, "{}", line.to_text())?;
-            written += 1;
+            Err(why) => *left_out.entry(why).or_default() += 1,
         }
     }
-    if written < failed {
-        let why = match format {
-            ExportFormat::PreferenceJsonl => "went wrong in no message of theirs",
-            _ => "have no correct plan that is known",
-        };
-        eprintln!("{} of {failed} failed runs are left out, because they {why}", failed - written);
+    for (why, count) in left_out {
+        eprintln!("{count} of {failed} failed runs are left out, because they {why}");
     }
     Ok(())
 }
 
-/// Whether an agent of that name calls tools as such, and not by writing text.
-fn speaks_in_calls(agent: &str) -> bool {
-    ["tools@", "responses@", "command:", "url:"].iter().any(|prefix| select::bare(agent).starts_with(prefix))
+/// A line of learning data as what keys are looked for in.
+fn as_object(line: Value) -> Option<Arguments> {
+    match line {
+        Value::Object(line) => Some(Arguments::Object(line)),
+        _ => None,
+    }
 }

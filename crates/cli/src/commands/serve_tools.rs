@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         };
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
-    let secrets = secrets::held_apart_from(std::slice::from_ref(&case));
+    let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
     let recorder = Arc::new(Recorder::new(clock).hiding(secrets));
     recorder.record(EventKind::Query { text: case.query.clone() });
     let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };

@@ -1,23 +1,24 @@
 //! `planproof test`: a campaign.
 
+mod asked;
 mod budgets;
 mod carry_out;
 mod cases;
+mod create;
 mod dissect;
 mod models;
 mod options;
 mod prepare;
+mod prepared;
+mod recorded;
 mod recording;
 mod shrink;
 
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{
-    Dissection, DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings,
-};
+use planproof_bench::{DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings};
 use planproof_model::prices::Money;
-use planproof_report::ReportedCampaign;
 use planproof_synth::file::write_case;
 use planproof_synth::{ShrinkEnd, Unscored};
 
@@ -27,20 +28,22 @@ use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::select::{self, GUARD_PREFIX};
-use crate::stored::{self, StoredTraces};
+use crate::stored;
 use shrink::ShrunkFailures;
 
-pub(super) use budgets::{Budgets, larger as larger_budget};
+pub(super) use asked::Asked;
+pub(super) use budgets::Budgets;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
+pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
 pub(crate) use dissect::read_trials;
 pub(super) use models::{Around, Models};
-pub(crate) use options::StoredOptions;
-pub(super) use prepare::{Asked, Prepared, key_needed, prepare, with_cost};
-pub(crate) use prepare::{create_row, milliseconds_now, must_be_no_folder};
+pub(crate) use options::{Resumed, StoredOptions};
+pub(super) use prepare::{key_needed, prepare, with_cost};
+pub(super) use prepared::Prepared;
 pub(super) use recording::cache as open_cache;
 
-/// Most cases of a replay whose differences are told.
-const DIFFERENCES_SHOWN_MAX: usize = 5;
+/// Stands above the figures of a replay.
+pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let files = arguments.files.open(global, &taken_files(arguments))?;
@@ -51,7 +54,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
-    let prepared = prepare(arguments, global, Asked::Test)?;
+    let prepared = prepare(&arguments.campaign, global, Asked::Test(arguments))?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
     let Ended { outcomes, progress, failure, dissection, shrunk } =
         runtime()?.block_on(carry_out(&prepared, global, all, arguments.shrink.options()))?;
@@ -98,11 +101,11 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
-        false => print_report(&report, &findings, unscored, &prepared.campaign.id, global),
+        false => print_report(&report, &findings, unscored, &prepared.resumed(), global),
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => print_lift(&prepared, &stored::store_option(&arguments.store)),
+            true => print_lift(&prepared, &stored::store_option(&arguments.campaign.store)),
             false => Ok(()),
         });
     match written.and(printed) {
@@ -110,7 +113,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if tell_differences(&prepared, &outcomes, dissection.as_ref()) {
+    if prepared.tell_differences(&outcomes, dissection.as_ref()) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report))
@@ -118,16 +121,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
 
 /// The files that the campaign itself is about, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
-    let recording = &arguments.recording;
-    let named = [
-        ("--record", &recording.record),
-        ("--cache", &recording.cache),
-        ("--replay", &recording.replay),
-        ("--prices", &arguments.budget.prices),
-        ("--from", &arguments.from),
-    ];
-    let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-    named.chain([("--store", arguments.store.store.as_path())]).collect()
+    let from = arguments.from.as_deref().map(|path| ("--from", path));
+    arguments.campaign.files().into_iter().chain(from).collect()
 }
 
 /// Failures found: 1. Cases that were not run, or runs without a score: 3. Otherwise 0.
@@ -151,20 +146,7 @@ fn write_files(
     if files.is_empty() {
         return Ok(());
     }
-    let row = prepared.store.campaign(&prepared.campaign.id)?;
-    let reported = ReportedCampaign {
-        id: &row.id,
-        created_ms: row.created_ms,
-        command_line: &row.command_line,
-        store_option: &stored::store_option(&arguments.store),
-        seed: prepared.options.seed(),
-        cases: &prepared.campaign.cases,
-        repeats: prepared.campaign.repeats.get(),
-        outcomes,
-        report,
-        traces: &StoredTraces { store: &prepared.store, campaign: &row.id },
-    };
-    files.write(&reported, global)
+    prepared.reported(outcomes, report, &arguments.campaign.store, |reported| files.write(reported, global))
 }
 
 /// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score, if
@@ -173,44 +155,49 @@ pub(crate) fn print_report(
     report: &Report,
     findings: &[Finding<'_>],
     unscored: Option<&Unscored>,
-    campaign: &str,
+    resumed: &Resumed<'_>,
     global: &Global,
 ) -> Result<(), Failure> {
-    let unscored = unscored.map(|why| {
-        let again = format!("\nTry them again: planproof test --resume {campaign}");
-        let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
-        format!("Why, for example: {why}{again}")
-    });
-    let ended = ended(report, campaign);
-    let temperature = without_temperature(report);
+    let notes = notes(report, unscored, resumed);
     if global.json {
-        // The document only counts them.
-        if let Some(why) = unscored {
-            eprintln!("{} runs are unscored. {why}", report.unscored);
-        }
-        for note in temperature.into_iter().chain(ended) {
+        for note in notes {
             eprintln!("{note}");
         }
         return print_json(report);
     }
     let mut out = std::io::stdout().lock();
     if report.replay {
-        writeln!(out, "REPLAY: the answers came from a recording; no model was asked.")?;
+        writeln!(out, "{REPLAY}")?;
     }
     writeln!(out, "{}", render::report(report))?;
     for (place, finding) in findings.iter().enumerate() {
         let repeat = if report.repeats > 1 { format!(" --repeat {}", finding.repeat) } else { String::new() };
-        let again = format!("planproof runs show {campaign} --case {}{repeat}", finding.case.id);
+        let again = format!("planproof runs show {} --case {}{repeat}", resumed.id, finding.case.id);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
-    if let Some(cost) = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default()) {
-        let about = if report.cost_is_estimate { "at most " } else { "" };
-        writeln!(out, "Cost: {about}{cost}\n")?;
-    }
-    for note in unscored.into_iter().chain(temperature).chain(ended) {
+    for note in cost(report).into_iter().chain(notes) {
         writeln!(out, "{note}\n")?;
     }
     Ok(())
+}
+
+/// What the runs cost, if it is known and they cost something.
+pub(super) fn cost(report: &Report) -> Option<String> {
+    let cost = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default())?;
+    let about = if report.cost_is_estimate { "at most " } else { "" };
+    Some(format!("Cost: {about}{cost}"))
+}
+
+/// What is to be told beside a report's figures: why runs have no score, what was changed of the requests, and what ended
+/// the campaign before its time.
+pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &Resumed<'_>) -> Vec<String> {
+    let unscored = unscored.map(|why| {
+        let again = format!("\nTry them again: {resumed}");
+        let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
+        let runs = if report.unscored == 1 { "1 run is" } else { &format!("{} runs are", report.unscored) };
+        format!("{runs} unscored. Why, for example: {why}{again}")
+    });
+    unscored.into_iter().chain(without_temperature(report)).chain(ended(report, resumed)).collect()
 }
 
 /// Says how to see what the guard gains: the same command line without it, and the two campaigns side by side.
@@ -248,51 +235,15 @@ fn without_temperature(report: &Report) -> Option<String> {
 }
 
 /// Which budget ended the campaign, and what to do about it.
-fn ended(report: &Report, campaign: &str) -> Option<String> {
+fn ended(report: &Report, resumed: &Resumed<'_>) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
-    if let Some(dissection) = report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0)
-    {
-        let left = dissection.unfinished;
-        let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
-        let again = if report.replay { "" } else { &again };
-        return Some(format!(
-            "Ended by the budget of {budget}: the dissection of {left} failures is not finished.{again}"
-        ));
-    }
     let all = report.runs + report.not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
-    let ended = format!("Ended by the budget of {budget}: {} of {all} {noun}.", report.not_run);
-    let again = format!(" Go on with: planproof test --resume {campaign}{}", budgets::larger(budget));
-    Some(format!("{ended}{}", if report.replay { "" } else { &again }))
-}
-
-/// Tells on stderr in what a replay differs from its recording. Whether it does.
-fn tell_differences(prepared: &Prepared, outcomes: &[Outcome], dissection: Option<&Dissection>) -> bool {
-    let Some(replayed) = &prepared.replayed else { return false };
-    let (mut cases, mut outcomes) = (prepared.campaign.cases.to_vec(), outcomes.to_vec());
-    for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
-        if let Some(outcome) = &trial.outcome {
-            outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
-        }
-        cases.push(trial.case.clone());
-    }
-    let mut differences = replayed.recorded.differences(&cases, &outcomes);
-    let misses = replayed.models.iter().flat_map(|model| model.misses());
-    // A program may cope with a model that refuses, so that no verdict shows it.
-    let untold: Vec<String> =
-        misses.filter(|miss| !differences.iter().any(|difference| difference.contains(miss))).collect();
-    differences.extend(untold.into_iter().map(|miss| format!("a request that is not recorded: {miss}")));
-    if differences.is_empty() {
-        return false;
-    }
-    let path = replayed.recorded.recording.path().display();
-    let places = if differences.len() == 1 { "1 place" } else { &format!("{} places", differences.len()) };
-    eprintln!("error: the replay differs from its recording {path} in {places}:");
-    for difference in differences.iter().take(DIFFERENCES_SHOWN_MAX) {
-        eprintln!("  {difference}");
-    }
-    if differences.len() > DIFFERENCES_SHOWN_MAX {
-        eprintln!("  and {} more", differences.len() - DIFFERENCES_SHOWN_MAX);
-    }
-    true
+    let what = match report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0) {
+        Some(dissection) => format!("the dissection of {} failures is not finished", dissection.unfinished),
+        None => format!("{} of {all} {noun}", report.not_run),
+    };
+    let again = format!(" Go on with: {resumed}{}", budgets::larger(budget));
+    let again = if report.replay { "" } else { &again };
+    Some(format!("Ended by the budget of {budget}: {what}.{again}"))
 }

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 41] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 44] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -49,6 +49,9 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 41] = [
     ("runs show", "judge-again", "is for one look"),
     ("runs export", "format", "says what one call writes"),
     ("limit", "resume", "names one search"),
+    ("limit", "record", "is what one call writes"),
+    ("limit", "force", "belongs to what one call writes"),
+    ("limit", "replay", "names one recording"),
     ("limit", "html", "is what one call writes"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),

@@ -5,12 +5,14 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_agents::behaviour::evaluator::Evaluator;
+use planproof_agents::behaviour::retrace::Retracer;
 use planproof_agents::behaviour::summary::{Choice, Otherwise};
 use planproof_agents::behaviour::voting::{
     InProcess, SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions,
 };
 use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, FunctionCallingAgent};
 use planproof_bench::AgentUnderTest;
+use planproof_bench::learning::Language;
 use planproof_model::Model;
 use planproof_spec::{Compat, Loaded, SHIPPED};
 use planproof_trace::Continuation;
@@ -173,6 +175,22 @@ pub(super) fn agent(
     let agent = kinds.into_agent(&maker)?;
     let (name, model) = (name.to_owned(), Some(model.name().to_owned()));
     Ok(Some(AgentUnderTest { agent, name, model, simulated, guarded: false }))
+}
+
+/// The language of an agent of that kind, if it is made from specifications.
+pub(super) fn language(kind: &str) -> Result<Option<Language>, Failure> {
+    let (base, options) = split(kind);
+    if !is_specified(base) {
+        return Ok(None);
+    }
+    let samples = Options::read(options)?.samples;
+    Ok(Some(match Kinds::read(base)? {
+        Kinds::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
+            Language::Text(Retracer::new(one.loaded.automaton))
+        }
+        Kinds::One(_) | Kinds::Pair(_, Other::Tools) => Language::Votes,
+        Kinds::Pair(_, Other::Specified(other)) => Language::Text(Retracer::new(other.loaded.automaton)),
+    }))
 }
 
 /// The specifications that an agent is made from.

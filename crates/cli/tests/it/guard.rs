@@ -133,10 +133,103 @@ fn failed_runs_become_learning_data() {
     }
 }
 
+/// The public descriptions of the forms, as schemas: OpenAI's for conversations, TRL's standard format for texts.
+fn line_schema(format: &str, is_text: bool) -> Value {
+    let text = json!({ "type": "string", "minLength": 1 });
+    let object = |fields: Value| {
+        let required: Vec<&String> = fields.as_object().unwrap().keys().collect();
+        json!({ "type": "object", "required": required, "properties": fields, "additionalProperties": false })
+    };
+    let messages = json!({
+        "type": "array",
+        "minItems": 2,
+        "prefixItems": [
+            { "properties": { "role": { "const": "system" } } },
+            { "properties": { "role": { "const": "user" } } },
+        ],
+        "items": {
+            "type": "object",
+            "required": ["role", "content"],
+            "properties": {
+                "role": { "enum": ["system", "user", "assistant"] },
+                "content": text,
+                "weight": { "enum": [0, 1] },
+            },
+            "additionalProperties": false,
+        },
+    });
+    let one = json!({
+        "type": "array", "minItems": 1, "maxItems": 1,
+        "items": object(json!({ "role": { "const": "assistant" }, "content": text })),
+    });
+    match (format, is_text) {
+        ("chat-jsonl", true) => object(json!({ "prompt": text, "completion": text })),
+        ("chat-jsonl", false) => object(json!({ "messages": messages })),
+        (_, true) => object(json!({ "prompt": text, "chosen": text, "rejected": text })),
+        (_, false) => object(json!({
+            "input": object(json!({ "messages": messages })),
+            "preferred_output": one, "non_preferred_output": one,
+        })),
+    }
+}
+
 #[test]
-fn agents_that_write_text_have_no_learning_data() {
+fn agents_that_write_text_teach_in_their_own_language() {
     let place = Place::new();
-    place.run("test react@sim/careless --cases 3");
-    let run = place.run("runs export last --format chat-jsonl").code(2);
-    assert!(run.err.contains("which writes its calls as text"), "{run:?}");
+    for (continuation, is_text) in [("text", true), ("partial-turn", false), ("chat", false)] {
+        let line =
+            format!("test react@sim/careless --continuation {continuation} --cases 20 --seed 3 --json -q");
+        let failed = place.run(&line).code(1).json()["failed"].as_u64().unwrap() as usize;
+        for format in ["chat-jsonl", "preference-jsonl"] {
+            let run = place.run(&format!("runs export last --format {format}")).code(0);
+            assert_eq!(run.err, "");
+            let lines = json_lines(&run.out);
+            let schema = jsonschema::validator_for(&line_schema(format, is_text)).unwrap();
+            for line in &lines {
+                assert!(schema.is_valid(line), "{:?}: {line}", schema.iter_errors(line).next());
+            }
+            // A canary: another form is none of it.
+            let other = jsonschema::validator_for(&line_schema(format, !is_text)).unwrap();
+            assert!(!other.is_valid(&lines[0]));
+            match format {
+                "preference-jsonl" => assert_eq!(lines.len(), failed),
+                _ => assert!(lines.len() > failed, "{} lines of {failed} runs", lines.len()),
+            }
+            if continuation == "chat" {
+                let shown = |line: &Value| serde_json::to_string_pretty(line).unwrap();
+                let smallest = shown(lines.iter().min_by_key(|line| shown(line).len()).unwrap());
+                insta::assert_snapshot!(format!("text_{}", format.replace('-', "_")), smallest);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_has_no_learning_data_is_counted_with_the_reason() {
+    let place = Place::new();
+    let way = "cannot be put right in the language of their agent: its specification";
+    for (agent, why) in [
+        ("direct@sim/perfect", format!("{way} leaves no way to make the calls")),
+        (
+            "rewoo@sim/perfect --time",
+            format!("{way} has calls written before it is seen what came of those before"),
+        ),
+        ("direct@sim/perfect --samples 3", "were answered by votes over samples, which call no tools".into()),
+        (
+            "fallback:direct,react@sim/perfect",
+            "were answered by votes over samples, which call no tools".into(),
+        ),
+    ] {
+        let failed =
+            place.run(&format!("test {agent} --cases 4 --actions 3 --json -q")).code(1).json()["failed"]
+                .clone();
+        for format in ["chat-jsonl", "preference-jsonl"] {
+            let run = place.run(&format!("runs export last --format {format}")).code(0);
+            assert_eq!(run.out, "");
+            assert_eq!(
+                run.err,
+                format!("{failed} of {failed} failed runs are left out, because they {why}\n")
+            );
+        }
+    }
 }

@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines};
+use crate::servers::Served;
+use crate::stand_in::model_command;
+use crate::support::{Place, Run, json_lines};
 
 /// The report of a search.
 fn search(place: &Place, line: &str, code: i32) -> Value {
@@ -59,6 +61,62 @@ fn a_search_whose_budget_ends_it_goes_on() {
     assert!(part["campaign"]["not_run"].as_u64().unwrap() > 0, "{part}");
     let rest = search(&place, "--resume last --max-tokens 100000000", 0);
     assert_eq!(without_times(rest), without_times(whole));
+}
+
+#[test]
+fn a_recorded_search_is_replayed_without_server_network_or_key() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/careless");
+    let line =
+        "limit tools@openai/sim/careless --to 5 --threshold 85% --cases-max 60 --seed 3 --distractors 1";
+    let asked = |line: &str| Run::of(model_command(&place, line, &served.base_url), "");
+    let recorded = asked(&format!("{line} --record r.jsonl -q --json")).code(0).json();
+    let cut = asked(&format!("{line} --max-tokens 20000 --record cut.jsonl -q --json")).code(3).json();
+    assert!(recorded["campaign"]["runs"].as_u64().unwrap() > cut["campaign"]["runs"].as_u64().unwrap());
+    drop(served);
+
+    let elsewhere = Place::new();
+    let recording = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    elsewhere.write("r.jsonl", &recording);
+    fs::copy(place.path("cut.jsonl"), elsewhere.path("cut.jsonl")).unwrap();
+    let replayed = search(&elsewhere, "--replay r.jsonl", 0);
+    assert_eq!(replayed["campaign"]["replay"], true);
+    let same = |report: Value| {
+        let mut report = without_times(report);
+        report["campaign"]["replay"] = Value::Null;
+        report
+    };
+    assert_eq!(same(replayed), same(recorded));
+    let text = elsewhere.run("limit --replay r.jsonl -q").code(0).out;
+    assert!(text.starts_with("REPLAY: ") && text.contains("\nLimit: "), "{text}");
+    // A search that a budget ended is replayed as far as it came, and nothing is asked beyond that.
+    let run = elsewhere.run("limit --replay cut.jsonl -q --json").code(3);
+    assert!(run.err.starts_with("Ended by the budget of 20000 tokens: ") && !run.err.contains("--resume"));
+    assert_eq!(same(run.json()), same(cut));
+
+    // What comes out otherwise is told, and each command replays its own campaigns.
+    let (passed, failed) = (r#""passed":true,"class":null"#, r#""passed":false,"class":"action_lost""#);
+    elsewhere.write("other.jsonl", &recording.replacen(passed, failed, 1));
+    let run = elsewhere.run("limit --replay other.jsonl -q").code(3);
+    assert!(run.err.starts_with("error: the replay differs from its recording other.jsonl in 1 place:"));
+    let run = elsewhere.run("test --replay r.jsonl").code(2);
+    assert!(run.err.contains("is a search for a limit; replay it with `planproof limit --replay r.jsonl`"));
+    elsewhere.run("test tools@sim/perfect --cases 2 --record test.jsonl -q").code(0);
+    let run = elsewhere.run("limit --replay test.jsonl").code(2);
+    assert!(run.err.contains("is no search for a limit; replay it with `planproof test --replay"), "{run:?}");
+    elsewhere.run("limit --replay r.jsonl --to 4").code(2);
+    elsewhere.run("limit --resume last --threshold 4%").code(2);
+}
+
+#[test]
+fn the_answers_of_a_search_are_paid_once() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/careless");
+    let line = "limit tools@openai/sim/careless --to 3 --cases-max 20 --cache c.jsonl -q --json";
+    let first = Run::of(model_command(&place, line, &served.base_url), "").code(0).json();
+    drop(served);
+    let again = Run::of(model_command(&place, line, "http://127.0.0.1:9"), "").code(0).json();
+    assert_eq!(without_times(again), without_times(first));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod guard;
 mod init;
 mod input;
 mod interrupt;
+mod keys;
 mod limit;
 mod recording;
 mod repeats;

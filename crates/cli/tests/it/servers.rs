@@ -16,7 +16,8 @@ use crate::until;
 fn assert_unscored(place: &Place, run: Run, why: &str) {
     let run = run.code(3);
     assert!(run.out.contains("Unscored: "), "{run:?}");
-    let given = run.out.lines().find_map(|line| line.strip_prefix("Why, for example: ")).unwrap_or_default();
+    let given = run.out.split_once(" unscored. Why, for example: ").map(|(_, why)| why).unwrap_or_default();
+    let given = given.lines().next().unwrap_or_default();
     assert!(given.contains(why), "{given:?} does not say {why:?}");
     assert!(run.out.contains("planproof test --resume "), "{run:?}");
     let show = place.run("runs show last --json").code(0).json();
@@ -74,7 +75,7 @@ fn a_server_that_is_not_there() {
     // The report in JSON only counts, so stderr says why.
     let run = Run::of(model_command(&place, &format!("{line} -q --json"), &base_url), "").code(3);
     assert_eq!(run.json()["unscored"], 1);
-    assert!(run.err.contains("1 runs are unscored. Why, for example: cannot reach "), "{run:?}");
+    assert!(run.err.contains("1 run is unscored. Why, for example: cannot reach "), "{run:?}");
     // The other agent that is asked over HTTP.
     let run = place.run(&format!("test url:http://127.0.0.1:{port}/run --cases 1 -q"));
     assert_unscored(&place, run, &format!("the agent's service at 127.0.0.1:{port} cannot be reached"));

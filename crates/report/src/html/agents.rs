@@ -9,20 +9,10 @@ use super::summary::or_dash;
 use super::text::{Foreign, count, counted, percent_range, seconds};
 use crate::compare::agents::{AgentRow, AgentTable};
 
-const COLUMNS: [&str; 10] = [
-    "Agent",
-    "Campaign",
-    "Passed",
-    "Success",
-    "To the first",
-    "Fixed, broken",
-    "p",
-    "Failures",
-    "Tokens",
-    "Time",
-];
+const COLUMNS: [&str; 8] =
+    ["Agent", "Passed", "Success", "To the first", "Fixed, broken", "p", "Tokens", "Time"];
 /// Where an agent is made from a specification.
-const MONITOR_COLUMNS: [&str; 2] = ["Corrections", "Tokens discarded, read again"];
+const MONITOR_COLUMN: &str = "Corrections";
 
 pub(super) fn head(table: &AgentTable) -> Markup {
     let simulated = table.agents.iter().filter(|row| row.simulated).count();
@@ -57,7 +47,8 @@ pub(super) fn rows(table: &AgentTable) -> Markup {
                     thead {
                         tr {
                             @for name in COLUMNS { th scope="col" { (name) } }
-                            @if is_monitored { @for name in MONITOR_COLUMNS { th scope="col" { (name) } } }
+                            @if is_monitored { th scope="col" { (MONITOR_COLUMN) } }
+                            th.words scope="col" { "Failures" }
                         }
                     }
                     tbody { @for row in &table.agents { (agent(row, table.scored, is_monitored)) } }
@@ -73,9 +64,11 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
     let tokens = row.tokens.input + row.tokens.output;
     html! {
         tr {
-            th scope="row" { (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) }
-            td { code { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) } }
-            td { (count(success.passed)) " of " (count(scored)) }
+            th scope="row" {
+                (Foreign::short(&row.agent, NAME_CHARACTERS_MAX))
+                code.under { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) }
+            }
+            td.fixed { (count(success.passed)) " of " (count(scored)) }
             td {
                 (or_dash(success.rate)) " "
                 span.interval { (percent_range(success.low, success.high)) }
@@ -88,19 +81,21 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
                 },
                 None => { td { "–" } td { "–" } td { "–" } },
             }
-            td {
+            td { (count(tokens)) }
+            td { (seconds(row.agent_seconds)) }
+            @if let Some(used) = &row.monitor {
+                td {
+                    (count(used.corrections)) " "
+                    span.interval { (counted(used.discarded_tokens, "token", "tokens")) " discarded," br; (count(used.repeated_tokens)) " read again" }
+                }
+            } @else if is_monitored {
+                td { "–" }
+            }
+            td.words {
                 @if row.classes.is_empty() { "–" }
                 @for (place, (class, failed)) in row.classes.iter().enumerate() {
                     @if place > 0 { ", " } (class) " " (count(*failed))
                 }
-            }
-            td { (count(tokens)) }
-            td { (seconds(row.agent_seconds)) }
-            @if let Some(used) = &row.monitor {
-                td { (count(used.corrections)) }
-                td { (count(used.discarded_tokens)) ", " (count(used.repeated_tokens)) }
-            } @else if is_monitored {
-                td { "–" } td { "–" }
             }
         }
     }

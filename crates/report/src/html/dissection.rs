@@ -61,7 +61,7 @@ fn causes(report: &DissectionReport) -> Markup {
                         th scope="col" { "Cause" }
                         th scope="col" { "Failures" }
                         th scope="col" { "Share " span.interval { "95 % interval" } }
-                        th scope="col" { "Meaning" }
+                        th.words scope="col" { "Meaning" }
                     }
                 }
                 tbody {
@@ -73,7 +73,7 @@ fn causes(report: &DissectionReport) -> Markup {
                                 (cause.share.map_or("–".to_owned(), percent)) " "
                                 span.interval { (percent_range(cause.low, cause.high)) }
                             }
-                            td { (meaning(cause.cause)) }
+                            td.words { (meaning(cause.cause)) }
                         }
                     }
                 }
@@ -121,7 +121,7 @@ fn topics(report: &DissectionReport) -> Markup {
     html! {
         h3 { "Topics with most failures" }
         div.scroll tabindex="0" role="region" aria-label="Table of topics with most failures" {
-            table {
+            table.few {
                 thead {
                     tr { th scope="col" { "Topic" } th scope="col" { "Failures" } th scope="col" { "Cases" } }
                 }

@@ -164,7 +164,7 @@ pub(super) fn by_actions(report: &LimitReport) -> Markup {
 fn levels_table(report: &LimitReport) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
-            table {
+            table.stacked {
                 thead {
                     tr {
                         @for name in ["Actions", "Runs", "Passed", "Rate", "Chance", "Order of mention", "Threshold"] {
@@ -176,7 +176,7 @@ fn levels_table(report: &LimitReport) -> Markup {
                     @for level in &report.levels {
                         tr {
                             th scope="row" { (level.actions) }
-                            td { (count(level.runs)) " of " (count(level.planned.into())) }
+                            td.fixed { (count(level.runs)) " of " (count(level.planned.into())) }
                             td { (count(level.passed)) }
                             td {
                                 (or_dash(level.rate)) " "

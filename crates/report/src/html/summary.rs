@@ -48,6 +48,12 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             div { dt { "Seed" } dd { (campaign.seed) } }
             div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
             @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
+            @if let Some(used) = &campaign.report.monitor {
+                div { dt { "Continuation" } dd { (continuations(used)) } }
+                @if !used.judged_by.is_empty() {
+                    div { dt { "Judged by" } dd { (Foreign::short(&judges(used), NAME_CHARACTERS_MAX)) } }
+                }
+            }
             div.wide {
                 dt { "Command" }
                 dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
@@ -105,13 +111,6 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (figure("Corrections", &count(used.corrections), &html! {
                         (counted(used.discarded_tokens, "token", "tokens")) " discarded, "
                         (count(used.repeated_tokens)) " read again"
-                    }))
-                    (figure("Continuation", &continuations(used), &html! {
-                        @if used.judged_by.is_empty() {
-                            "how the model is asked to go on"
-                        } @else {
-                            "answers judged by " (Foreign::short(&judges(used), NAME_CHARACTERS_MAX))
-                        }
                     }))
                 }
                 @if let Some(cost) = report.cost {
@@ -175,7 +174,7 @@ pub(super) fn repeated(report: &Report) -> Markup {
                 ". All intervals allow for runs of one case being alike."
             }
             div.scroll tabindex="0" role="region" aria-label="Table of passing all of k runs" {
-                table {
+                table.few {
                     thead {
                         tr {
                             th scope="col" { "Runs (k)" }
@@ -354,7 +353,7 @@ pub(super) fn classes_and_flags(report: &Report) -> Markup {
     let classes = Class::ALL.map(|class| Bar::new(class.as_str(), class_meaning(class), &report.classes));
     let flags = Flag::ALL.map(|flag| Bar::new(flag.as_str(), flag_meaning(flag), &report.flags));
     html! {
-        div.beside {
+        div.beside.even {
             @if report.failed > 0 {
                 section aria-labelledby="classes" {
                     h2 #classes { "Failures by class" }

@@ -185,7 +185,7 @@ pub(super) fn to_stored(spent: Spent) -> StoredSpent {
 }
 
 /// The option that gives a larger budget in the place of one that was used up.
-pub(in crate::commands) fn larger(ended_by: &str) -> &'static str {
+pub(super) fn larger(ended_by: &str) -> &'static str {
     if ended_by.ends_with(" USD") {
         " --max-cost USD"
     } else if ended_by.ends_with(" tokens") {

@@ -13,9 +13,8 @@ use planproof_store::Progress;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
-use super::budgets;
 use super::dissect::dissect;
-use super::prepare::{Prepared, Served};
+use super::prepared::{Prepared, Served};
 use super::shrink::{ShrunkFailures, shrink};
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -159,11 +158,10 @@ pub(in crate::commands) async fn carry_out(
         Ok(CampaignEnd::Complete) | Err(_) => None,
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
-    let command = if prepared.options.limit.is_some() { "limit" } else { "test" };
     let hint = format!(
-        "{} of {total} runs are finished and kept; go on with `planproof {command} --resume {}`",
+        "{} of {total} runs are finished and kept; go on with `{}`",
         outcomes.len(),
-        campaign.id
+        prepared.resumed()
     );
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),
@@ -178,21 +176,6 @@ pub(in crate::commands) async fn carry_out(
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
     Ok(Ended { outcomes, progress, failure, dissection, shrunk })
-}
-
-impl Prepared {
-    /// What the campaign took so far.
-    fn progress(&self, budgets: &str) -> Progress {
-        let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
-        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
-        Progress {
-            spent: spent.unwrap_or_default(),
-            served_input_tokens: told.input_tokens,
-            served_output_tokens: told.output_tokens,
-            ended_by: None,
-            budgets: budgets.to_owned(),
-        }
-    }
 }
 
 /// Why a campaign could not go on, and how to go on with it.

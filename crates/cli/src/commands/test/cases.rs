@@ -6,7 +6,7 @@ use planproof_bench::{LimitPlan, SolverMeter};
 use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{CASES_MAX, CaseArguments, Global, ShapeArguments, TestArguments};
+use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
 use crate::failure::Failure;
 use crate::select;
 
@@ -24,6 +24,8 @@ pub(super) struct Cases {
 pub(super) enum CasesOrigin {
     /// They are drawn.
     Drawn(Drawn),
+    /// They are drawn level by level, for a search for a limit.
+    Levels(Vec<Drawn>),
     /// They were in a file: so many.
     Given(usize),
 }
@@ -81,16 +83,21 @@ impl From<&DrawnTime> for TimeOptions {
 
 impl Cases {
     /// The cases that the command line asks for.
-    pub(super) fn of(arguments: &TestArguments, global: &Global, bank: &TopicBank) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Self, Failure> {
         let Some(file) = &arguments.from else {
-            let mut drawn = Drawn::of(&arguments.draw, global.seed, arguments.cases)?.draw_from(bank)?;
-            if arguments.draw.shape.topics.is_some() {
-                // A recording keeps them in full, because the file of topics may be another one by then.
-                drawn.origin = CasesOrigin::Given(drawn.cases.len());
-            }
-            return Ok(drawn);
+            let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(bank)?;
+            return Ok(drawn.of_topics(&arguments.draw.shape));
         };
         Ok(Self::given(select::read_cases(file)?))
+    }
+
+    /// The same, as a recording has to keep them: in full where they are about topics of the user's own, whose file may be
+    /// another one by then.
+    fn of_topics(self, shape: &ShapeArguments) -> Self {
+        match shape.topics {
+            Some(_) => Self { origin: CasesOrigin::Given(self.cases.len()), ..self },
+            None => self,
+        }
     }
 
     /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the seed's sequence,
@@ -107,18 +114,33 @@ impl Cases {
                 "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
             )));
         }
-        let mut all = Self::given(Vec::new());
-        for (actions, count) in plan.levels() {
+        let level = |(actions, count): (u32, u32)| {
             let first = u64::from(actions) * CASES_MAX;
             let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
-            let level = Drawn::of(&draw, seed, count.into())?.draw_from(bank)?;
+            Drawn::of(&draw, seed, count.into())
+        };
+        let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
+        Ok(Self::draw_levels_from(levels, bank)?.of_topics(shape))
+    }
+
+    /// Draws the cases of all levels again, of the topics that come with planproof.
+    pub(super) fn draw_levels(levels: Vec<Drawn>) -> Result<Self, Failure> {
+        Self::draw_levels_from(levels, TopicBank::shipped())
+    }
+
+    fn draw_levels_from(levels: Vec<Drawn>, bank: &TopicBank) -> Result<Self, Failure> {
+        let mut all = Self::given(Vec::new());
+        for drawn in &levels {
+            let level = drawn.clone().draw_from(bank)?;
             all.cases.extend(level.cases);
             all.solver.calls += level.solver.calls;
             all.solver.time += level.solver.time;
             all.synthesis += level.synthesis;
         }
-        all.origin = CasesOrigin::Given(all.cases.len());
-        Ok(all)
+        if all.cases.len() as u64 > CASES_MAX {
+            return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
+        }
+        Ok(Self { origin: CasesOrigin::Levels(levels), ..all })
     }
 
     /// Cases that are there already.

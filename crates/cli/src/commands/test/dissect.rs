@@ -10,8 +10,9 @@ use planproof_synth::{Case, Change, Mutator, Piece, Span, Wordings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::create::milliseconds_now;
 use super::options::StoredOptions;
-use super::prepare::{Prepared, milliseconds_now};
+use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::progress;

@@ -1,5 +1,6 @@
 //! What of a campaign is kept in the store, and in a recording, beside its cases.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,6 +39,27 @@ pub(crate) struct StoredOptions {
     /// The topics of the user's own that its cases are about; absent where they come with planproof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) topics: Option<TopicBank>,
+}
+
+/// The command line that goes on with a campaign.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resumed<'a> {
+    command: &'static str,
+    /// Id of the campaign.
+    pub(crate) id: &'a str,
+}
+
+impl<'a> Resumed<'a> {
+    /// That of the campaign with this id.
+    pub(crate) fn of(options: &StoredOptions, id: &'a str) -> Self {
+        Self { command: if options.limit.is_some() { "limit" } else { "test" }, id }
+    }
+}
+
+impl fmt::Display for Resumed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "planproof {} --resume {}", self.command, self.id)
+    }
 }
 
 /// Where the answers of the model come from, and where they go.

@@ -8,23 +8,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, LimitPlan, Outcome, TrialRecord, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
-use planproof_model::recording::{RecordingFile, ReplayModel};
-use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
-use planproof_synth::file::write_case;
+use planproof_model::recording::RecordingFile;
 use planproof_synth::{Case, JudgeOptions};
-use planproof_trace::{Secrets, Usage};
+use planproof_trace::Usage;
 
+use super::asked::Asked;
 use super::budgets::{self, Budgets};
-use super::cases::Cases;
+use super::create::{create, open_store};
 use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
-use super::recording::{self, CampaignNote, CampaignRecording, RecordedCampaign};
-use crate::arguments::{CASES_MAX, Global, ShapeArguments, StoreArguments, TestArguments};
+use super::prepared::{Prepared, Replayed, Served};
+use super::recorded::RecordedCampaign;
+use super::recording::{self, CampaignNote};
+use crate::arguments::{CampaignArguments, Global};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
@@ -37,61 +38,16 @@ use crate::{open_files, progress, secrets, select};
 const CONCURRENCY_IN_PROCESS: usize = 64;
 const CONCURRENCY_EXTERNAL: usize = 4;
 
-/// A campaign about to be run, with what is done of it and what watches over it.
-pub(in crate::commands) struct Prepared {
-    pub(in crate::commands) store: Store,
-    pub(in crate::commands) campaign: Campaign,
-    pub(in crate::commands) options: StoredOptions,
-    /// Runs that are done already.
-    pub(super) finished: Vec<Outcome>,
-    /// Runs that are not begun now, because a recording has no verdict of them.
-    pub(super) left_out: HashSet<Unit>,
-    /// The model that is served to the agent, and its name.
-    pub(super) served: Option<(String, Served)>,
-    pub(super) budgets: Budgets,
-    /// The models that are asked.
-    pub(super) asked: Vec<Arc<dyn Model>>,
-    /// Adds up what is paid for; `None` where no model is asked through us.
-    pub(super) meter: Option<Arc<Meter>>,
-    pub(super) recording: Option<CampaignRecording>,
-    pub(super) replayed: Option<Replayed>,
-    /// Trials of the dissection that are there already; those without a score are run again.
-    pub(super) trials: Vec<TrialRecord>,
-    /// Kept out of traces and recordings.
-    pub(super) secrets: Secrets,
-}
-
-/// A model that is served, with what it tells the agent counted.
-pub(super) struct Served {
-    pub(super) model: Arc<dyn Model>,
-    pub(super) told: Arc<Meter>,
-}
-
-/// What a replay is held to.
-pub(super) struct Replayed {
-    pub(super) recorded: RecordedCampaign,
-    pub(super) models: Vec<Arc<ReplayModel>>,
-}
-
-/// Which command asks for a campaign.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Asked<'a> {
-    /// `test`.
-    Test,
-    /// `limit`, for a search along this plan, if it is a new one, in cases of this shape.
-    Limit(LimitPlan, &'a ShapeArguments),
-}
-
 /// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
 pub(in crate::commands) fn prepare(
-    arguments: &TestArguments,
+    arguments: &CampaignArguments,
     global: &Global,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let agent = arguments.agent.as_deref();
     let agent = agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()?;
     match (&arguments.recording.replay, &agent) {
-        (Some(file), agent) => replay(arguments, global, file, agent.as_deref()),
+        (Some(file), agent) => replay(arguments, global, file, agent.as_deref(), asked),
         (None, Some(agent)) => begin(arguments, global, agent, asked),
         (None, None) => go_on(arguments, asked),
     }
@@ -142,7 +98,7 @@ impl Wanted<'_> {
 
 /// A new campaign.
 fn begin(
-    arguments: &TestArguments,
+    arguments: &CampaignArguments,
     global: &Global,
     name: &str,
     asked: Asked<'_>,
@@ -154,21 +110,17 @@ fn begin(
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
-    let topics = arguments.draw.shape.topics.as_deref();
+    let topics = asked.topics();
     let bank = select::topic_bank(topics)?;
-    let cases = match asked {
-        Asked::Test => Cases::of(arguments, global, &bank)?,
-        Asked::Limit(plan, shape) => Cases::of_levels(&plan, shape, global.seed, &bank)?,
-    };
-    let repeats = repeats(arguments, cases.cases.len())?;
-    let mut options = options(arguments, global, &agent, &cases.cases, answers)?;
+    let cases = asked.cases(global.seed, &bank)?;
+    let repeats = asked.repeats(cases.cases.len())?;
+    let mut options = options(arguments, global, &agent, &cases.cases, repeats, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
+    options.dissect = asked.dissect();
+    options.limit = asked.limit();
     options.topics = topics.map(|_| bank);
-    if let Asked::Limit(plan, _) = asked {
-        options.limit = Some(plan);
-    }
 
-    let secrets = secrets::held_apart_from(&cases.cases);
+    let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
         Answers::Live | Answers::Replay(_) => (None, None),
         Answers::Cache(path) => (None, Some(recording::cache(path, secrets.clone())?)),
@@ -206,32 +158,23 @@ fn begin(
 }
 
 /// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
-fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failure> {
+fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     dissect::must_be_no_trials(&store, &stored.campaign.id)?;
     let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
-    let (id, is_search) = (&row.id, options.limit.is_some());
-    match asked {
-        Asked::Test if is_search => {
-            return Err(Failure::usage(format!(
-                "campaign {id} is a search for a limit; go on with `planproof limit --resume {id}`"
-            )));
-        }
-        Asked::Limit(..) if !is_search => {
-            return Err(Failure::usage(format!(
-                "campaign {id} is no search for a limit; go on with `planproof test --resume {id}`"
-            )));
-        }
-        Asked::Test | Asked::Limit(..) => {}
-    }
+    asked.must_fit(
+        &options,
+        &format!("campaign {}", row.id),
+        ("go on with", &format!("--resume {}", row.id)),
+    )?;
     // What could not be scored is tried again: whatever failed outside may work now.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| Failure::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
-    options.dissect = dissect::resumed(arguments.dissect.options(), options.dissect, dissection.as_ref())?;
+    options.dissect = dissect::resumed(asked.dissect(), options.dissect, dissection.as_ref())?;
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
@@ -256,7 +199,7 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
-    let secrets = secrets::held_apart_from(&cases);
+    let secrets = secrets::held_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
         _ if is_complete => (None, None),
@@ -312,13 +255,20 @@ fn go_on(arguments: &TestArguments, asked: Asked<'_>) -> Result<Prepared, Failur
 
 /// A recorded campaign, run again with the answers of the recording.
 fn replay(
-    arguments: &TestArguments,
+    arguments: &CampaignArguments,
     global: &Global,
     file: &Path,
     agent: Option<&str>,
+    asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let recorded = RecordedCampaign::read(file)?;
     let note = &recorded.campaign;
+    let shown = file.display();
+    asked.must_fit(
+        &note.options,
+        &format!("the recording {shown}"),
+        ("replay it with", &format!("--replay {shown}")),
+    )?;
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
     let is_program = select::bare(&note.agent).starts_with("command:");
     let same_guard =
@@ -362,7 +312,7 @@ fn replay(
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
-    let secrets = secrets::held_apart_from(&cases.cases);
+    let secrets = secrets::held_apart_from(&cases.cases)?;
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
@@ -401,20 +351,8 @@ fn left_out(recorded: &RecordedCampaign, cases: &[Case], repeats: NonZeroU32) ->
     runs.filter(|(case, unit)| !recorded.has_verdict(case, unit.repeat)).map(|(_, unit)| unit).collect()
 }
 
-/// How often each case is run.
-fn repeats(arguments: &TestArguments, cases: usize) -> Result<NonZeroU32, Failure> {
-    let repeats = arguments.repeat;
-    let runs = cases as u64 * u64::from(repeats.get());
-    if runs > CASES_MAX {
-        return Err(Failure::usage(format!(
-            "--repeat {repeats} makes {runs} runs of {cases} cases; a campaign has at most {CASES_MAX}"
-        )));
-    }
-    Ok(repeats)
-}
-
 /// What becomes of the answers, as the command line has it.
-fn answers(arguments: &TestArguments, models: &Models<'_>) -> Result<Answers, Failure> {
+fn answers(arguments: &CampaignArguments, models: &Models<'_>) -> Result<Answers, Failure> {
     let (option, answers): (_, fn(PathBuf) -> Answers) =
         match (&arguments.recording.record, &arguments.recording.cache) {
             (Some(_), _) => ("--record", Answers::Record),
@@ -433,10 +371,11 @@ fn answers(arguments: &TestArguments, models: &Models<'_>) -> Result<Answers, Fa
 
 /// The options of a new campaign.
 fn options(
-    arguments: &TestArguments,
+    arguments: &CampaignArguments,
     global: &Global,
     agent: &AgentUnderTest,
     cases: &[Case],
+    repeats: NonZeroU32,
     answers: Answers,
 ) -> Result<StoredOptions, Failure> {
     let timeout = seconds(arguments.timeout);
@@ -453,7 +392,7 @@ fn options(
     let is_external = !agent.agent.is_in_process();
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
-    allow_open_files(agent, concurrency.min(cases.len() * arguments.repeat.get() as usize))?;
+    allow_open_files(agent, concurrency.min(cases.len() * repeats.get() as usize))?;
     let JudgeOptions { repeated_fails, distractor_fails } = judge_options(&arguments.judge);
     Ok(StoredOptions {
         seed: global.seed,
@@ -467,56 +406,10 @@ fn options(
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
-        dissect: arguments.dissect.options(),
+        dissect: None,
         limit: None,
         topics: None,
     })
-}
-
-/// Puts a new campaign into the store; gives its id.
-fn create(
-    store: &Store,
-    agent: &AgentUnderTest,
-    cases: &[Case],
-    repeats: NonZeroU32,
-    options: &StoredOptions,
-    global: &Global,
-) -> Result<String, Failure> {
-    let created_ms = milliseconds_now();
-    let id = campaign_id(created_ms);
-    create_row(store, &id, created_ms, agent, cases, repeats, options, &global.command_line)?;
-    Ok(id)
-}
-
-/// The rows of a new campaign and its cases.
-#[expect(clippy::too_many_arguments, reason = "each is a column or what one follows from")]
-pub(crate) fn create_row(
-    store: &Store,
-    id: &str,
-    created_ms: u64,
-    agent: &AgentUnderTest,
-    cases: &[Case],
-    repeats: NonZeroU32,
-    options: &StoredOptions,
-    command_line: &str,
-) -> Result<(), Failure> {
-    let text = serde_json::to_string(options).map_err(|error| Failure::outside(error.to_string()))?;
-    let campaign = NewCampaign {
-        id,
-        created_ms,
-        command_line: &secrets::held().redact(command_line),
-        agent: &agent.name,
-        model: agent.model.as_deref(),
-        simulated: agent.simulated,
-        options: &text,
-        repeats: repeats.get(),
-    };
-    let rows = cases.iter().map(|case| NewCase {
-        id: case.id.clone(),
-        json: write_case(case),
-        summary: Some(CaseSummary::of(case).to_json()),
-    });
-    Ok(store.create_campaign(&campaign, rows)?)
 }
 
 /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
@@ -551,37 +444,4 @@ fn campaign(
         concurrency,
         token: select::random_bytes,
     })
-}
-
-/// A folder is the commonest mistake, and SQLite's word for it says nothing.
-pub(crate) fn must_be_no_folder(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::usage(format!("--store {} is a folder; name a file in it", path.display())));
-    }
-    Ok(())
-}
-
-/// Opens the run store for writing, making its folder where it is missing.
-fn open_store(arguments: &StoreArguments) -> Result<Store, Failure> {
-    let path = &arguments.store;
-    must_be_no_folder(path)?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|error| {
-            Failure::usage(format!("cannot make the folder {}: {error}", folder.display()))
-        })?;
-    }
-    let limits =
-        StoreLimits { pages_max: arguments.store_pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
-    Ok(Store::open(path, limits)?)
-}
-
-pub(crate) fn milliseconds_now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// Short, sorts by time, and differs even between campaigns of the same millisecond.
-fn campaign_id(created_ms: u64) -> String {
-    let [tail] = select::random_bytes::<1>();
-    format!("{created_ms:010x}{tail:02x}")
 }

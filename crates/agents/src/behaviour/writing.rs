@@ -1,0 +1,181 @@
+//! A run's text under its monitor, and what a model is asked about it. Nobody is asked here, and no tool is called, so that
+//! a run can be gone through again from its trace.
+
+use std::sync::Arc;
+
+use planproof_model::Settings;
+use planproof_spec::monitor::{Decoding, Echo, Violation};
+use planproof_spec::{Automaton, Monitor, Options, Step};
+use planproof_trace::{Continuation, EndReason, EventKind, FinishReason, Tool};
+
+use super::continuation::{Parts, Request};
+use super::schemas::Schemas;
+use super::{BehaviourOptions, instructions};
+
+/// The text of one run.
+#[derive(Clone)]
+pub(super) struct Writing {
+    pub(super) monitor: Monitor,
+    pub(super) instructions: Arc<str>,
+    continuation: Continuation,
+    /// What the latest violation was and what the model is told about it, until it has been asked again.
+    corrected: Option<Corrected>,
+    /// The latest output was cut off by a limit on its length.
+    is_amid_output: bool,
+    /// Bytes that were discarded up to the latest correction.
+    discarded_before: u64,
+}
+
+#[derive(Clone)]
+struct Corrected {
+    instruction: String,
+    /// The text alone does not show the model what was wrong.
+    is_of_content: bool,
+}
+
+impl Writing {
+    /// A text that begins with this question. The error is the end of a run that no model could bring to another one.
+    pub(super) fn new(
+        automaton: &Arc<Automaton>,
+        tools: &[Tool],
+        question: &str,
+        options: &BehaviourOptions,
+        continuation: Continuation,
+        schemas: &Arc<Schemas>,
+    ) -> Result<Self, EndReason> {
+        let automaton = for_tools(automaton, tools)?;
+        let instructions = instructions(&automaton, tools).into();
+        let options = Options {
+            compat: options.compat,
+            decoding: if options.temperature > 0.0 { Decoding::Sampled } else { Decoding::Greedy },
+            corrections_max: options.corrections_max,
+            text_bytes_max: options.text_bytes_max,
+            tools: Some(tools.to_vec()),
+            validator: Some(Arc::clone(schemas) as Arc<_>),
+            ..Options::default()
+        };
+        let mut monitor = Monitor::new(automaton, options);
+        monitor.question(question);
+        Ok(Self {
+            monitor,
+            instructions,
+            continuation,
+            corrected: None,
+            is_amid_output: false,
+            discarded_before: 0,
+        })
+    }
+
+    /// What the model is asked now.
+    pub(super) fn request(&self, mut settings: Settings) -> Request {
+        settings.stop = self.monitor.stop_sequences().into_iter().map(str::to_owned).collect();
+        let corrected = self.corrected.as_ref();
+        let hint = corrected.map(|corrected| corrected.instruction.as_str());
+        let parts = Parts {
+            instructions: &self.instructions,
+            text: self.monitor.text(),
+            question_end: self.monitor.question_end(),
+            remark: hint.filter(|_| corrected.is_some_and(|corrected| corrected.is_of_content)),
+            hint,
+            settings,
+        };
+        Request::new(self.continuation, parts)
+    }
+
+    /// What brings a reply to the monitor.
+    pub(super) fn feed(&mut self) -> Feed<'_> {
+        // Even a model that continues text repeats a mark that was written for it. Only what it wrote itself up to a limit
+        // of its length goes on without a seam.
+        let has_seam = self.continuation == Continuation::Chat || !self.is_amid_output;
+        let echo = has_seam.then(|| Echo::new(self.monitor.text()));
+        Feed { monitor: &mut self.monitor, echo }
+    }
+
+    /// Says how a reply ended that the [`feed`](Self::feed) was given; `before` is how many bytes the text had before it.
+    /// Whether the reply was one to a correction.
+    pub(super) fn end_reply(&mut self, finish: FinishReason, before: usize) -> bool {
+        self.is_amid_output = finish == FinishReason::Length;
+        if self.monitor.step() == Step::Continue {
+            let has_progressed = self.monitor.text().len() > before;
+            match finish {
+                // It is simply asked to go on; but not for ever, where nothing comes of it.
+                FinishReason::Length if has_progressed => {}
+                FinishReason::Stop => drop(self.monitor.end_at_stop()),
+                _ => drop(self.monitor.end_of_output()),
+            }
+        }
+        self.corrected.take().is_some()
+    }
+
+    /// Takes a whole reply, as a run took it that ended in this way.
+    pub(super) fn take_reply(&mut self, text: &str, finish: FinishReason) {
+        let before = self.monitor.text().len();
+        let mut feed = self.feed();
+        feed.push(text);
+        if finish != FinishReason::Cut {
+            feed.end();
+        }
+        self.end_reply(finish, before);
+    }
+
+    /// Mends what the model wrote. The event that tells of it, if there was something to be mended and it could be.
+    pub(super) fn correct(&mut self) -> Option<EventKind> {
+        let violation = self.monitor.violation()?;
+        let words = violation.describe(self.monitor.automaton());
+        let is_of_content = matches!(violation, Violation::Content { .. });
+        let before = self.monitor.counts().corrections;
+        let correction = self.monitor.correct();
+        let counts = self.monitor.counts();
+        if counts.corrections == before {
+            return None;
+        }
+        let discarded_bytes = counts.discarded_bytes - self.discarded_before;
+        self.discarded_before = counts.discarded_bytes;
+        self.corrected = Some(Corrected { instruction: correction.instruction, is_of_content });
+        Some(EventKind::Correction { violation: words, appended: correction.appended, discarded_bytes })
+    }
+}
+
+/// The automaton without the calls of tools that there are not.
+fn for_tools(automaton: &Arc<Automaton>, tools: &[Tool]) -> Result<Arc<Automaton>, EndReason> {
+    let is_there = |name: &str| tools.iter().any(|tool| tool.name == name);
+    if !tools.is_empty() && automaton.named_tools().all(is_there) {
+        return Ok(Arc::clone(automaton));
+    }
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    automaton.for_tools(&names).map(Arc::new).ok_or_else(|| {
+        let name = &automaton.spec().name.value;
+        let tools =
+            if names.is_empty() { "no tools".to_owned() } else { format!("the tools {}", names.join(", ")) };
+        EndReason::Unscored {
+            reason: format!("nothing that the specification `{name}` allows can be done with {tools}"),
+        }
+    })
+}
+
+/// Brings a reply to the monitor.
+pub(super) struct Feed<'m> {
+    monitor: &'m mut Monitor,
+    /// For a model that repeats where it was.
+    echo: Option<Echo>,
+}
+
+impl Feed<'_> {
+    pub(super) fn push(&mut self, piece: &str) -> Step {
+        match &mut self.echo {
+            Some(echo) => {
+                let new = echo.push(piece.as_bytes());
+                self.monitor.push(&new)
+            }
+            None => self.monitor.push(piece.as_bytes()),
+        }
+    }
+
+    /// The reply is over.
+    pub(super) fn end(&mut self) {
+        if let Some(mut echo) = self.echo.take() {
+            let rest = echo.end();
+            self.monitor.push(&rest);
+        }
+    }
+}

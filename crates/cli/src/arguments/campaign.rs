@@ -1,0 +1,155 @@
+//! A campaign: whom it is about, how it is run and what it may spend. `planproof test` and `planproof limit` have this in
+//! common.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use planproof_model::prices::DOLLARS_MAX;
+
+use super::{AgentArguments, JudgeArguments, ModelArguments, StoreArguments};
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
+
+/// Most cases of one campaign.
+pub(crate) const CASES_MAX: u64 = 100_000;
+
+/// Most runs at once: more than there can be cases would be of no use.
+const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
+
+/// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
+pub(super) const SHAPE: [&str; 10] = [
+    "topic",
+    "distractors",
+    "sentences_max",
+    "sub_sentences_max",
+    "list_max",
+    "relative_depth",
+    "time",
+    "day",
+    "durations",
+    "restarts_max",
+];
+
+/// Options that a campaign keeps from its beginning.
+const RUNNING: [&str; 11] = [
+    "topics",
+    "samples",
+    "summary",
+    "evaluator",
+    "continuation",
+    "concurrency",
+    "timeout",
+    "iterations",
+    "serve_model",
+    "allow_repeats",
+    "allow_distractors",
+];
+
+/// Options that say what becomes of the model's answers, and where they come from.
+const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
+
+/// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
+#[derive(Debug, Args)]
+pub(crate) struct CampaignArguments {
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
+    /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
+    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls
+    /// after which no correct plan is left are held back, and the agent is told what is right instead. MODEL is `sim/NAME`
+    /// (perfect, in-order, forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
+    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`), or `replay/FILE` (the answers of a recording).
+    #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
+    pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent_options: AgentArguments,
+    /// Most runs at once; by default 64 for our own agents and 4 for external ones.
+    #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Longest time of a run, in seconds.
+    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
+    pub(crate) timeout: f64,
+    /// Most model turns of a run (for external agents: tool calls).
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, u32::MAX))]
+    pub(crate) iterations: u32,
+    /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
+    /// it.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) serve_model: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+    #[command(flatten)]
+    pub(crate) judge: JudgeArguments,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
+    #[command(flatten)]
+    pub(crate) recording: RecordingArguments,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Go on with a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
+    /// What is finished is kept. New budgets take the place of the old ones and hold for the campaign as a whole.
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = SHAPE,
+        conflicts_with_all = RUNNING,
+        conflicts_with_all = RECORDING
+    )]
+    pub(crate) resume: Option<String>,
+}
+
+impl CampaignArguments {
+    /// The files that the campaign itself is about, with the options that name them.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
+        let named = [
+            ("--record", &self.recording.record),
+            ("--cache", &self.recording.cache),
+            ("--replay", &self.recording.replay),
+            ("--prices", &self.budget.prices),
+        ];
+        let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        named.chain([("--store", self.store.store.as_path())]).collect()
+    }
+}
+
+/// What a campaign may spend.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BudgetArguments {
+    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
+    /// was not run can be run later with `--resume` and a larger budget.
+    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
+    pub(crate) max_cost: Option<f64>,
+    /// Most tokens, read and written together.
+    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    pub(crate) max_tokens: Option<u64>,
+    /// Longest time of the campaign, from the start of this command. Runs that go on then are ended and count as not run.
+    #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
+    pub(crate) minutes: Option<f64>,
+    /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).
+    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+/// What becomes of the model's answers, and where they come from.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RecordingArguments {
+    /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
+    #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "cache")]
+    pub(crate) record: Option<PathBuf>,
+    /// Overwrite the file of `--record`.
+    #[arg(long, requires = "record")]
+    pub(crate) force: bool,
+    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign that
+    /// crashed or is repeated does not pay twice.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) cache: Option<PathBuf>,
+    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Whatever
+    /// comes out differently from the recording is told and exits with 3.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = file(),
+        conflicts_with_all = SHAPE,
+        conflicts_with_all = RUNNING,
+        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
+    )]
+    pub(crate) replay: Option<PathBuf>,
+}

@@ -1,0 +1,108 @@
+//! The run store, and the arguments of commands that read it.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::report_files::ReportFileArguments;
+use crate::values::{file, whole};
+
+/// The run store where none is named.
+pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArguments {
+    /// The run store; it is made if it does not exist.
+    #[arg(
+        long,
+        global = true,
+        env = "PLANPROOF_STORE",
+        default_value = STORE_DEFAULT,
+        value_name = "FILE",
+        value_parser = file()
+    )]
+    pub(crate) store: PathBuf,
+    /// Most pages of 4 KiB that the run store may take.
+    #[arg(long, global = true, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
+    pub(crate) store_pages_max: Option<NonZeroU32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    #[command(subcommand)]
+    pub(crate) command: RunsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List campaigns, the newest first.
+    List,
+    /// Show a campaign's report, or one of its cases in full.
+    Show {
+        /// Id of the campaign, the beginning of it, or `last`.
+        run: String,
+        /// Show this case: the query with the violated words marked, and the trace.
+        #[arg(long, value_name = "ID")]
+        case: Option<String>,
+        /// Which of its runs, where cases are run several times: from 0.
+        #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX), requires = "case")]
+        repeat: u32,
+        /// Most findings shown.
+        #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+        findings: usize,
+        /// Judge all runs again from their traces, instead of adding up what is stored of them.
+        #[arg(long, conflicts_with = "case")]
+        judge_again: bool,
+    },
+    /// Write a campaign's data to stdout.
+    Export {
+        /// Id of the campaign, the beginning of it, or `last`.
+        run: String,
+        /// What to write.
+        #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Trace v1 lines of all finished runs.
+    Traces,
+    /// Case v1 lines.
+    Cases,
+    /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
+    Verdicts,
+    /// Failed runs done right, as conversations for fine-tuning.
+    ChatJsonl,
+    /// Failed runs as choices between the agent's first wrong message and a right one, for preference tuning.
+    PreferenceJsonl,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Id of the campaign, the beginning of it, or `last`.
+    pub(crate) run: String,
+    /// With a second campaign the two are compared case by case, the first as what was before; with more of them there is
+    /// one table, a row for each.
+    #[arg(value_name = "OTHER")]
+    pub(crate) others: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
+    /// Most findings shown, where no file is written.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TablesArguments {
+    /// Ids of campaigns, the beginnings of them, or `last`. Of a search for a limit, failures are counted within the limit.
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}

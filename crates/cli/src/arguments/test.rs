@@ -1,0 +1,126 @@
+//! The arguments of `planproof test`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use planproof_bench::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
+
+use super::campaign::SHAPE;
+use super::{CASES_MAX, CampaignArguments, CaseArguments};
+use crate::report_files::ReportFileArguments;
+use crate::values::{file, whole};
+
+/// Most runs of each case.
+const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+
+/// Options that say which cases there are.
+const DRAWING: [&str; 4] = ["cases", "actions", "first", "from"];
+
+/// Options that say whether and how failures are dissected; a recording knows it by itself.
+const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
+
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("resume", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat")),
+    mut_arg("replay", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat").conflicts_with_all(DISSECTING))
+)]
+pub(crate) struct TestArguments {
+    /// Number of cases.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
+    pub(crate) cases: u64,
+    #[command(flatten)]
+    pub(crate) draw: CaseArguments,
+    /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first"], conflicts_with_all = SHAPE)]
+    pub(crate) from: Option<PathBuf>,
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass (pass^k), and
+    /// how many cases are flaky.
+    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
+    pub(crate) repeat: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) campaign: CampaignArguments,
+    #[command(flatten)]
+    pub(crate) dissect: DissectArguments,
+    #[command(flatten)]
+    pub(crate) shrink: ShrinkArguments,
+    /// Most findings shown.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
+}
+
+/// Whether the cause of each failure is looked for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DissectArguments {
+    /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
+    /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
+    #[arg(long)]
+    pub(crate) dissect: bool,
+    /// Variants of each kind for each failure; by default 5.
+    #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_k: Option<u32>,
+    /// Reruns of each failed case before anything is changed; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
+    pub(crate) dissect_reruns: Option<u32>,
+    /// Most failures that are dissected, drawn by the seed; by default all.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
+    pub(crate) dissect_max: Option<u32>,
+    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
+    /// that fails.
+    #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
+    pub(crate) compat: Option<DissectCompat>,
+}
+
+/// Whom dissection follows where it departs from the published algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DissectCompat {
+    /// The published algorithm.
+    Original,
+}
+
+impl DissectArguments {
+    /// How failures are dissected; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<DissectOptions> {
+        let default = DissectOptions::default();
+        self.dissect.then(|| DissectOptions {
+            variants: self.dissect_k.unwrap_or(default.variants),
+            reruns: self.dissect_reruns.unwrap_or(default.reruns),
+            errors_max: self.dissect_max,
+            original: self.compat == Some(DissectCompat::Original),
+        })
+    }
+}
+
+/// Whether failures are made smaller.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ShrinkArguments {
+    /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent fails in the
+    /// same way, in 2 of 3 runs.
+    #[arg(long, conflicts_with_all = ["resume", "record", "replay"])]
+    pub(crate) shrink: bool,
+    /// Most failures that are shrunk; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX), requires = "shrink")]
+    pub(crate) shrink_max: Option<usize>,
+    /// Most runs of the agent for each of them; by default 200.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
+    pub(crate) shrink_runs: Option<u32>,
+    /// Most runs of one smaller case, of which more than half have to fail; by default 3.
+    #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
+    pub(crate) shrink_repeat: Option<u32>,
+    /// Write the smallest cases as case v1 lines, for `--from`.
+    #[arg(long, value_name = "FILE", value_parser = file(), requires = "shrink")]
+    pub(crate) shrink_to: Option<PathBuf>,
+}
+
+impl ShrinkArguments {
+    /// How failures are shrunk, and how many; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<(ShrinkOptions, usize)> {
+        let default = ShrinkOptions::default();
+        let runs = self.shrink_repeat.unwrap_or(default.runs);
+        let runs_max = self.shrink_runs.unwrap_or(default.runs_max);
+        let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, ..default };
+        self.shrink.then(|| (options, self.shrink_max.unwrap_or(3)))
+    }
+}

@@ -1,0 +1,85 @@
+//! Which command asks for a campaign.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use planproof_bench::{DissectOptions, LimitPlan};
+use planproof_synth::TopicBank;
+
+use super::cases::Cases;
+use super::options::StoredOptions;
+use crate::arguments::{CASES_MAX, ShapeArguments, TestArguments};
+use crate::failure::Failure;
+
+/// Which command asks for a campaign, with what only that command says of a new one.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) enum Asked<'a> {
+    /// `test`.
+    Test(&'a TestArguments),
+    /// `limit`, for a search along this plan in cases of this shape.
+    Limit(LimitPlan, &'a ShapeArguments),
+}
+
+impl Asked<'_> {
+    /// The cases, of this bank unless they are in a file.
+    pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
+        match self {
+            Self::Test(arguments) => Cases::of(arguments, seed, bank),
+            Self::Limit(plan, shape) => Cases::of_levels(plan, shape, seed, bank),
+        }
+    }
+
+    /// The file of topics, where the user has their own.
+    pub(super) fn topics(&self) -> Option<&Path> {
+        match self {
+            Self::Test(arguments) => arguments.draw.shape.topics.as_deref(),
+            Self::Limit(_, shape) => shape.topics.as_deref(),
+        }
+    }
+
+    /// How often each of so many cases is run.
+    pub(super) fn repeats(&self, cases: usize) -> Result<NonZeroU32, Failure> {
+        let Self::Test(TestArguments { repeat, .. }) = self else { return Ok(NonZeroU32::MIN) };
+        let runs = cases as u64 * u64::from(repeat.get());
+        if runs > CASES_MAX {
+            return Err(Failure::usage(format!(
+                "--repeat {repeat} makes {runs} runs of {cases} cases; a campaign has at most {CASES_MAX}"
+            )));
+        }
+        Ok(*repeat)
+    }
+
+    pub(super) fn dissect(&self) -> Option<DissectOptions> {
+        match self {
+            Self::Test(arguments) => arguments.dissect.options(),
+            Self::Limit(..) => None,
+        }
+    }
+
+    pub(super) fn limit(&self) -> Option<LimitPlan> {
+        match self {
+            Self::Test(_) => None,
+            Self::Limit(plan, _) => Some(*plan),
+        }
+    }
+
+    /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to `go_on` with it: the
+    /// words before the command, and the option behind it.
+    pub(super) fn must_fit(
+        &self,
+        options: &StoredOptions,
+        what: &str,
+        go_on: (&str, &str),
+    ) -> Result<(), Failure> {
+        let (words, option) = go_on;
+        match (self, options.limit.is_some()) {
+            (Self::Test(_), true) => Err(Failure::usage(format!(
+                "{what} is a search for a limit; {words} `planproof limit {option}`"
+            ))),
+            (Self::Limit(..), false) => Err(Failure::usage(format!(
+                "{what} is no search for a limit; {words} `planproof test {option}`"
+            ))),
+            (Self::Test(_), false) | (Self::Limit(..), true) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A campaign that is prepared, and what is told of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use planproof_bench::{Campaign, Dissection, Outcome, Report, TrialRecord, Unit};
+use planproof_model::Model;
+use planproof_model::metering::Meter;
+use planproof_model::recording::ReplayModel;
+use planproof_report::ReportedCampaign;
+use planproof_store::{Progress, Store};
+use planproof_trace::Secrets;
+
+use super::budgets::{self, Budgets};
+use super::options::{Resumed, StoredOptions};
+use super::recorded::RecordedCampaign;
+use super::recording::CampaignRecording;
+use crate::arguments::StoreArguments;
+use crate::failure::Failure;
+use crate::stored::{self, StoredTraces};
+
+/// Most cases of a replay whose differences are told.
+const DIFFERENCES_SHOWN_MAX: usize = 5;
+
+/// A campaign about to be run, with what is done of it and what watches over it.
+pub(in crate::commands) struct Prepared {
+    pub(in crate::commands) store: Store,
+    pub(in crate::commands) campaign: Campaign,
+    pub(in crate::commands) options: StoredOptions,
+    /// Runs that are done already.
+    pub(super) finished: Vec<Outcome>,
+    /// Runs that are not begun now, because a recording has no verdict of them.
+    pub(super) left_out: HashSet<Unit>,
+    /// The model that is served to the agent, and its name.
+    pub(super) served: Option<(String, Served)>,
+    pub(super) budgets: Budgets,
+    /// The models that are asked.
+    pub(super) asked: Vec<Arc<dyn Model>>,
+    /// Adds up what is paid for; `None` where no model is asked through us.
+    pub(super) meter: Option<Arc<Meter>>,
+    pub(super) recording: Option<CampaignRecording>,
+    pub(super) replayed: Option<Replayed>,
+    /// Trials of the dissection that are there already; those without a score are run again.
+    pub(super) trials: Vec<TrialRecord>,
+    /// Kept out of traces and recordings.
+    pub(super) secrets: Secrets,
+}
+
+/// A model that is served, with what it tells the agent counted.
+pub(super) struct Served {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) told: Arc<Meter>,
+}
+
+/// What a replay is held to.
+pub(super) struct Replayed {
+    pub(super) recorded: RecordedCampaign,
+    pub(super) models: Vec<Arc<ReplayModel>>,
+}
+
+impl Prepared {
+    /// What the campaign took so far.
+    pub(super) fn progress(&self, budgets: &str) -> Progress {
+        let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
+        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
+        Progress {
+            spent: spent.unwrap_or_default(),
+            served_input_tokens: told.input_tokens,
+            served_output_tokens: told.output_tokens,
+            ended_by: None,
+            budgets: budgets.to_owned(),
+        }
+    }
+
+    /// The command line that goes on with it.
+    pub(in crate::commands) fn resumed(&self) -> Resumed<'_> {
+        Resumed::of(&self.options, &self.campaign.id)
+    }
+
+    /// Whether that run came to its end when the campaign was recorded, so that a replay can have it too. True where it
+    /// is no replay.
+    pub(in crate::commands) fn can_run(&self, unit: &Unit) -> bool {
+        !self.left_out.contains(unit)
+    }
+
+    /// Hands the campaign to `write` as reports take it.
+    pub(in crate::commands) fn reported(
+        &self,
+        outcomes: &[Outcome],
+        report: &Report,
+        store: &StoreArguments,
+        write: impl FnOnce(&ReportedCampaign<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let row = self.store.campaign(&self.campaign.id)?;
+        write(&ReportedCampaign {
+            id: &row.id,
+            created_ms: row.created_ms,
+            command_line: &row.command_line,
+            store_option: &stored::store_option(store),
+            seed: self.options.seed(),
+            cases: &self.campaign.cases,
+            repeats: self.campaign.repeats.get(),
+            outcomes,
+            report,
+            traces: &StoredTraces { store: &self.store, campaign: &row.id },
+        })
+    }
+
+    /// Tells on stderr in what a replay differs from its recording. Whether it does.
+    pub(in crate::commands) fn tell_differences(
+        &self,
+        outcomes: &[Outcome],
+        dissection: Option<&Dissection>,
+    ) -> bool {
+        let Some(replayed) = &self.replayed else { return false };
+        let (mut cases, mut outcomes) = (self.campaign.cases.to_vec(), outcomes.to_vec());
+        for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
+            if let Some(outcome) = &trial.outcome {
+                outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
+            }
+            cases.push(trial.case.clone());
+        }
+        let mut differences = replayed.recorded.differences(&cases, &outcomes);
+        let misses = replayed.models.iter().flat_map(|model| model.misses());
+        // A program may cope with a model that refuses, so that no verdict shows it.
+        let untold: Vec<String> =
+            misses.filter(|miss| !differences.iter().any(|difference| difference.contains(miss))).collect();
+        differences.extend(untold.into_iter().map(|miss| format!("a request that is not recorded: {miss}")));
+        if differences.is_empty() {
+            return false;
+        }
+        let path = replayed.recorded.recording.path().display();
+        let places =
+            if differences.len() == 1 { "1 place" } else { &format!("{} places", differences.len()) };
+        eprintln!("error: the replay differs from its recording {path} in {places}:");
+        for difference in differences.iter().take(DIFFERENCES_SHOWN_MAX) {
+            eprintln!("  {difference}");
+        }
+        if differences.len() > DIFFERENCES_SHOWN_MAX {
+            eprintln!("  and {} more", differences.len() - DIFFERENCES_SHOWN_MAX);
+        }
+        true
+    }
+}

@@ -1,0 +1,212 @@
+//! A recorded campaign that is run again.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_bench::Outcome;
+use planproof_model::recording::{Note, Recording};
+use planproof_synth::Case;
+use planproof_synth::file::read_case;
+
+use super::cases::{Cases, CasesOrigin};
+use super::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
+use crate::failure::Failure;
+use crate::progress;
+
+/// A recorded campaign.
+pub(super) struct RecordedCampaign {
+    pub(super) recording: Arc<Recording>,
+    pub(super) campaign: CampaignNote,
+    /// The last verdict of each repeat of each case.
+    verdicts: HashMap<(String, u32), VerdictNote>,
+    pub(super) ended_by: Option<String>,
+    /// The campaign's end is the last thing in the file.
+    has_end: bool,
+}
+
+impl RecordedCampaign {
+    /// Reads a recording of a campaign.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let recording = Recording::read(path)?;
+        let shown = path.display();
+        let damaged = |kind: &str, error: serde_json::Error| {
+            Failure::usage(format!(
+                "the recording {shown} is damaged: a line of type {kind} is not understood: {error}"
+            ))
+        };
+        let (mut campaign, mut verdicts, mut ended_by) = (None, HashMap::new(), None);
+        for Note { kind, json } in recording.notes() {
+            match kind.as_str() {
+                "campaign" if campaign.is_some() => {
+                    return Err(Failure::usage(format!("the recording {shown} is of several campaigns")));
+                }
+                "campaign" => {
+                    let note: CampaignNote =
+                        serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    campaign = Some(note);
+                }
+                "verdict" => {
+                    let note: VerdictNote =
+                        serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    verdicts.insert((note.case.clone(), note.repeat), note);
+                }
+                "end" => {
+                    let note: EndNote = serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    ended_by = note.ended_by;
+                }
+                _ => {}
+            }
+        }
+        let campaign = campaign.ok_or_else(|| {
+            if recording.exchange_count() == 0 {
+                return Failure::usage(format!(
+                    "the recording {shown} holds no campaign and no answer: it was cut off, or nothing was recorded yet"
+                ));
+            }
+            Failure::usage(format!(
+                "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
+            ))
+        })?;
+        let has_end = recording.torn_line().is_none()
+            && recording.notes().last().is_some_and(|note| note.kind == "end");
+        Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by, has_end })
+    }
+
+    /// The cases, drawn again where they were drawn.
+    pub(super) fn cases(&self) -> Result<Cases, Failure> {
+        match &self.campaign.cases {
+            CasesOrigin::Drawn(drawn) => drawn.clone().draw(),
+            CasesOrigin::Levels(levels) => Cases::draw_levels(levels.clone()),
+            CasesOrigin::Given(count) => {
+                let cases: Vec<Case> = self.given_cases()?;
+                if cases.len() < *count && !self.has_end {
+                    return Err(self.nothing_to_replay());
+                }
+                if cases.len() != *count {
+                    return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())));
+                }
+                Ok(Cases::given(cases))
+            }
+        }
+    }
+
+    fn given_cases(&self) -> Result<Vec<Case>, Failure> {
+        let notes = self.recording.notes().iter().filter(|note| note.kind == "case");
+        let read = |note: &Note| {
+            let CaseNote { case, .. } =
+                serde_json::from_str(&note.json).map_err(|error| self.wrong(&error.to_string()))?;
+            read_case(case.get()).map_err(|error| self.wrong(&error.to_string()))
+        };
+        notes.map(read).collect()
+    }
+
+    fn wrong(&self, what: &str) -> Failure {
+        let path = self.recording.path().display();
+        Failure::usage(format!("the cases of the recording {path} are damaged: {what}"))
+    }
+
+    /// Says so where the file stops before the campaign's end. Of so many runs this many have no verdict.
+    ///
+    /// # Errors
+    /// None has: a replay would have nothing to run.
+    pub(super) fn check_end(&self, runs: usize, left_out: usize) -> Result<(), Failure> {
+        if self.has_end {
+            return Ok(());
+        }
+        if left_out == runs {
+            return Err(self.nothing_to_replay());
+        }
+        let rest = match left_out {
+            0 => String::new(),
+            1 => "; the other one counts as not run".to_owned(),
+            rest => format!("; the other {rest} count as not run"),
+        };
+        let noun = if self.campaign.repeats > 1 { "runs" } else { "cases" };
+        let done = runs - left_out;
+        progress::warn(&format!("{}. {done} of {runs} {noun} are in it and are replayed{rest}", self.stop()));
+        Ok(())
+    }
+
+    /// Where and why the file stops.
+    fn stop(&self) -> String {
+        let path = self.recording.path().display();
+        match self.recording.torn_line() {
+            Some(line) => format!("the recording {path} is cut off in line {line}"),
+            None => format!(
+                "the recording {path} stops before the end of its campaign: it was cut off, or the campaign was interrupted"
+            ),
+        }
+    }
+
+    fn nothing_to_replay(&self) -> Failure {
+        Failure::usage(format!("{}. It holds no case to its end: there is nothing to replay", self.stop()))
+    }
+
+    /// Whether that repeat of the case came to its end when the campaign was recorded.
+    pub(super) fn has_verdict(&self, case: &Case, repeat: u32) -> bool {
+        self.verdicts.contains_key(&(case.id.clone(), repeat))
+    }
+
+    /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
+    /// the same, so which of them gets which answer depends on which asks first.
+    fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
+        if self.campaign.repeats == 1 || !crate::select::bare(&self.campaign.agent).starts_with("command:") {
+            return HashSet::new();
+        }
+        let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();
+        for outcome in outcomes {
+            if let Some(case) = cases.get(outcome.ordinal as usize) {
+                by_case.entry(outcome.ordinal).or_default().push(VerdictNote::of(case, outcome));
+            }
+        }
+        let is_same = |notes: &Vec<VerdictNote>| {
+            let texts = |notes: &mut dyn Iterator<Item = VerdictNote>| {
+                let mut texts: Vec<String> = notes
+                    .map(|note| serde_json::to_string(&VerdictNote { repeat: 0, ..note }).unwrap_or_default())
+                    .collect();
+                texts.sort_unstable();
+                texts
+            };
+            let recorded =
+                notes.iter().filter_map(|note| self.verdicts.get(&(note.case.clone(), note.repeat)));
+            texts(&mut notes.iter().cloned()) == texts(&mut recorded.cloned())
+        };
+        by_case.into_iter().filter(|(_, notes)| is_same(notes)).map(|(ordinal, _)| ordinal).collect()
+    }
+
+    /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
+    pub(super) fn differences(&self, cases: &[Case], outcomes: &[Outcome]) -> Vec<String> {
+        let mut differences = Vec::new();
+        let swapped = self.swapped(cases, outcomes);
+        for outcome in outcomes {
+            let Some(case) = cases.get(outcome.ordinal as usize) else { continue };
+            let now = VerdictNote::of(case, outcome);
+            let Some(recorded) = self.verdicts.get(&(case.id.clone(), outcome.repeat)) else { continue };
+            if now == *recorded || swapped.contains(&outcome.ordinal) {
+                continue;
+            }
+            let difference = match &now.unscored {
+                // The request that is not recorded says all there is to say.
+                Some(why) if recorded.unscored.is_none() => why.clone(),
+                _ if now.words() == recorded.words() => format!(
+                    "recorded {} tokens read and {} written, now {} and {}",
+                    recorded.input_tokens, recorded.output_tokens, now.input_tokens, now.output_tokens
+                ),
+                _ => format!("recorded {}; now {}", recorded.words(), now.words()),
+            };
+            let repeat =
+                if self.campaign.repeats > 1 { format!(" repeat {}", outcome.repeat) } else { String::new() };
+            differences.push(format!("case {}{repeat}: {difference}", case.id));
+        }
+        let known: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        let mut gone: Vec<&str> =
+            self.verdicts.keys().map(|(id, _)| id.as_str()).filter(|id| !known.contains(id)).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        differences.extend(
+            gone.into_iter().map(|id| format!("case {id}: it was recorded, and is not drawn any more")),
+        );
+        differences
+    }
+}
