@@ -248,7 +248,7 @@ fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task:
     }
     match slip {
         Slip::ExtraArgument if own.is_empty() => {
-            drop(arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into()))
+            arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into());
         }
         Slip::ExtraArgument => {}
         _ => arguments.extend(own),

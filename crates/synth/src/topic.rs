@@ -297,7 +297,7 @@ pub fn activity_fault(activity: &str) -> Option<&'static str> {
 }
 
 /// Why a user's own tool cannot be offered to a model, in words behind it; `None` if it can.
-fn tool_fault(tool: &Tool) -> Option<String> {
+pub fn tool_fault(tool: &Tool) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if tool.name.is_empty() || tool.name.len() > TOOL_NAME_CHARACTERS_MAX || !tool.name.chars().all(is_part) {
         return Some(format!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_model::{Model, ModelError};
 use planproof_synth::{
     Activity, DESCRIPTION_CHARACTERS_MAX, Topic, activity_fault, begins_another, listed_activity,
-    natural_orders, sameness, snake_case, texts_of_tool_names,
+    natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
 };
 use planproof_tools::{SchemaCache, sample_arguments};
 use planproof_trace::Tool;
@@ -105,6 +105,10 @@ impl OwnTools {
             if tool.description.chars().count() > DESCRIPTION_CHARACTERS_MAX {
                 tool.description = cut(&tool.description);
                 named.cut.push(tool.name.clone());
+            }
+            if let Some(fault) = tool_fault(&tool) {
+                named.left_out.push(LeftOut { tool: tool.name, why: format!("it {fault}") });
+                continue;
             }
             let sample = Value::Object(sample_arguments(&tool.input_schema));
             if schemas.check(&tool.input_schema, &sample).is_err() {

@@ -8,7 +8,10 @@ use planproof_bench::topics::{
 };
 use planproof_bench::{Campaign, SimKind, SimModel};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
-use planproof_synth::{Case, Class, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
+use planproof_synth::file::{read_case, write_case};
+use planproof_synth::{
+    Case, Class, Mutation, Mutator, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read,
+};
 use planproof_trace::{FinishReason, Tool, Usage};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -277,6 +280,45 @@ async fn run(campaign: &Campaign) -> Vec<planproof_bench::Outcome> {
 }
 
 #[test]
+fn variants_have_the_tools_of_their_tasks() {
+    let named = |job: &str, tools: &[Tool]| own(job).topic(tools).expect("the tools have names").topic;
+    let others: Vec<Tool> = ["list_rooms", "book_room", "paint_room", "heat_room", "clean_room"]
+        .map(|name| {
+            tool(
+                name,
+                "Of rooms.",
+                json!({"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]}),
+            )
+        })
+        .into();
+    let bank =
+        TopicBank::new(vec![named("clerk", &tools()), named("porter", &others)]).expect("both are good");
+    let mutator = Mutator::new(Wordings::shipped(), &bank);
+    for time in [None, Some(TimeOptions::default())] {
+        let options = Options { actions_min: 2, actions_max: 4, time, ..Options::default() };
+        for case in cases(&bank, options, 30).iter() {
+            // As it comes back from the store.
+            let case = read_case(&write_case(case)).expect("it is a case");
+            for mutation in [Mutation::Wordings, Mutation::Actions, Mutation::Terminals, Mutation::Topic] {
+                let changed =
+                    mutator.mutate(&case, mutation, 3).expect("there are other tasks and topics").case;
+                read::verify(&changed, read::Directions::shipped())
+                    .expect("text and constraints say the same");
+                assert_eq!(changed.topic != case.topic, mutation == Mutation::Topic);
+                let topic = bank.find(&changed.topic).expect("it is of the bank");
+                for action in &changed.actions {
+                    let activity =
+                        topic.activities.iter().find(|it| it.text == action.text).expect("its own");
+                    assert_eq!(activity.tool_name(), action.tool);
+                    let made = changed.tool(&action.tool).expect("the tool is there").to_tool();
+                    assert!(made.description.contains(&format!("Does the task \"{}\"", action.text)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn tools_get_texts_by_rule_or_as_given() {
     let texts = |own: &OwnTools| {
         let named = own.topic(&tools()).expect("the tools have names");
@@ -341,9 +383,10 @@ fn tools_that_cannot_be_used_are_told() {
         json!({"type": "object", "required": ["x"], "properties": {"x": {"pattern": "^[A-Z]{9}$"}}}),
     ));
     all.push(tool("create_invoice", "", object()));
+    all.push(tool("large", "", json!({"type": "object", "description": "x".repeat(100_000)})));
     let named = own("clerk").topic(&all).expect("the others have names");
     let left_out: Vec<&str> = named.left_out.iter().map(|it| it.tool.as_str()).collect();
-    assert_eq!(left_out, ["elsewhere", "\u{5929}"]);
+    assert_eq!(left_out, ["elsewhere", "\u{5929}", "large"]);
     assert_eq!((named.cut, named.not_simulated), (vec!["long".to_owned()], vec!["patterned".to_owned()]));
     assert_eq!(named.in_order, [("invoice creation".to_owned(), "invoice deletion".to_owned())]);
     TopicBank::new(vec![named.topic]).expect("what is cut is not too long any more");
