@@ -5,7 +5,8 @@
 
 Cases are of schema planproof/case/v1, verdicts of planproof/verdict/v1, one a line. Of a verdict `calls`, `passed` and
 `violated` are judged; it must be of a run that nothing but its calls decided. Cases of the time form, and verdicts on
-them, are judged by time_form.py: there the first wrong call, the core and the repair as well.
+them, are judged by time_form.py: there the first wrong call, the core and the repair as well. Conflicts of infeasible
+cases, and verdicts on them, are judged by infeasible.py.
 Prints the totals as one JSON line, and exits with 1 and the first reasons if anything is wrong.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import infeasible
 import time_form
 import z3
 from json_lines import read_json_lines
@@ -123,7 +125,8 @@ def faults_of_tools(case: Case) -> Iterator[str]:
             yield f"there is no tool {action['tool']!r}"
     wanted = case["options"].get("distractors", 0)
     restart_tools = 1 if case["form"] == "time" else 0
-    if len(names) != len(case["actions"]) + wanted + restart_tools:
+    report_tools = names.count(infeasible.REPORT_TOOL)
+    if len(names) != len(case["actions"]) + wanted + restart_tools + report_tools:
         yield f"{len(names)} tools for {len(case['actions'])} actions and {wanted} distractors"
 
 
@@ -142,7 +145,7 @@ def faults_of_order(case: Case) -> Iterator[str]:
             yield f"constraint {constraint} names an action that the case does not have"
             return
     satisfiable = is_satisfiable(actions, list(pairs.values()))
-    if not satisfiable:
+    if not satisfiable and case.get("feasible", True):
         yield "the constraints contradict each other"
     if case.get("feasible", True) != satisfiable:
         yield f"the case says feasible: {case['feasible']}"
@@ -179,7 +182,7 @@ def faults_of_case(case: Case) -> list[str]:
             meaning = time_form.faults_of_case(case)
         else:
             meaning = faults_of_order(case)
-        return [*meaning, *faults_of_text(case), *faults_of_tools(case)]
+        return [*meaning, *infeasible.faults_of_case(case), *faults_of_text(case), *faults_of_tools(case)]
     except KeyError as error:
         return [f"there is no {error}"]
     except (TypeError, ValueError) as error:
@@ -198,7 +201,7 @@ def faults_of_verdict(verdict: dict[str, Any], case: Case) -> Iterator[str]:
     stated = {entry["id"] for entry in verdict["violated"]}
     if stated != violated:
         yield f"violated is {sorted(stated)}, evaluated {sorted(violated)}"
-    passed = not violated and sorted(calls) == sorted(actions)
+    passed = not violated and sorted(calls) == sorted(actions) and "false_alarm" not in verdict["flags"]
     if verdict["passed"] != passed:
         yield f"passed is {verdict['passed']}, evaluated {passed}"
     if called and is_satisfiable(called, [*decided.values(), *pairwise(called)]) != (not violated):
@@ -214,7 +217,9 @@ def judge_verdicts(verdicts: list[dict[str, Any]], cases: dict[str, Case]) -> li
         if case is None:
             faults.append(f"verdict on {verdict['case']}: there is no such case")
             continue
-        if case["form"] == "time":
+        if not case["feasible"]:
+            found = infeasible.faults_of_verdict(verdict, case)
+        elif case["form"] == "time":
             day = days.setdefault(case["id"], time_form.DayProblem(case))
             found = time_form.faults_of_verdict(verdict, day, is_thorough=number % time_form.THOROUGH_EACH == 0)
         else:
@@ -245,6 +250,7 @@ def main() -> int:
     totals = {
         "cases": len(cases),
         "constraints": sum(len(case.get("constraints") or []) for case in cases),
+        "infeasible": sum(not case.get("feasible", True) for case in cases),
         "by_actions": dict(sorted(Counter(len(case.get("actions") or []) for case in cases).items())),
         "verdicts": len(verdicts),
         "passed_verdicts": sum(verdict["passed"] for verdict in verdicts),

@@ -17,13 +17,24 @@ from itertools import pairwise
 from typing import Any
 
 import jsonschema
+from infeasible import REPORT_TOOL
 from json_lines import read_json_lines
 from time_form import RESTART_TOOL, first_starts, minute_of
 
 TRACE_SCHEMA = "planproof/trace/v1"
 REPORT_SCHEMA = "planproof/report/v1"
 # First that applies to a failed run is its class.
-CLASSES = ["timeout", "act_error", "action_lost", "parameter_error", "order_error", "repeated", "distractor"]
+CLASSES = [
+    "timeout",
+    "false_alarm",
+    "act_error",
+    "action_lost",
+    "parameter_error",
+    "order_error",
+    "repeated",
+    "distractor",
+    "conflict_missed",
+]
 NORMAL_95 = 1.959963984540054
 RATE_TOLERANCE = 1e-6
 
@@ -58,6 +69,9 @@ class Judgement:
 
     primary: str | None
     flags: set[str]
+    # Of an infeasible case: the sentences reported, and whether a task was done.
+    named: set[int] | None = None
+    has_acted: bool = False
 
 
 def split_traces(lines: list[dict[str, Any]]) -> list[Trace]:
@@ -102,6 +116,11 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
         flags.add("timeout")
     if trace.end() == "agent_failed":
         flags |= {"act_error", "agent_failed"}
+    reports = [call for call in calls if call.name == REPORT_TOOL and is_valid(call, tools)]
+    if not case["feasible"]:
+        return judge_infeasible(calls, reports, tools, action_of, flags)
+    if reports:
+        flags.add("false_alarm")
     is_timed = case["form"] == "time"
     if is_timed:
         calls = since_restart(calls, tools, case["options"]["time"]["restarts_max"], flags)
@@ -113,11 +132,11 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
     done: dict[str, Call] = {}
     for call in valid:
         action = action_of.get(call.name)
-        if action is None:
+        if action is None and call.name != REPORT_TOOL:
             flags.add("distractor")
         elif action in done:
             flags.add("repeated")
-        else:
+        elif action is not None:
             done[action] = call
     if len(done) < len(action_of):
         flags.add("action_lost")
@@ -136,6 +155,30 @@ def judge(trace: Trace, case: dict[str, Any]) -> Judgement:
     missing = {tool for tool, action in action_of.items() if action not in done}
     explains = bool(missing) and any(name in missing or name not in tools for name in refused)
     return Judgement(primary_class(flags, explains or trace.end() == "agent_failed"), flags)
+
+
+def judge_infeasible(
+    calls: list[Call],
+    reports: list[Call],
+    tools: dict[str, dict[str, Any]],
+    action_of: dict[str, str],
+    flags: set[str],
+) -> Judgement:
+    """The class of a run in which no task was to be done, and a conflict to be reported."""
+    refused = {call.name for call in calls if not is_valid(call, tools)}
+    if refused:
+        flags.add("act_error")
+    executed = [call.name for call in calls if call.name not in refused]
+    has_acted = any(name in action_of for name in executed)
+    if any(name not in action_of and name not in (REPORT_TOOL, RESTART_TOOL) for name in executed):
+        flags.add("distractor")
+    if has_acted or not reports:
+        flags.add("conflict_missed")
+    explains = not reports and any(name == REPORT_TOOL or name not in tools for name in refused)
+    named = {int(number) for number in reports[-1].arguments["sentences"]} if reports else None
+    judgement = Judgement(primary_class(flags, explains or "agent_failed" in flags), flags)
+    judgement.named, judgement.has_acted = named, has_acted
+    return judgement
 
 
 def since_restart(calls: list[Call], tools: dict[str, dict[str, Any]], restarts_max: int, flags: set[str]) -> list[Call]:
@@ -242,10 +285,14 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
     chances: dict[int, list[float]] = {}
     in_order: dict[int, list[float]] = {}
     unscored = 0
+    infeasible: Counter[str] = Counter()
     for trace in traces:
         case = cases.get(trace.header["case"])
         if case is None:
             sys.exit(f"there is a trace of case {trace.header['case']}, but no such case")
+        if not case["feasible"]:
+            count_infeasible(infeasible, trace, case)
+            continue
         if trace.end() == "unscored":
             unscored += 1
             continue
@@ -269,7 +316,8 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
             row["chance"] = mean(chances[actions])
         by_actions.append(row)
     return {
-        "cases": len(traces),
+        "infeasible": dict(infeasible),
+        "cases": len(traces) - infeasible["runs"],
         "passed": passed.total(),
         "failed": classes.total(),
         "unscored": unscored,
@@ -277,6 +325,23 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
         "flags": dict(flags),
         "by_actions": by_actions,
     }
+
+
+def count_infeasible(totals: Counter[str], trace: Trace, case: dict[str, Any]) -> None:
+    """Counts a run of an infeasible case."""
+    totals["runs"] += 1
+    if trace.end() == "unscored":
+        totals["unscored"] += 1
+        return
+    judgement = judge(trace, case)
+    totals["acted"] += judgement.has_acted
+    if judgement.primary is not None:
+        totals["failed"] += 1
+        return
+    conflict = set(case["conflict"])
+    named = judgement.named or set()
+    totals["detected"] += 1
+    totals["exact" if named == conflict else "superset" if named > conflict else "other"] += 1
 
 
 def differences(report: dict[str, Any], counted: dict[str, Any]) -> Iterator[str]:
@@ -289,6 +354,13 @@ def differences(report: dict[str, Any], counted: dict[str, Any]) -> Iterator[str
             said, found = report[key].get(name, 0), counted[key].get(name, 0)
             if said != found:
                 yield f"{key}.{name}: the report says {said}, counted {found}"
+    said = report.get("infeasible") or {}
+    for key in ["runs", "detected", "failed", "unscored", "exact", "superset", "other", "acted"]:
+        if said.get(key, 0) != counted["infeasible"].get(key, 0):
+            yield f"infeasible.{key}: the report says {said.get(key)}, counted {counted['infeasible'].get(key, 0)}"
+    false_alarms = counted["flags"].get("false_alarm", 0)
+    if said.get("false_alarms", 0) != false_alarms:
+        yield f"infeasible.false_alarms: the report says {said.get('false_alarms')}, counted {false_alarms}"
     said_rows = {row["actions"]: row for row in report["by_actions"]}
     found_rows = {row["actions"]: row for row in counted["by_actions"]}
     for actions in sorted(said_rows.keys() | found_rows.keys()):

@@ -188,7 +188,7 @@ def faults_of_case(case: dict[str, Any]) -> Iterator[str]:
     if [tool["name"] for tool in case["tools"]].count(RESTART_TOOL) != 1:
         yield f"there is no tool {RESTART_TOOL}, or more than one"
     satisfiable = day.is_satisfiable(day.constraints)
-    if not satisfiable:
+    if not satisfiable and case["feasible"]:
         yield "the constraints contradict each other"
     if case["feasible"] != satisfiable:
         yield f"the case says feasible: {case['feasible']}"
@@ -256,7 +256,7 @@ def faults_of_arithmetic(verdict: dict[str, Any], day: DayProblem, calls: list[S
     is_right = not (violated or late or expected or no_times)
     passed = is_right and sorted(verdict["calls"]) == sorted(day.actions)
     # Calls of other tools, and how the run ended, cannot be seen from the calls.
-    other_reasons = {"distractor", "timeout", "agent_failed", "act_error"} & set(verdict["flags"])
+    other_reasons = {"distractor", "timeout", "agent_failed", "act_error", "false_alarm"} & set(verdict["flags"])
     if verdict["passed"] != passed and not other_reasons:
         yield f"passed is {verdict['passed']}, evaluated {passed}"
 

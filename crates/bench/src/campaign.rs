@@ -465,6 +465,12 @@ impl Outcome {
         Unit { ordinal: self.ordinal, repeat: self.repeat }
     }
 
+    /// Whether it is known to be a run of an infeasible case. One without a verdict says nothing of either kind.
+    pub fn is_infeasible(&self) -> bool {
+        let conflict = self.verdict.as_ref().ok().and_then(|verdict| verdict.conflict.as_ref());
+        conflict.is_some_and(planproof_synth::ConflictVerdict::is_infeasible)
+    }
+
     /// Whether the agent passed; `None` without a verdict.
     pub fn passed(&self) -> Option<bool> {
         self.verdict.as_ref().ok().map(|verdict| verdict.passed)

@@ -250,9 +250,10 @@ fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
 }
 
 /// The errors that are dissected: the cases that were failed, or so many of them, drawn by the seed; in the order of the
-/// campaign.
+/// campaign. Infeasible cases are none of them: they have no variants (see [`Mutator::mutate`]), as a cause is one of wrong
+/// planning.
 pub fn pick_errors(outcomes: &[Outcome], options: &DissectOptions, seed: u64) -> Vec<u32> {
-    let failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false));
+    let failed = outcomes.iter().filter(|outcome| is_error(outcome));
     let mut errors: Vec<u32> = failed.map(|outcome| outcome.ordinal).collect();
     errors.sort_unstable();
     errors.dedup();
@@ -260,6 +261,11 @@ pub fn pick_errors(outcomes: &[Outcome], options: &DissectOptions, seed: u64) ->
         draw(&mut errors, most, seed);
     }
     errors
+}
+
+/// Whether a run is an error of planning: a failure of a feasible case.
+fn is_error(outcome: &Outcome) -> bool {
+    outcome.passed() == Some(false) && !outcome.is_infeasible()
 }
 
 /// Leaves so many of the errors, drawn by the seed; in the order of the campaign.

@@ -118,8 +118,12 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// Where the paragraph states what was violated, merged where places overlap, in the order of the text.
+/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an infeasible case
+/// that are the sentences that cannot hold together.
 pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
+    if !case.is_feasible() {
+        return case.conflict_places();
+    }
     let mut places: Vec<Source> = case
         .constraint_ids()
         .zip(case.constraint_sources())

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
-use planproof_synth::{Case, JudgeOptions, START_TIME_ARGUMENT, clock_time};
+use planproof_synth::{Case, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, clock_time};
 use planproof_tools::{BoxFuture, MockTools, Toolbox};
 use planproof_trace::{TimeOfDay, Tool, ToolCall, ToolResult};
 
@@ -20,6 +20,8 @@ pub(crate) const NOT_DONE: &str = "Not done: ";
 pub(crate) const RIGHT_NOW: &str = "Right now: ";
 
 /// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
+///
+/// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
 #[derive(Debug, Clone)]
 pub struct Standing {
     case: Arc<Case>,
@@ -29,6 +31,8 @@ pub struct Standing {
     done: u64,
     /// In the time form, when the last task ended, in minutes from midnight.
     minute: u16,
+    /// A conflict was reported.
+    has_reported: bool,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,7 @@ pub struct Standing {
 enum Requirements {
     Order(Order),
     Timetable(Timetable),
+    Infeasible,
 }
 
 /// A call that is right.
@@ -51,14 +56,16 @@ impl Standing {
     /// A run of the case in which nothing is done yet. `options` say whether repeats and distractors fail it.
     ///
     /// # Panics
-    /// Never for a case that was synthesised or read from a file: both check that it can be satisfied.
+    /// Never for a case that was synthesised or read from a file: both check that a feasible one can be satisfied.
     pub fn new(case: &Case, options: JudgeOptions) -> Self {
         let problem = match case.timed_problem() {
+            _ if !case.is_feasible() => Requirements::Infeasible,
             Some(problem) => Requirements::Timetable(problem.timetable().clone()),
-            None => Requirements::Order(case.problem().order().expect("a case is satisfiable")),
+            None => Requirements::Order(case.problem().order().expect("a feasible case is satisfiable")),
         };
         let case = Arc::new(case.clone());
-        let mut standing = Self { case, options, problem: Arc::new(problem), done: 0, minute: 0 };
+        let mut standing =
+            Self { case, options, problem: Arc::new(problem), done: 0, minute: 0, has_reported: false };
         standing.begin();
         standing
     }
@@ -69,16 +76,20 @@ impl Standing {
         self.minute = self.case.time.as_ref().map_or(0, |time| time.day.start);
     }
 
-    /// Whether every action is done.
+    /// Whether every action is done; in an infeasible case, whether a conflict is reported.
     pub fn is_complete(&self) -> bool {
+        if !self.case.is_feasible() {
+            return self.has_reported;
+        }
         self.done.count_ones() as usize == self.case.actions.len()
     }
 
     /// The calls after which a correct continuation is left, by the places of their actions. None when all is done, or
-    /// where that was not found out within the limits of the search.
+    /// where that was not found out within the limits of the search, and none in an infeasible case.
     pub fn right_now(&self) -> Vec<RightCall> {
         let call = |variable: Variable, start| RightCall { action: variable.index(), start };
         match &*self.problem {
+            Requirements::Infeasible => Vec::new(),
             Requirements::Order(order) => {
                 variables_in(order.correct_next(self.done)).map(|variable| call(variable, None)).collect()
             }
@@ -94,7 +105,7 @@ impl Standing {
     /// call anyway. Where nothing is right any more, nothing is objected to.
     pub fn objection(&self, call: &ToolCall) -> Option<String> {
         let right = self.right_now();
-        if right.is_empty() && !self.is_complete() {
+        if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
             return None;
         }
         let reason = self.reason(call)?;
@@ -103,6 +114,12 @@ impl Standing {
 
     fn reason(&self, call: &ToolCall) -> Option<String> {
         let Some(action) = self.case.action_of_tool(&call.name) else {
+            if self.case.is_report(&call.name) {
+                let is_wrong = self.case.is_feasible();
+                return is_wrong.then(|| {
+                    "all that was asked for can be done, so there is no conflict to report".to_owned()
+                });
+            }
             let is_other = self.case.tool(&call.name).is_some() && !self.case.is_restart(&call.name);
             let is_wrong = is_other && self.options.distractor_fails;
             return is_wrong.then(|| format!("none of the tasks that were asked for needs `{}`", call.name));
@@ -113,6 +130,9 @@ impl Standing {
             return Some(format!("\"{task}\" is done already, and each task is to be done once"));
         }
         match &*self.problem {
+            Requirements::Infeasible => {
+                Some("not all that was asked for can hold together, so no task is to be done".to_owned())
+            }
             Requirements::Order(order) => {
                 let is_right = is_again || order.correct_next(self.done) & variable.bit() != 0;
                 (!is_right)
@@ -147,6 +167,14 @@ impl Standing {
 
     /// What is right, as the agent is told.
     fn advice(&self, right: &[RightCall]) -> String {
+        if !self.case.is_feasible() && !self.has_reported {
+            return format!(
+                "{RIGHT_NOW}`{REPORT_TOOL}` with the numbers of the sentences that cannot hold together."
+            );
+        }
+        if !self.case.is_feasible() {
+            return "The conflict is reported: no more calls are needed.".to_owned();
+        }
         if right.is_empty() {
             return "All tasks are done: no more calls are needed.".to_owned();
         }
@@ -171,6 +199,7 @@ impl Standing {
             self.begin();
             return;
         }
+        self.has_reported |= self.case.is_report(&call.name);
         let Some(action) = self.case.action_of_tool(&call.name) else { return };
         let variable = Variable::new(action);
         self.done |= variable.bit();

@@ -9,7 +9,7 @@ mod text;
 use std::fmt;
 
 use planproof_agents::behaviour::retrace::Retracer;
-use planproof_synth::{ActionId, Case, JudgeOptions, Verdict, clock_time};
+use planproof_synth::{ActionId, Case, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments};
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -18,6 +18,13 @@ use crate::{RightCall, Standing, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
+
+/// What is said where there is no plan.
+const NO_PLAN: &str = "The requirements cannot all hold, so no task is done.";
+
+fn last_words(case: &Case) -> &'static str {
+    if case.is_feasible() { DONE } else { NO_PLAN }
+}
 
 /// What a line teaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +59,8 @@ pub enum LeftOut {
     OtherSpecification,
     /// Samples voted.
     Votes,
+    /// The case is infeasible, and the agent writes its calls as text, in which only plans are shown.
+    Infeasible,
 }
 
 impl fmt::Display for LeftOut {
@@ -66,6 +75,9 @@ impl fmt::Display for LeftOut {
                 f.write_str("do not fit the specification of their agent, which has changed since")
             }
             Self::Votes => f.write_str("were answered by votes over samples, which call no tools"),
+            Self::Infeasible => {
+                f.write_str("are of infeasible cases, and only agents that call tools are shown a report")
+            }
         }
     }
 }
@@ -90,19 +102,27 @@ pub fn lines(
         (Language::Calls, Form::Preference) => preference_line(case, verdict, options, events)
             .map(|line| vec![line])
             .ok_or(LeftOut::NothingWrong),
+        (Language::Text(_), _) if !case.is_feasible() => Err(LeftOut::Infeasible),
         (Language::Text(retracer), form) => text::lines(case, verdict, options, events, retracer, form),
         (Language::Votes, _) => Err(LeftOut::Votes),
     }
 }
 
-/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did.
+/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did; in an
+/// infeasible case, a report of the conflict.
 /// `None` where no such plan is known.
 fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
     let mut standing = Standing::new(case, options);
     let mut messages = vec![query(case)];
-    for (number, (action, start)) in target(case, verdict).into_iter().enumerate() {
-        let call = call(case, action, start, number);
+    let calls: Vec<ToolCall> = match &case.conflict {
+        Some(conflict) => vec![report(conflict, 0)],
+        None => {
+            let target = target(case, verdict).into_iter().enumerate();
+            target.map(|(number, (action, start))| call(case, action, start, number)).collect()
+        }
+    };
+    for call in calls {
         if standing.objection(&call).is_some() {
             return None;
         }
@@ -114,7 +134,7 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
         messages.push(assistant("", &[&call]));
         messages.push(answer(&result));
     }
-    messages.push(assistant(DONE, &[]));
+    messages.push(assistant(last_words(case), &[]));
     let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
     standing.is_complete().then_some(line)
 }
@@ -134,7 +154,9 @@ fn preference_line(case: &Case, verdict: &Verdict, options: JudgeOptions, events
             continue;
         }
         let chosen = if before.is_complete() {
-            assistant(DONE, &[])
+            assistant(last_words(case), &[])
+        } else if let Some(conflict) = &case.conflict {
+            assistant("", &[&report(conflict, number)])
         } else {
             let right = nearest_right(&before, &target(case, verdict))?;
             assistant("", &[&call(case, right.action, right.start, number)])
@@ -247,6 +269,13 @@ fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCa
     let name = case.actions[action].tool.clone();
     let arguments = case_arguments(case, &name, start.map(clock_time));
     ToolCall { id: CallId::new(format!("call_{}", number + 1)), name, arguments }
+}
+
+/// The report of a conflict.
+fn report(conflict: &[u32], number: usize) -> ToolCall {
+    let id = CallId::new(format!("call_{}", number + 1));
+    let arguments = report_arguments(conflict.iter().map(|sentence| u64::from(*sentence)));
+    ToolCall { id, name: REPORT_TOOL.to_owned(), arguments }
 }
 
 fn query(case: &Case) -> Value {

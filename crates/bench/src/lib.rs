@@ -8,6 +8,7 @@ mod campaign;
 mod dissect;
 mod findings;
 mod guard;
+mod infeasible;
 pub mod learning;
 mod limit;
 mod metrics;
@@ -31,6 +32,7 @@ pub use dissect::{
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
 pub use guard::{RightCall, Standing};
+pub use infeasible::{ConflictScore, InfeasibleReport};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

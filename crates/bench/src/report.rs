@@ -6,6 +6,7 @@ use std::time::Duration;
 use planproof_synth::{Case, Class, Flag};
 use serde::Serialize;
 
+use crate::infeasible::{Infeasible, InfeasibleReport};
 use crate::repeats::{CaseRuns, Rate, Repeated, success_rate};
 use crate::{CaseSummary, DissectionReport, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
 
@@ -62,7 +63,8 @@ pub struct SummaryInput<'a> {
     pub ended_by: Option<&'a str>,
 }
 
-/// Report v1, as it is written.
+/// Report v1, as it is written. Infeasible cases are scored apart, in [`infeasible`](Self::infeasible): cases, runs, their
+/// results, classes and flags are those of feasible cases. Times, tokens and cost are of all.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     schema: &'static str,
@@ -102,6 +104,9 @@ pub struct Report {
     pub flags: BTreeMap<&'static str, u64>,
     /// By number of actions.
     pub by_actions: Vec<ByActions>,
+    /// The infeasible cases; absent in a campaign in which no conflict can be reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub infeasible: Option<InfeasibleReport>,
     /// The solver's work during synthesis.
     pub solver: SolverUse,
     /// Seconds of synthesis, the solver included.
@@ -188,27 +193,48 @@ impl Report {
 
     /// Sums up a campaign of which only summaries were read.
     pub fn of_summaries(input: SummaryInput<'_>) -> Self {
+        let is_infeasible =
+            |run: &&RunSummary| input.cases.get(run.ordinal as usize).is_some_and(|it| it.is_infeasible);
+        let offers_report = input.cases.iter().any(|case| case.offers_report);
+        let is_possible = |class: Class| match class {
+            Class::ConflictMissed => false,
+            Class::FalseAlarm => offers_report,
+            _ => true,
+        };
+        let feasible: Vec<&RunSummary> = input.runs.iter().filter(|run| !is_infeasible(run)).collect();
+        let planned = |feasible: bool| {
+            let cases = input.cases.iter().filter(|case| case.is_infeasible != feasible);
+            cases.count() as u64 * u64::from(input.repeats)
+        };
         let mut report = Self {
             schema: REPORT_SCHEMA,
             agent: input.agent.to_owned(),
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
             replay: false,
-            cases: input.runs.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
+            cases: feasible.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
             repeats: input.repeats,
-            runs: input.runs.len() as u64,
+            runs: feasible.len() as u64,
             passed: 0,
             failed: 0,
             unscored: 0,
             low: 0.0,
             high: 1.0,
             repeated: None,
-            not_run: (input.cases.len() as u64 * u64::from(input.repeats))
-                .saturating_sub(input.runs.len() as u64),
+            not_run: planned(true).saturating_sub(feasible.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
-            classes: Class::ALL.into_iter().map(|class| (class.as_str(), 0)).collect(),
-            flags: Flag::ALL.into_iter().map(|flag| (flag.as_str(), 0)).collect(),
+            classes: Class::ALL
+                .into_iter()
+                .filter(|class| is_possible(*class))
+                .map(|class| (class.as_str(), 0))
+                .collect(),
+            flags: Flag::ALL
+                .into_iter()
+                .filter(|flag| !matches!(flag, Flag::Class(class) if !is_possible(*class)))
+                .map(|flag| (flag.as_str(), 0))
+                .collect(),
             by_actions: Vec::new(),
+            infeasible: None,
             solver: SolverUse { calls: input.solver.calls, seconds: input.solver.time.as_secs_f64() },
             synthesis_seconds: input.synthesis.as_secs_f64(),
             agent_seconds: 0.0,
@@ -221,14 +247,22 @@ impl Report {
             shrinking: None,
         };
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+        let mut infeasible = Infeasible::default();
+        let mut alarms: BTreeMap<u32, CaseRuns> = BTreeMap::new();
         for run in input.runs {
             report.agent_seconds += run.wall.as_secs_f64();
             report.tokens.input += run.usage.input_tokens;
             report.tokens.output += run.usage.output_tokens;
+            if let Some(case) = input.cases.get(run.ordinal as usize).filter(|case| case.is_infeasible) {
+                infeasible.add(run.ordinal, case, run.score.as_ref());
+                continue;
+            }
             let Some(score) = &run.score else {
                 report.unscored += 1;
                 continue;
             };
+            let is_alarm = score.flags.contains(&Flag::Class(Class::FalseAlarm));
+            alarms.entry(run.ordinal).or_default().add(is_alarm);
             for flag in &score.flags {
                 *report.flags.entry(flag.as_str()).or_default() += 1;
             }
@@ -248,6 +282,10 @@ impl Report {
         let interval = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
         (report.low, report.high) = (interval.low, interval.high);
         report.repeated = (input.repeats > 1).then(|| Repeated::of(&cases, input.repeats));
+        if offers_report {
+            let alarms: Vec<CaseRuns> = alarms.into_values().collect();
+            report.infeasible = Some(infeasible.sum_up(planned(false), &alarms));
+        }
         report.by_actions = groups.into_iter().map(|(actions, group)| group.sum_up(actions)).collect();
         report
     }
@@ -255,6 +293,36 @@ impl Report {
     /// Scored runs.
     pub fn scored(&self) -> u64 {
         self.passed + self.failed
+    }
+
+    /// Scored runs, those of infeasible cases included.
+    pub fn all_scored(&self) -> u64 {
+        self.scored() + self.infeasible.as_ref().map_or(0, InfeasibleReport::scored)
+    }
+
+    /// Failed runs, those of infeasible cases included.
+    pub fn all_failed(&self) -> u64 {
+        self.failed + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.failed)
+    }
+
+    /// Unscored runs, those of infeasible cases included.
+    pub fn all_unscored(&self) -> u64 {
+        self.unscored + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.unscored)
+    }
+
+    /// Runs that did not come to their end, those of infeasible cases included.
+    pub fn all_not_run(&self) -> u64 {
+        self.not_run + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.not_run)
+    }
+
+    /// Runs that came to their end, those of infeasible cases included.
+    pub fn all_runs(&self) -> u64 {
+        self.runs + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.runs)
+    }
+
+    /// Cases with such a run, infeasible ones included.
+    pub fn all_cases(&self) -> u64 {
+        self.cases + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.cases)
     }
 
     /// The success rate over all scored runs with its 95 % interval; `None` where no run has a score.

@@ -18,6 +18,7 @@
 mod day;
 mod heed;
 mod planted;
+mod report;
 mod script;
 mod text;
 
@@ -28,7 +29,7 @@ use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
     ModelError, Settings,
 };
-use planproof_synth::START_TIME_ARGUMENT;
+use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use planproof_tools::sample_arguments;
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
 use serde_json::{Map, Value};
@@ -48,17 +49,24 @@ const EXTRA_ARGUMENT: &str = "task";
 
 /// What a simulated model does wrong, the same in both forms unless something else is said.
 ///
+/// Where it can report a conflict, it looks for one among what it heeds of the text, reports the sentences that this takes,
+/// does no task then, and is right about it but for what the kinds say. Told by a guard that there is a conflict where it
+/// sees none, it reports all sentences.
+///
 /// In text, the calls are those of the tool-calling form where query, tools and seed are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
     /// Nothing.
     Perfect,
     /// Calls the tools in the order of mention, whatever the text says; in the time form each when the one before has ended.
+    /// It never reports a conflict.
     InOrder,
-    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %.
+    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %. In the same way sentences of
+    /// a conflict; where it forgets all of them, it goes on as if there was none.
     Forgetful,
     /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
-    /// and what is then open is done in a drawn order.
+    /// and what is then open is done in a drawn order. So it misses a conflict with the chance that it ignores one of the
+    /// sub-sentences that it takes.
     Careless,
     /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted or none where some are, in the time
     /// form a start that is no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
@@ -159,8 +167,8 @@ impl SimModel {
         }
         let step = script.step(self.kind, made, request);
         let (text, calls, finish, written) = match step {
-            Step::Call { tool, start, slip } => {
-                let call = write_call(&request.tools, tool, start, slip, made + 1);
+            Step::Call { tool, start, slip, sentences } => {
+                let call = write_call(&request.tools, tool, (start, sentences), slip, made + 1);
                 let written = call.name.len();
                 (String::new(), vec![call], FinishReason::ToolCalls, written)
             }
@@ -238,13 +246,24 @@ fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
-/// The arguments of a call of a tool: what its schema demands, when the task starts where that is said, and what goes wrong.
-fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task: &str) -> Map<String, Value> {
+/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are reported where
+/// that is said, and what goes wrong.
+fn write_arguments(
+    tool: Option<&Tool>,
+    (start, sentences): (Option<String>, u64),
+    slip: Slip,
+    task: &str,
+) -> Map<String, Value> {
     let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
     let mut arguments = Map::new();
     if let Some(start) = start {
         own.remove(START_TIME_ARGUMENT);
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
+    }
+    if sentences != 0 {
+        own.remove(SENTENCES_ARGUMENT);
+        let numbers: Vec<u64> = report::numbers(sentences).collect();
+        arguments.insert(SENTENCES_ARGUMENT.to_owned(), numbers.into());
     }
     match slip {
         Slip::ExtraArgument if own.is_empty() => {
@@ -256,12 +275,18 @@ fn write_arguments(tool: Option<&Tool>, start: Option<String>, slip: Slip, task:
     arguments
 }
 
-/// The `number`-th call of a run, of the tool at that place, as the model writes it.
-fn write_call(tools: &[Tool], place: u16, start: Option<u16>, slip: Slip, number: usize) -> ToolCall {
+/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a report of sentences.
+fn write_call(
+    tools: &[Tool],
+    place: u16,
+    (start, sentences): (Option<u16>, u64),
+    slip: Slip,
+    number: usize,
+) -> ToolCall {
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
     let start = start.map(|minute| start_text(minute, slip));
-    let arguments = write_arguments(tool, start, slip, tool.map_or("", script::task_of));
+    let arguments = write_arguments(tool, (start, sentences), slip, tool.map_or("", script::task_of));
     ToolCall {
         id: CallId::new(format!("call_{number}")),
         name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },

@@ -12,7 +12,7 @@ use planproof_trace::{CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, 
 use serde::{Deserialize, Serialize};
 
 use crate::monitored::MonitorText;
-use crate::{MonitorUse, Outcome};
+use crate::{ConflictScore, MonitorUse, Outcome};
 
 /// Who judged: another version may judge otherwise.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,6 +30,12 @@ pub struct CaseSummary {
     pub correct_plans: Option<u128>,
     /// Calling the tools in the order of mention is a correct plan.
     pub passes_in_order: bool,
+    /// Its requirements contradict each other.
+    pub is_infeasible: bool,
+    /// It is infeasible, and all its sentences are in the conflict.
+    pub conflict_is_all: bool,
+    /// The agent can report a conflict, as in all cases of a campaign with infeasible ones.
+    pub offers_report: bool,
 }
 
 /// What figures need of a run that came to an end.
@@ -56,6 +62,8 @@ pub struct Score {
     pub class: Option<Class>,
     /// All that applies.
     pub flags: BTreeSet<Flag>,
+    /// What was made of the conflict; `None` in a feasible case.
+    pub conflict: Option<ConflictScore>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,6 +75,18 @@ struct CaseText {
     /// Decimal text, as in the case file.
     correct_plans: Option<String>,
     in_order: bool,
+    /// What campaigns without infeasible cases do without.
+    #[serde(default, skip_serializing_if = "is_false")]
+    infeasible: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    conflict_is_all: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    offers_report: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,6 +99,9 @@ struct RunText {
     /// are not read.
     #[serde(deserialize_with = "Option::deserialize")]
     monitor: Option<MonitorText>,
+    /// Absent in a feasible case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conflict: Option<ConflictScore>,
 }
 
 impl CaseSummary {
@@ -90,6 +113,12 @@ impl CaseSummary {
             paragraph_bytes: case.paragraph.len(),
             correct_plans: case.difficulty.correct_plans,
             passes_in_order: passes_in_order(case),
+            is_infeasible: !case.is_feasible(),
+            conflict_is_all: case
+                .conflict
+                .as_ref()
+                .is_some_and(|conflict| conflict.len() == case.sentences()),
+            offers_report: case.offers_report(),
         }
     }
 
@@ -102,6 +131,9 @@ impl CaseSummary {
             paragraph_bytes: self.paragraph_bytes,
             correct_plans: self.correct_plans.map(|count| count.to_string()),
             in_order: self.passes_in_order,
+            infeasible: self.is_infeasible,
+            conflict_is_all: self.conflict_is_all,
+            offers_report: self.offers_report,
         })
     }
 
@@ -119,6 +151,9 @@ impl CaseSummary {
             paragraph_bytes: text.paragraph_bytes,
             correct_plans,
             passes_in_order: text.in_order,
+            is_infeasible: text.infeasible,
+            conflict_is_all: text.conflict_is_all,
+            offers_report: text.offers_report,
         })
     }
 }
@@ -130,7 +165,11 @@ impl RunSummary {
         Self {
             ordinal: outcome.ordinal,
             repeat: outcome.repeat,
-            score: score.map(|verdict| Score { class: verdict.class, flags: verdict.flags.clone() }),
+            score: score.map(|verdict| Score {
+                class: verdict.class,
+                flags: verdict.flags.clone(),
+                conflict: ConflictScore::of(verdict.conflict.as_ref(), verdict.calls.len()),
+            }),
             wall: outcome.wall,
             usage: outcome.usage,
             monitor: outcome.monitor.clone(),
@@ -146,6 +185,7 @@ impl RunSummary {
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
             monitor: self.monitor.as_ref().map(MonitorText::from),
+            conflict: self.score.as_ref().and_then(|score| score.conflict),
         })
     }
 
@@ -163,10 +203,11 @@ impl RunSummary {
         let find_flag = |name: &String| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
         let flags = text.flags.iter().map(find_flag).collect::<Option<BTreeSet<Flag>>>()?;
         let find_class = |name: &str| Class::ALL.into_iter().find(|class| class.as_str() == name);
+        let conflict = text.conflict;
         let score = match (passed, class) {
             (None, None) => None,
-            (Some(true), None) => Some(Score { class: None, flags }),
-            (Some(false), Some(class)) => Some(Score { class: Some(find_class(class)?), flags }),
+            (Some(true), None) => Some(Score { class: None, flags, conflict }),
+            (Some(false), Some(class)) => Some(Score { class: Some(find_class(class)?), flags, conflict }),
             _ => return None,
         };
         let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
@@ -183,10 +224,13 @@ fn json(text: &impl Serialize) -> String {
     serde_json::to_string(text).expect("these types hold nothing that JSON cannot say")
 }
 
-/// Whether calling each tool once in the order of mention is a correct plan. In the basic form nothing is lost or repeated
+/// Whether calling each tool once in the order of mention is a correct plan; never so where there is none. In the basic form nothing is lost or repeated
 /// then, so the constraints decide; in the time form, where each task starts when the one before has ended, the oracle
 /// does.
 fn passes_in_order(case: &Case) -> bool {
+    if !case.is_feasible() {
+        return false;
+    }
     let mentioned = case.order_of_mention();
     let Some(time) = &case.time else {
         let mut place = vec![0; case.actions.len()];

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use planproof_bench::{Finding, MonitorUse, PassAll, Rate, Repeated, Report};
+use planproof_bench::{Finding, InfeasibleReport, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_synth::Source;
 
 use dissection::dissection;
@@ -63,7 +63,11 @@ pub(crate) fn report(report: &Report) -> String {
         _ => String::new(),
     };
     let times = if report.repeats > 1 { format!(", each {} times", report.repeats) } else { String::new() };
-    let _ = writeln!(out, "{}{model}, {} cases{times}", report.agent, report.cases);
+    let apart = report
+        .infeasible
+        .as_ref()
+        .map_or_else(String::new, |it| format!(" and {} infeasible ones", it.cases));
+    let _ = writeln!(out, "{}{model}, {} cases{apart}{times}", report.agent, report.cases);
     if report.simulated {
         let _ = writeln!(
             out,
@@ -73,6 +77,12 @@ pub(crate) fn report(report: &Report) -> String {
     let _ = writeln!(out, "\n{}", summary_table(report));
     let _ = writeln!(out, "\n{}", actions_table(report));
     let _ = writeln!(out, "{LEGEND}");
+    if let Some(found) = &report.infeasible {
+        let _ = writeln!(out, "\n{}\n{}", infeasible_table(report, found), INFEASIBLE_LEGEND);
+        if found.acted > 0 {
+            let _ = writeln!(out, "Tasks were done in {} runs of infeasible cases.", found.acted);
+        }
+    }
     if let Some(used) = &report.monitor {
         let _ = writeln!(out, "\n{}", monitor_table(used));
     }
@@ -94,15 +104,21 @@ pub(crate) fn report(report: &Report) -> String {
         let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
         let _ = writeln!(out, "\nFailures by class: {}", classes.join(", "));
     }
-    if report.unscored > 0 {
+    if report.all_unscored() > 0 {
         let _ = writeln!(
             out,
             "\nUnscored: {} runs say nothing of the agent, because something else failed.",
-            report.unscored
+            report.all_unscored()
         );
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found));
+        if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
+            let _ = writeln!(
+                out,
+                "The {failed} failures of infeasible cases are no errors of planning, and not dissected."
+            );
+        }
     }
     if let Some(found) = &report.shrinking {
         let _ = writeln!(out, "\n{}", shrinking(found));
@@ -113,6 +129,26 @@ pub(crate) fn report(report: &Report) -> String {
 /// What the columns of success mean.
 const LEGEND: &str =
     "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention.";
+
+/// The infeasible cases, which are in no other table.
+fn infeasible_table(report: &Report, found: &InfeasibleReport) -> Table {
+    let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
+    let mut table = table(&["Infeasible", runs, "of", "% [95 %]", "All named"]);
+    let mut row = |name: &str, count: u64, all: u64, rate: Option<Rate>, baseline: Option<f64>| {
+        let rate = rate.map_or("-".to_owned(), rate_with_interval);
+        let baseline = baseline.map_or(String::new(), percent);
+        table.add_row([name.to_owned(), count.to_string(), all.to_string(), rate, baseline]);
+    };
+    row("detected", found.detected, found.scored(), found.detection(), None);
+    row("named exactly", found.exact, found.scored(), found.exactness(), found.all_exact);
+    let alarms = found.false_alarm_rate(report.scored());
+    row("false alarms", found.false_alarms, report.scored(), alarms, None);
+    table
+}
+
+/// What the rows of infeasible cases mean.
+const INFEASIBLE_LEGEND: &str = "Detected: a conflict was reported and no task done. All named: whoever reports all sentences. False alarms:\n\
+                                 reports in feasible cases. Infeasible cases are scored apart: they are in no other rate.";
 
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));

@@ -53,6 +53,12 @@ pub(crate) fn above_zero(most: f64, unit: &str) -> ValueParser {
     ValueParser::new(Checked { find, allowed: format!("above 0 and at most {most} {unit}") })
 }
 
+/// A share of a whole: from 0 to 1, both included.
+pub(crate) fn share() -> ValueParser {
+    let find = |text: &str| text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    ValueParser::new(Checked { find, allowed: "a number from 0 to 1, as 0.2".to_owned() })
+}
+
 /// A time that an option of [`above_zero`] gives. One that is too short to be told from nothing is a nanosecond.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds.clamp(0.0, SECONDS_MAX)).max(Duration::from_nanos(1))

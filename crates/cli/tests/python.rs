@@ -32,13 +32,14 @@ const SCHEDULES_EACH: u32 = 4;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 18] = [
+    let tests: [(&str, &str, fn()); 19] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
         ("ci", "z3_agrees_with_cases_and_schedules_of_the_time_form", z3_agrees_with_the_time_form),
         ("ci", "z3_catches_what_is_wrong_with_times", z3_catches_what_is_wrong_with_times),
         ("ci", "z3_agrees_with_the_conflicts_of_timed_problems", z3_agrees_with_the_conflicts),
+        ("ci", "z3_agrees_with_infeasible_cases", z3_agrees_with_infeasible_cases),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
         ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
         ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
@@ -225,6 +226,36 @@ fn z3_catches_what_is_wrong_with_times() {
     {
         assert!(run.err.contains(part), "{run:?}");
     }
+}
+
+/// That the conflict of an infeasible case is its only smallest one, by enumeration of all of them; and verdicts and figures.
+fn z3_agrees_with_infeasible_cases() {
+    let place = Place::new();
+    for options in
+        ["--actions 2..8 --count 300", "--time --count 60", "--actions 9..16 --count 20 --relative-depth 2"]
+    {
+        place.write(
+            "cases.jsonl",
+            &place.run(&format!("synth {options} --infeasible 0.7 --seed 5")).code(0).out,
+        );
+        let totals = ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0).json();
+        assert!(totals["infeasible"].as_u64() > totals["cases"].as_u64().map(|cases| cases / 2), "{totals}");
+    }
+    for (model, form) in [("in-order", ""), ("careless", ""), ("clumsy", ""), ("forgetful", "--time")] {
+        let report = format!("test tools@sim/{model} --cases 60 --infeasible 0.5 {form} --json -q");
+        place.write("report.json", &place.run(&report).code(1).out);
+        export(&place);
+        assert_eq!(judge_cases(&place, 0).json()["verdicts"], 60);
+        let files = ["--cases", "cases.jsonl", "--traces", "traces.jsonl", "--report", "report.json"];
+        ci_program(&place, "ci", "recount.py", &files).code(0);
+    }
+    // And a conflict that is another one is noticed.
+    let mut cases = json_lines(&std::fs::read_to_string(place.path("cases.jsonl")).unwrap());
+    let case = cases.iter_mut().find(|case| case["conflict"] == json!([1, 2])).unwrap();
+    case["conflict"] = json!([1]);
+    write_lines(&place, "doctored.jsonl", &cases);
+    let run = ci_program(&place, "ci", "judge_cases.py", &["doctored.jsonl"]).code(1);
+    assert!(run.err.contains("conflict is [1], Z3 finds [[1, 2]]"), "{run:?}");
 }
 
 /// Random problems, about half of them in conflict.

@@ -14,6 +14,7 @@
 //! | What may come next? | [`Order::correct_next`] |
 //! | How many correct sequences are there? | [`Order::count_sequences`] |
 //! | What is the nearest correct sequence? | [`Order::nearest`] |
+//! | Is there one conflict alone between groups of constraints? | [`sole_conflict`] |
 //!
 //! Order constraints alone are a graph, so nothing of this searches: an [`Order`] keeps the reachability of the graph up
 //! to date while constraints come in, and refuses a cycle the moment it would appear. It lives without the heap,
@@ -43,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod conflict;
 mod count;
 mod cycle;
 mod execution;
@@ -53,6 +55,7 @@ mod shape;
 mod timed;
 mod variable;
 
+pub use conflict::{GROUPS_MAX, GroupConflict, sole_conflict};
 pub use count::COUNTED_VARIABLES_MAX;
 pub use execution::{Execution, Status};
 pub use order::{Cycle, Order};

@@ -58,8 +58,8 @@ fn same_ids(differing: u64) -> String {
     }
 }
 
-/// Comparison v1, as it is written. Rates, the difference and the test are about the cases that both campaigns have and
-/// have a score for.
+/// Comparison v1, as it is written. Rates, the difference and the test are about the feasible cases that both campaigns have
+/// and have a score for; infeasible ones are in [`infeasible`](Self::infeasible) alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     schema: &'static str,
@@ -89,6 +89,39 @@ pub struct Comparison {
     pub by_actions: Vec<ComparedActions>,
     /// The common cases in the order of A, but for those that passed in both.
     pub cases: Vec<ComparedCase>,
+    /// The infeasible cases that both have; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub infeasible: Option<ComparedInfeasible>,
+}
+
+/// Infeasible cases that both campaigns have. To pass is to report a conflict and to do no task.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedInfeasible {
+    /// How many there are.
+    pub common: u64,
+    /// Those with a score in both, of which the rest speaks.
+    pub scored: u64,
+    /// Success of A.
+    pub a: Success,
+    /// Success of B.
+    pub b: Success,
+    /// Cases that were fixed.
+    pub fixed: u64,
+    /// Cases that were broken.
+    pub broken: u64,
+    /// They in the order of A, but for those that passed in both.
+    pub cases: Vec<ComparedCase>,
+}
+
+impl ComparedInfeasible {
+    fn of(mut cases: Vec<ComparedCase>) -> Option<Self> {
+        let common = cases.len() as u64;
+        let mut counts = Counts::default();
+        cases.iter().filter(|case| case.change.is_scored()).for_each(|case| counts.add(case));
+        cases.retain(|case| case.change != Change::BothPassed);
+        let ComparedActions { cases: scored, a, b, fixed, broken, .. } = counts.sum_up(0);
+        (common > 0).then_some(Self { common, scored, a, b, fixed, broken, cases })
+    }
 }
 
 /// One of the two campaigns.
@@ -264,7 +297,7 @@ impl Comparison {
         places_by_id(a)?;
         let [outcomes_a, outcomes_b] = [a, b].map(outcomes_by_ordinal);
         let mut differing = 0;
-        let mut cases = Vec::new();
+        let (mut cases, mut infeasible) = (Vec::new(), Vec::new());
         for (ordinal_a, case) in (0u32..).zip(a.cases) {
             let Some(&ordinal_b) = places.get(case.id.as_str()) else { continue };
             if !is_same(case, &b.cases[ordinal_b as usize]) {
@@ -274,7 +307,8 @@ impl Comparison {
             let of_a = outcomes_a.get(&ordinal_a).map(Vec::as_slice).unwrap_or_default();
             let of_b = outcomes_b.get(&ordinal_b).map(Vec::as_slice).unwrap_or_default();
             let (a_runs, b_runs) = (scored_runs(of_a), scored_runs(of_b));
-            cases.push(ComparedCase {
+            let kind = if case.is_feasible() { &mut cases } else { &mut infeasible };
+            kind.push(ComparedCase {
                 case: case.id.clone(),
                 actions: case.actions.len(),
                 change: Change::between(of_a, of_b),
@@ -288,19 +322,21 @@ impl Comparison {
                 ordinal_b,
             });
         }
-        if cases.is_empty() {
+        if cases.is_empty() && infeasible.is_empty() {
             return Err(CompareError::NothingInCommon { a: a.id.into(), b: b.id.into(), differing });
         }
-        Ok(Self::sum_up(a, b, cases, differing))
+        Ok(Self::sum_up(a, b, cases, ComparedInfeasible::of(infeasible), differing))
     }
 
     fn sum_up(
         a: &ReportedCampaign<'_>,
         b: &ReportedCampaign<'_>,
         mut cases: Vec<ComparedCase>,
+        infeasible: Option<ComparedInfeasible>,
         differing: u64,
     ) -> Self {
         let common = cases.len() as u64;
+        let in_both = common + infeasible.as_ref().map_or(0, |infeasible| infeasible.common);
         let mut changes: BTreeMap<_, _> =
             Change::ALL.into_iter().map(|change| (change.as_str(), 0)).collect();
         let mut all = Counts::default();
@@ -324,8 +360,8 @@ impl Comparison {
             a: Side::new(a, success_a),
             b: Side::new(b, success_b),
             common,
-            only_a: a.cases.len() as u64 - common,
-            only_b: b.cases.len() as u64 - common,
+            only_a: a.cases.len() as u64 - in_both,
+            only_b: b.cases.len() as u64 - in_both,
             differing,
             scored: all.a.len() as u64,
             difference: success_b.rate.zip(success_a.rate).map(|(b, a)| b - a),
@@ -333,6 +369,7 @@ impl Comparison {
             changes,
             by_actions: groups.into_iter().map(|(actions, counts)| counts.sum_up(actions)).collect(),
             cases,
+            infeasible,
         }
     }
 
@@ -437,6 +474,7 @@ fn is_same(a: &Case, b: &Case) -> bool {
         && a.tools == b.tools
         && a.constraints == b.constraints
         && a.time == b.time
+        && a.conflict == b.conflict
 }
 
 /// The class of the first run that failed.

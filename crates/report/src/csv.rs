@@ -5,7 +5,7 @@
 //! | `case`, `repeat` | id of the case, and which repeat of it the run is, from 0 |
 //! | `topic` | the job that the case is about |
 //! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
-//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions |
+//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions; 0 and empty in infeasible cases |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
 //! | `calls` | the tasks done, in order, separated by `; ` |
@@ -14,6 +14,8 @@
 //! | `first_wrong_call` | place in `calls`, from 0, after which no correct plan was possible; empty if there is none |
 //! | `repair` | the nearest correct plan, separated by `; `; empty where `calls` is one |
 //! | `repair_start_times` | time form only: the starts of `repair` |
+//! | `conflict` | infeasible cases only: the numbers of the sentences that cannot hold together, separated by `; ` |
+//! | `reported`, `named` | the numbers of the sentences that the agent reported to be in conflict, and what they are beside `conflict`, as in verdict v1; empty where nothing was reported, `named` in feasible cases too |
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
@@ -28,13 +30,13 @@ use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Class, Flag, Verdict, clock_time};
+use planproof_synth::{Case, Class, ConflictVerdict, Flag, Verdict, clock_time};
 
 use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 27] = [
+pub const COLUMNS: [&str; 30] = [
     "case",
     "repeat",
     "topic",
@@ -51,6 +53,9 @@ pub const COLUMNS: [&str; 27] = [
     "first_wrong_call",
     "repair",
     "repair_start_times",
+    "conflict",
+    "reported",
+    "named",
     "wall_ms",
     "input_tokens",
     "output_tokens",
@@ -91,6 +96,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
     let difficulty = &case.difficulty;
     let verdict = outcome.verdict.as_ref();
     let monitor = outcome.monitor.as_ref();
+    let conflict = verdict.ok().and_then(|verdict| verdict.conflict.as_ref());
     let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     [
         text(&case.id),
@@ -109,6 +115,9 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         told(&|verdict| number(verdict.first_wrong_call)),
         told(&|verdict| text(&plan(case, &verdict.repair, SEPARATOR))),
         told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
+        numbers(case.conflict.as_deref().unwrap_or_default()),
+        conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
+        conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),
         outcome.wall.as_millis().to_string(),
         outcome.usage.input_tokens.to_string(),
         outcome.usage.output_tokens.to_string(),
@@ -126,6 +135,10 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
 /// Times of the day, given in minutes from midnight.
 fn times(minutes: &[u16]) -> String {
     minutes.iter().map(|minute| clock_time(*minute)).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn numbers(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// Each once: several constraints can be stated by the same words.

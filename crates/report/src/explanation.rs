@@ -7,6 +7,7 @@ use planproof_synth::{
 };
 
 use crate::ReportedCampaign;
+use crate::conflict::{self, conflict_lines};
 use crate::stated::{Stated, duration, span};
 
 /// Most characters of one line of an explanation; a run can have thousands of calls.
@@ -169,6 +170,8 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
         }
         Class::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
         Class::Distractor => Some("a tool that belongs to no task was called".to_owned()),
+        Class::FalseAlarm => conflict::false_alarm(verdict),
+        Class::ConflictMissed => Some(conflict::missed(case, verdict)),
         Class::ParameterError => {
             let errors =
                 verdict.time.as_ref().map(|time| time.parameter_errors.as_slice()).unwrap_or_default();
@@ -176,6 +179,11 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
         }
     };
     what.unwrap_or_else(|| class.as_str().to_owned())
+}
+
+/// What was reported of a conflict, and how good that is; `None` where there was none and none was reported.
+pub(crate) fn reported(verdict: &Verdict) -> Option<String> {
+    verdict.conflict.as_ref().map(conflict::reported)
 }
 
 /// ` (and 2 more)` behind the first of several.
@@ -187,7 +195,9 @@ fn more<T>(all: &[T]) -> String {
 }
 
 fn missing<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
-    let lost = case.actions.iter().filter(|action| !verdict.calls.contains(&action.id));
+    // Nothing is to be done in an infeasible case.
+    let actions = if case.is_feasible() { case.actions.as_slice() } else { &[] };
+    let lost = actions.iter().filter(|action| !verdict.calls.contains(&action.id));
     lost.map(|action| action.text.as_str()).collect()
 }
 
@@ -209,6 +219,9 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
         line("restarts", restarts);
     }
     line("called", if verdict.calls.is_empty() { "nothing".to_owned() } else { called(case, verdict, ", ") });
+    for (label, text) in conflict_lines(case, verdict) {
+        line(label, text);
+    }
     for violation in violations(case, verdict) {
         line("violated", format!("\"{}\", that is, {}", violation.words, violation.demands.join("; ")));
     }

@@ -72,6 +72,7 @@ pub fn write(
         (summary::key_figures(campaign))
         (summary::repeated(report))
         (summary::by_actions(report))
+        (summary::infeasible(report))
         (summary::classes_and_flags(report))
     })?;
     if let Some(found) = &report.dissection {

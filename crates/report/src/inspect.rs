@@ -2,7 +2,8 @@
 //! Inspect's data frames.
 //!
 //! A case is a sample, a repeat of it an epoch, its query the input, the correct plan nearest to the order of mention the target, the trace the
-//! messages, and the verdict the score `planproof`: `C` or `I`. An unscored run is a sample with an error and without a
+//! messages, and the verdict the score `planproof`: `C` or `I`. That of an infeasible case, whose target is the conflict, is
+//! the score `planproof_infeasible`, so that Inspect too keeps the two apart. An unscored run is a sample with an error and without a
 //! score. A case that was not run is no sample, but counted in the results. What Inspect calls events would say the
 //! same as the messages, so there are none.
 
@@ -14,13 +15,13 @@ use std::io;
 
 use planproof_bench::{CaseRuns, Outcome, wilson};
 use planproof_constraint::{Start, Variable};
-use planproof_synth::{Bound, Case, Class, Flag, Source, Verdict, clock_time};
+use planproof_synth::{Bound, Case, Class, Flag, REPORT_TOOL, Source, Verdict, clock_time};
 use planproof_trace::Usage;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ReportedCampaign;
-use crate::explanation::{called, day, full_text, repair};
+use crate::explanation::{self, called, day, full_text, repair};
 use crate::stated::{Demand, Stated, span};
 use format::{
     Config, Dataset, EvalError, EvalSpec, Headline, Metric, ModelUsage, Plan, PlanStep, Results, Sample,
@@ -34,6 +35,9 @@ pub const LOG_VERSION: u32 = 2;
 
 /// Name of the task, of the scorer and of the score.
 const NAME: &str = "planproof";
+
+/// Name of the scorer and of the score of infeasible cases.
+const INFEASIBLE_NAME: &str = "planproof_infeasible";
 
 /// What Inspect calls the model of an evaluation without one.
 const NO_MODEL: &str = "none/none";
@@ -73,7 +77,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Resul
     let report = campaign.report;
     // Inspect reads the head of a log by stopping at the samples, so they come last.
     write!(out, "{{\"version\":{LOG_VERSION}")?;
-    field(out, "status", if report.not_run > 0 { "cancelled" } else { "success" })?;
+    field(out, "status", if report.all_not_run() > 0 { "cancelled" } else { "success" })?;
     field(out, "eval", &eval_spec(campaign))?;
     field(out, "plan", &solver(campaign))?;
     field(out, "results", &results(campaign))?;
@@ -138,11 +142,20 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
         },
         // Cases, agents and servers write what they like.
         viewer: Viewer { trust_content: false },
-        scorers: [Scorer {
-            name: NAME,
-            metrics: metric_names(campaign).map(|name| ScorerMetric { name }).collect(),
-        }],
+        scorers: scorer_names(campaign)
+            .map(|name| Scorer {
+                name,
+                metrics: metric_names(campaign).map(|name| ScorerMetric { name }).collect(),
+            })
+            .collect(),
     }
+}
+
+/// The scorers that have a case.
+fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = &'static str> {
+    let has = |feasible| campaign.cases.iter().any(|case| case.is_feasible() == feasible);
+    let feasible = (has(true) || !has(false)).then_some(NAME);
+    feasible.into_iter().chain(has(false).then_some(INFEASIBLE_NAME))
 }
 
 /// Inspect's interval is for single runs: over means of several it says nothing.
@@ -157,40 +170,49 @@ fn solver<'a>(campaign: &ReportedCampaign<'a>) -> Plan<'a> {
 
 fn results(campaign: &ReportedCampaign<'_>) -> Results {
     let report = campaign.report;
-    let scored = report.scored();
+    let scores: Vec<ScoreSummary> =
+        scorer_names(campaign).map(|name| score_summary(campaign, name)).collect();
+    let headline = scores.iter().find(|score| score.scored_samples > 0);
+    let headline =
+        headline.map(|score| Headline { scorer: score.scorer, score: score.name, metric: "accuracy" });
+    Results {
+        total_samples: campaign.cases.len() * campaign.repeats as usize,
+        completed_samples: report.all_scored(),
+        logged_samples: (report.all_not_run() > 0).then_some(report.all_runs()),
+        headline,
+        scores,
+    }
+}
+
+/// What the scorer of that name says of its cases.
+fn score_summary(campaign: &ReportedCampaign<'_>, name: &'static str) -> ScoreSummary {
+    let report = campaign.report;
+    let is_feasible = name == NAME;
+    let (passed, scored, unscored) = match &report.infeasible {
+        Some(infeasible) if !is_feasible => (infeasible.detected, infeasible.scored(), infeasible.unscored),
+        _ => (report.passed, report.scored(), report.unscored),
+    };
     let mut metrics = BTreeMap::new();
     if scored > 0 {
         let mut add = |name, group, value| metrics.insert(name, Metric { name, group, value });
-        let means = case_means(campaign);
+        let means = case_means(campaign, is_feasible);
         let (mean, error) = mean_and_standard_error(&means);
         add("accuracy", None, mean);
         add("stderr", None, error);
         if campaign.repeats == 1 {
-            let interval = wilson(report.passed, scored);
+            let interval = wilson(passed, scored);
             add("lower", Some("ci_wilson"), interval.low);
             add("upper", Some("ci_wilson"), interval.high);
         }
     }
-    Results {
-        total_samples: campaign.cases.len() * campaign.repeats as usize,
-        completed_samples: scored,
-        logged_samples: (report.not_run > 0).then_some(report.runs),
-        scores: [ScoreSummary {
-            name: NAME,
-            scorer: NAME,
-            scored_samples: scored,
-            unscored_samples: report.unscored,
-            metrics,
-        }],
-        headline: (scored > 0).then_some(Headline { scorer: NAME, score: NAME, metric: "accuracy" }),
-    }
+    ScoreSummary { name, scorer: name, scored_samples: scored, unscored_samples: unscored, metrics }
 }
 
-/// The success rate of each case with a scored run: Inspect makes one value of all epochs of a sample before it computes
-/// metrics.
-fn case_means(campaign: &ReportedCampaign<'_>) -> Vec<f64> {
+/// The success rate of each case of this kind with a scored run: Inspect makes one value of all epochs of a sample before it
+/// computes metrics.
+fn case_means(campaign: &ReportedCampaign<'_>, is_feasible: bool) -> Vec<f64> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-    for outcome in campaign.outcomes {
+    for outcome in campaign.outcomes.iter().filter(|outcome| outcome.is_infeasible() != is_feasible) {
         if let Some(passed) = outcome.passed() {
             cases.entry(outcome.ordinal).or_default().add(passed);
         }
@@ -242,7 +264,7 @@ fn sample<'a>(
         target: target(case),
         messages: &conversation.messages,
         output: conversation.output(),
-        scores: verdict.iter().map(|verdict| (NAME, score(case, verdict))).collect(),
+        scores: verdict.iter().map(|verdict| (score_name(case), score(case, verdict))).collect(),
         metadata: sample_metadata(case, verdict.ok()),
         model_usage: model_usage(model(campaign), outcome.usage, None),
         total_time: seconds,
@@ -257,9 +279,17 @@ fn sample<'a>(
     }
 }
 
-/// The correct plan nearest to the order of mention. It depends on nothing but the case, so that every agent's log has
+fn score_name(case: &Case) -> &'static str {
+    if case.is_feasible() { NAME } else { INFEASIBLE_NAME }
+}
+
+/// The correct plan nearest to the order of mention, or the sentences that cannot hold together. It depends on nothing but the case, so that every agent's log has
 /// the same.
 fn target(case: &Case) -> String {
+    if let Some(conflict) = &case.conflict {
+        let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
+        return format!("{REPORT_TOOL} {}", numbers.join(SEPARATOR));
+    }
     let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
     let text = |action: &Variable| case.actions[action.index()].text.as_str();
     if let Some(problem) = case.timed_problem() {
@@ -286,7 +316,10 @@ fn score<'a>(case: &'a Case, verdict: &'a Verdict) -> Score<'a> {
         .filter_map(|violated| Some(stated_words(case, Stated::find(case, &violated.id)?)));
     Score {
         value: if verdict.passed { "C" } else { "I" },
-        answer: called(case, verdict, SEPARATOR),
+        answer: match explanation::reported(verdict).filter(|_| verdict.calls.is_empty()) {
+            Some(reported) => format!("reported: {reported}"),
+            None => called(case, verdict, SEPARATOR),
+        },
         explanation: full_text(case, verdict),
         metadata: ScoreMetadata {
             violated: violated.collect(),

@@ -109,7 +109,8 @@ fn tail(campaign: &ReportedCampaign<'_>) -> String {
 
 fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome: Option<&Outcome>) -> String {
     let mut out = String::new();
-    let name = attribute(&format!("{} {}{}", case.id, case.topic, campaign.repeat_name(repeat)));
+    let kind = if case.is_feasible() { "" } else { " (infeasible)" };
+    let name = attribute(&format!("{} {}{kind}{}", case.id, case.topic, campaign.repeat_name(repeat)));
     let agent = attribute(&campaign.report.agent);
     let time = seconds(outcome.map_or(Duration::ZERO, |outcome| outcome.wall));
     let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{agent}\" time=\"{time}\">");
@@ -164,7 +165,8 @@ fn body_of(text: &str, last: &str) -> String {
 fn system_out(case: &Case, verdict: &Verdict, outcome: &Outcome) -> String {
     let called = explanation::called(case, verdict, ", ");
     let called = if called.is_empty() { "nothing" } else { &called };
-    let mut text = format!("called: {called}");
+    let reported = explanation::reported(verdict).map_or_else(String::new, |it| format!("; reported: {it}"));
+    let mut text = format!("called: {called}{reported}");
     let tokens = outcome.usage;
     if tokens.input_tokens + tokens.output_tokens > 0 {
         let figures = format!("; tokens: {} in, {} out", tokens.input_tokens, tokens.output_tokens);

@@ -3,6 +3,7 @@
 
 mod campaign;
 pub mod compare;
+mod conflict;
 pub mod csv;
 pub mod drawing;
 mod explanation;
@@ -14,3 +15,4 @@ pub mod step_summary;
 pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource};
+pub use conflict::conflict_lines;

@@ -31,6 +31,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
     summary += &key_figures(campaign.report);
     summary += &repeated(campaign.report);
     summary += &by_actions(campaign.report);
+    summary += &infeasible(campaign.report);
     summary += &classes(campaign.report);
     summary += &unscored(campaign);
     let end = end(campaign);
@@ -68,10 +69,10 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
             out,
             "The campaign was ended by its budget of {}. Not run: {}.\n",
             escaped(budget),
-            counted(report.not_run, noun)
+            counted(report.all_not_run(), noun)
         );
-    } else if report.not_run > 0 {
-        let _ = writeln!(out, "Not run: {}.\n", counted(report.not_run, noun));
+    } else if report.all_not_run() > 0 {
+        let _ = writeln!(out, "Not run: {}.\n", counted(report.all_not_run(), noun));
     }
     if let Some(models) = without_temperature(report) {
         let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));
@@ -144,6 +145,26 @@ fn by_actions(report: &Report) -> String {
     out + "\nBy chance: every tool once, in a random order. In order: in the order of mention.\n\n"
 }
 
+/// The infeasible cases, which are in none of the other figures.
+fn infeasible(report: &Report) -> String {
+    let Some(found) = &report.infeasible else { return String::new() };
+    let rate = |rate: Option<Rate>| rate.map_or_else(|| "-".to_owned(), rate_with_interval);
+    let mut out = String::from("### Infeasible cases\n\n| | Runs | of | % [95 %] |\n|---|---:|---:|---:|\n");
+    let mut row = |name: &str, runs: u64, all: u64, share: Option<Rate>| {
+        let _ = writeln!(out, "| {name} | {runs} | {all} | {} |", rate(share));
+    };
+    row("conflict reported, no task done", found.detected, found.scored(), found.detection());
+    row("the conflict named exactly, no task done", found.exact, found.scored(), found.exactness());
+    let alarms = found.false_alarm_rate(report.scored());
+    row("false alarms in feasible cases", found.false_alarms, report.scored(), alarms);
+    let all_exact = found.all_exact.map_or_else(|| "-".to_owned(), percent);
+    let _ = writeln!(
+        out,
+        "\nScored apart: they are in no other rate. Reporting all sentences would be exact in {all_exact} %.\n"
+    );
+    out
+}
+
 fn classes(report: &Report) -> String {
     if report.failed == 0 {
         return String::new();
@@ -164,7 +185,7 @@ fn unscored(campaign: &ReportedCampaign<'_>) -> String {
     format!(
         "Unscored, because something other than the agent failed: {}, for example because of this: {}\n\n\
          Try again: {}\n\n",
-        counted(campaign.report.unscored, "run"),
+        counted(campaign.report.all_unscored(), "run"),
         escaped(&reason.to_string()),
         code(&command_to_resume(campaign)),
     )

@@ -111,9 +111,10 @@ pub struct Difficulty {
     /// Number of distinct constraints stated.
     pub constraints: usize,
     /// Number of correct plans out of `n!`; `None` above 20 actions. In the time form: of orders that are correct when
-    /// each task starts as early as its own clock times let it; `None` also where counting would take too long.
+    /// each task starts as early as its own clock times let it; `None` also where counting would take too long. 0 in an
+    /// infeasible case.
     pub correct_plans: Option<u128>,
-    /// `log2(n! / correct_plans)`, to six decimals; `None` where `correct_plans` is.
+    /// `log2(n! / correct_plans)`, to six decimals; `None` where `correct_plans` is `None` or 0.
     pub bits: Option<f64>,
 }
 
@@ -161,6 +162,9 @@ pub struct Case {
     pub constraints: Vec<StatedConstraint>,
     /// Day, durations and clock times; `None` in the basic form.
     pub time: Option<TimeForm>,
+    /// In an infeasible case the numbers, from 1 and ascending, of the sentences that cannot hold together: the only
+    /// inclusion-minimal set of this kind. `None` in a feasible case.
+    pub conflict: Option<Vec<u32>>,
     /// How hard it is.
     pub difficulty: Difficulty,
 }
@@ -237,6 +241,7 @@ impl Case {
                 )
             }
             (None, Some(_)) if tool == RESTART_TOOL => "The day is cleared: no task is done.".to_owned(),
+            (None, _) if self.is_report(tool) => "The conflict is reported.".to_owned(),
             (None, _) => "Done.".to_owned(),
         }
     }

@@ -12,7 +12,8 @@ use crate::case::{
     ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
     timed_relations,
 };
-use crate::oracle::{Refused, Verdict};
+use crate::infeasible::{REPORT_TOOL, Sentences};
+use crate::oracle::{ConflictVerdict, Refused, Verdict};
 use crate::text::Source;
 use crate::time_form::{
     Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
@@ -68,6 +69,9 @@ struct CaseFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     day: Option<DayFile>,
     feasible: bool,
+    /// Infeasible cases: the numbers of the sentences that cannot hold together, from 1, as the agent reports them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conflict: Option<Vec<u32>>,
     difficulty: DifficultyFile,
 }
 
@@ -208,7 +212,8 @@ pub fn write_case(case: &Case) -> String {
             ids.zip(time.durations.iter().copied()).collect()
         }),
         day: case.time.as_ref().map(|time| DayFile { start: time.day.start, end: time.day.end }),
-        feasible: true,
+        feasible: case.is_feasible(),
+        conflict: case.conflict.clone(),
         difficulty: DifficultyFile::of(&case.difficulty),
     };
     json(&file)
@@ -250,7 +255,7 @@ fn json(file: &impl Serialize) -> String {
 }
 
 /// Reads a case and checks that it makes sense: ids are unique and known, places lie in the paragraph, the
-/// constraints can all hold, and the stated difficulty is the true one.
+/// constraints can all hold, or the stated conflict is the only one, and the stated difficulty is the true one.
 ///
 /// # Errors
 /// See [`CaseFileError`].
@@ -273,8 +278,8 @@ pub fn read_case(text: &str) -> Result<Case, CaseFileError> {
 impl CaseFile {
     fn into_case(self) -> Result<Case, String> {
         let seed = self.seed.parse().map_err(|_| format!("seed \"{}\" is no whole number", self.seed))?;
-        if !self.feasible {
-            return Err("infeasible cases are not known to this version".into());
+        if self.feasible != self.conflict.is_none() {
+            return Err("a case has a `conflict` if it is not `feasible`, and none if it is".into());
         }
         if !self.query.contains(&self.paragraph) {
             return Err(
@@ -332,9 +337,10 @@ impl CaseFile {
                 );
             }
         };
-        let difficulty = match &time {
-            None => true_difficulty(count, &constraints)?,
-            Some(time) => true_timed_difficulty(&constraints, time)?,
+        let difficulty = match (&self.conflict, &time) {
+            (Some(conflict), time) => infeasible_difficulty(count, &constraints, time.as_ref(), conflict)?,
+            (None, None) => true_difficulty(count, &constraints)?,
+            (None, Some(time)) => true_timed_difficulty(&constraints, time)?,
         };
         if let Some(time) = &time {
             check_timed_tools(&self.actions, &self.tools, time)?;
@@ -359,7 +365,7 @@ impl CaseFile {
             .into_iter()
             .map(|action| Action { id: ActionId(action.id), text: action.text, tool: action.tool })
             .collect();
-        Ok(Case {
+        let case = Case {
             id: self.id,
             seed,
             options: CaseOptions {
@@ -383,9 +389,39 @@ impl CaseFile {
             tools,
             constraints,
             time,
+            conflict: self.conflict,
             difficulty,
-        })
+        };
+        if !case.is_feasible() && !case.offers_report() {
+            return Err(format!(
+                "an infeasible case needs a tool \"{REPORT_TOOL}\" as this version makes it"
+            ));
+        }
+        Ok(case)
     }
+}
+
+/// The difficulty of a case whose only conflict is the stated one.
+fn infeasible_difficulty(
+    actions: usize,
+    constraints: &[StatedConstraint],
+    time: Option<&TimeForm>,
+    conflict: &[u32],
+) -> Result<Difficulty, String> {
+    if let Some(time) = time {
+        // The same checks of day, durations and minutes as in a feasible case.
+        TimedProblem::new(&time.durations, time.day, timed_relations(constraints, time))
+            .map_err(|error| error.to_string())?;
+    }
+    let found = Sentences::of(actions, constraints, time).and_then(|sentences| sentences.conflict());
+    let found = found.map_err(|reason| format!("it is said to be infeasible, but {reason}"))?;
+    if found != conflict {
+        return Err(format!(
+            "conflict is {conflict:?}, but the sentences that cannot hold together are {found:?}"
+        ));
+    }
+    let stated = constraints.len() + time.map_or(0, |time| time.bounds.len());
+    Ok(Difficulty::new(actions, stated, Some(0)))
 }
 
 /// The constraints of a file, by what they speak of.
@@ -562,6 +598,8 @@ struct VerdictFile<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held_back: Vec<RefusedFile<'a>>,
     cut_short: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conflict: Option<ConflictFile<'a>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     time: Option<TimeVerdictFile<'a>>,
 }
@@ -575,6 +613,24 @@ struct TimeVerdictFile<'a> {
     restarts: u32,
     repair_start_times: Vec<String>,
     decided: bool,
+}
+
+/// What there was to say of a conflict, and what the agent said.
+#[derive(Serialize)]
+struct ConflictFile<'a> {
+    sentences: &'a [u32],
+    reported: Option<&'a [u64]>,
+    named: Option<&'static str>,
+}
+
+impl<'a> From<&'a ConflictVerdict> for ConflictFile<'a> {
+    fn from(conflict: &'a ConflictVerdict) -> Self {
+        Self {
+            sentences: &conflict.sentences,
+            reported: conflict.reported.as_deref(),
+            named: conflict.named().map(crate::Naming::as_str),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -625,6 +681,7 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
         refused: refused_file(&verdict.refused),
         held_back: refused_file(&verdict.held_back),
         cut_short: verdict.cut_short.as_deref(),
+        conflict: verdict.conflict.as_ref().map(ConflictFile::from),
         time: verdict.time.as_ref().map(|time| TimeVerdictFile {
             start_times: time.starts.iter().copied().map(clock_time).collect(),
             parameter_errors: time

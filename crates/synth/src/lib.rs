@@ -21,6 +21,7 @@
 mod case;
 mod draw;
 mod grammar;
+mod infeasible;
 mod oracle;
 mod recover;
 mod shrink;
@@ -39,9 +40,10 @@ pub use case::{
 };
 pub use draw::Draw;
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
+pub use infeasible::{Naming, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
 pub use oracle::{
-    Class, Flag, JudgeOptions, ParameterError, Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated,
-    judge,
+    Class, ConflictVerdict, Flag, JudgeOptions, ParameterError, Refused, StartFault, TimeVerdict, Unscored,
+    Verdict, Violated, judge,
 };
 pub use planproof_constraint::Day;
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, Shrinker, Shrunk};

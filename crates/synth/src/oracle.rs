@@ -1,5 +1,6 @@
 //! The oracle: from a case and the events of a run to a verdict (PDoctor, section 4.3; classes of section 6.2).
 
+mod conflict;
 mod time;
 
 use std::collections::BTreeSet;
@@ -8,6 +9,7 @@ use planproof_constraint::{Execution, Status, Variable};
 use planproof_trace::{Arguments, EndReason, Event, EventKind};
 use thiserror::Error;
 
+pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
 
 use crate::case::{ActionId, Case, ConstraintId};
@@ -17,6 +19,8 @@ use crate::case::{ActionId, Case, ConstraintId};
 pub enum Class {
     /// Out of time or iterations without finishing.
     Timeout,
+    /// **(ours)** The agent reported a conflict in a feasible case.
+    FalseAlarm,
     /// A call of a tool that does not exist, or with arguments that do not fit, explains a missing action; or the
     /// agent itself broke.
     ActError,
@@ -30,30 +34,36 @@ pub enum Class {
     Repeated,
     /// A tool that belongs to no action was called.
     Distractor,
+    /// **(ours)** In an infeasible case the agent did a task, or did not report a conflict.
+    ConflictMissed,
 }
 
 impl Class {
     /// All classes, in the order in which the first that applies becomes a case's class.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Timeout,
+        Self::FalseAlarm,
         Self::ActError,
         Self::ActionLost,
         Self::ParameterError,
         Self::OrderError,
         Self::Repeated,
         Self::Distractor,
+        Self::ConflictMissed,
     ];
 
     /// The word used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
+            Self::FalseAlarm => "false_alarm",
             Self::ActError => "act_error",
             Self::ActionLost => "action_lost",
             Self::ParameterError => "parameter_error",
             Self::OrderError => "order_error",
             Self::Repeated => "repeated",
             Self::Distractor => "distractor",
+            Self::ConflictMissed => "conflict_missed",
         }
     }
 }
@@ -75,14 +85,16 @@ pub enum Flag {
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Class(Class::Timeout),
+        Self::Class(Class::FalseAlarm),
         Self::Class(Class::ActError),
         Self::Class(Class::ActionLost),
         Self::Class(Class::ParameterError),
         Self::Class(Class::OrderError),
         Self::Class(Class::Repeated),
         Self::Class(Class::Distractor),
+        Self::Class(Class::ConflictMissed),
         Self::Concurrent,
         Self::AgentFailed,
         Self::RestartLimit,
@@ -120,9 +132,13 @@ pub struct Refused {
 }
 
 /// What the oracle says of one run.
+///
+/// Of an infeasible case there is no saying which constraints were violated, what was undetermined, wrong first or right
+/// next, and no repair: these are empty. Its `calls` are those of the whole run, its `core` requirements of the conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Every action was executed, every constraint holds, and nothing else was wrong.
+    /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case no action was
+    /// executed, and a conflict reported, whichever.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<Class>,
@@ -149,6 +165,8 @@ pub struct Verdict {
     pub held_back: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.
     pub cut_short: Option<String>,
+    /// What there was to say of a conflict, and what the agent said; `None` where neither was anything.
+    pub conflict: Option<ConflictVerdict>,
     /// What the time form adds; `None` in the basic form. All of the above is then of the calls after the last restart.
     pub time: Option<TimeVerdict>,
 }
@@ -197,6 +215,7 @@ struct Ended {
     flags: BTreeSet<Flag>,
     held_back: Vec<Refused>,
     cut_short: Option<String>,
+    conflict: Option<ConflictVerdict>,
 }
 
 /// Judges a run of a case. Some microseconds for a handful of actions.
@@ -228,8 +247,13 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         }
         EndReason::Answered { .. } | EndReason::Unscored { .. } => None,
     };
-    let ended = Ended { flags, held_back, cut_short };
+    let conflict = ConflictVerdict::of(case, &calls);
+    if case.is_feasible() && conflict.is_some() {
+        flags.insert(Flag::Class(Class::FalseAlarm));
+    }
+    let ended = Ended { flags, held_back, cut_short, conflict };
     Ok(match &case.time {
+        _ if !case.is_feasible() => conflict::judge(case, &calls, ended, options),
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
     })
@@ -237,7 +261,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
 
 /// Judges the basic form.
 fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
-    let Ended { mut flags, held_back, cut_short } = ended;
+    let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
@@ -249,6 +273,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
                 flags.insert(Flag::Class(Class::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
             }
+            (Some((_, None)), None) if case.is_report(call.tool) => {}
             (Some((_, None)), None) => {
                 flags.insert(Flag::Class(Class::Distractor));
             }
@@ -281,7 +306,8 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         }
         None => (None, Vec::new()),
     };
-    let order = problem.order().expect("a case is satisfiable, which is checked when it is made or read");
+    let order =
+        problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let nearest = order.nearest(&sequence);
     let repair = if nearest == sequence { Vec::new() } else { nearest.iter().map(id_of).collect() };
     let mut correct_next = Vec::with_capacity(sequence.len());
@@ -306,6 +332,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         refused,
         held_back,
         cut_short,
+        conflict,
         time: None,
     }
 }

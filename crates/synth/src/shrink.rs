@@ -103,6 +103,9 @@ pub enum NoShrinking {
     /// The paragraph does not stand in the query just once.
     #[error("the query does not hold the paragraph once")]
     ForeignQuery,
+    /// The case contradicts itself: what is left of it would mostly do so no more, and be failed in another way.
+    #[error("the case is infeasible, and only feasible ones are shrunk")]
+    Infeasible,
 }
 
 /// Shrinks cases.
@@ -131,6 +134,9 @@ impl<'a> Shrinker<'a> {
         case: &Case,
         fails: &mut impl FnMut(&Case) -> Option<bool>,
     ) -> Result<Shrunk, NoShrinking> {
+        if !case.is_feasible() {
+            return Err(NoShrinking::Infeasible);
+        }
         let tree = recover(case, self.words).ok_or(NoShrinking::ForeignParagraph)?;
         if case.query.matches(&case.paragraph).count() != 1 {
             return Err(NoShrinking::ForeignQuery);
@@ -199,6 +205,7 @@ impl<'a> Shrinker<'a> {
             tools,
             constraints,
             time,
+            conflict: None,
         };
         verify(&smaller, self.directions).ok()?;
         let order = smaller.problem().order().ok()?;

@@ -18,6 +18,9 @@ use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
 };
+use crate::infeasible::{
+    ANSWER_OR_REPORT, NoConflict, REPORT_RULE, REPORT_TOOL, Sentences as StatedSentences, Share, report_tool,
+};
 use crate::text::{StatedPair, StatedTime, Written, write_paragraph};
 use crate::time_form::{
     ClockTimes, RESTART_TOOL, StatedBound, TimeForm, TimeOptions, no_start_time, restart_tool, timed_query,
@@ -27,6 +30,8 @@ use crate::wording::Wordings;
 
 /// Most paragraphs drawn for one case before giving up.
 pub const DRAWS_MAX: u32 = 1000;
+/// Most paragraphs drawn for a conflict between three sentences, before one between two will do.
+const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
 pub const DISTRACTORS_MAX: u32 = 64;
 
@@ -53,6 +58,9 @@ pub struct Options {
     pub topic: Option<String>,
     /// The time form, with start times, durations and clock times; `None` for the basic form.
     pub time: Option<TimeOptions>,
+    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so; the feasible
+    /// ones are otherwise those that there are without it. `None` for feasible cases alone, without the tool.
+    pub infeasible: Option<Share>,
 }
 
 impl Default for Options {
@@ -69,6 +77,7 @@ impl Default for Options {
             distractors: 0,
             topic: None,
             time: None,
+            infeasible: None,
         }
     }
 }
@@ -110,6 +119,17 @@ pub enum SynthesisError {
         /// How many actions each had to mention.
         actions: usize,
     },
+    /// The options leave no room for a contradiction.
+    #[error(
+        "no infeasible case found in {draws} draws: the options leave too little room to mention all {actions} actions and \
+         to contradict that in one way alone"
+    )]
+    NoContradiction {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+    },
 }
 
 /// What synthesis did, summed over cases.
@@ -127,7 +147,10 @@ pub struct SynthesisCounts {
     pub too_wide: u64,
     /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
     pub discarded: u64,
-    /// Calls of the satisfiability check.
+    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in one way alone,
+    /// or it could not be known from the text.
+    pub no_conflict: u64,
+    /// Calls of the satisfiability check. Looking for the smallest conflict of a paragraph counts as one.
     pub solver_calls: u64,
 }
 
@@ -178,6 +201,11 @@ impl<'a> Synthesizer<'a> {
             let value = options.sentences_max.unwrap_or_default().to_string();
             return out_of("sentences", value, format!("1 to {ACTIONS_MAX}"));
         }
+        if options.infeasible.is_some() && options.sentences_max == Some(1) {
+            let range =
+                "at least 2 where cases are infeasible: a conflict is one between sentences".to_owned();
+            return out_of("sentences", "1".into(), range);
+        }
         if options.tries_max == 0 {
             return out_of("tries", "0".into(), "at least 1".into());
         }
@@ -222,11 +250,19 @@ impl<'a> Synthesizer<'a> {
                 value,
                 range,
             })?;
-            let is_taken = |topic: &Topic| topic.activities.iter().any(|it| it.tool_name() == RESTART_TOOL);
+        }
+        let reserved = [
+            options.time.is_some().then_some(RESTART_TOOL),
+            options.infeasible.is_some().then_some(REPORT_TOOL),
+        ];
+        for tool in reserved.into_iter().flatten() {
+            let is_taken = |topic: &Topic| topic.activities.iter().any(|it| it.tool_name() == tool);
             if let Some(topic) = bank.topics().iter().find(|topic| is_taken(topic)) {
-                let range = format!("without an activity whose tool is {RESTART_TOOL}");
+                let range = format!("without an activity whose tool is {tool}");
                 return out_of("topic bank", format!("with the topic \"{}\"", topic.job), range);
             }
+        }
+        if options.time.is_some() {
             let mut own =
                 bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref());
             if let Some((tool, reason)) = own.find_map(|tool| Some((tool, no_start_time(tool)?))) {
@@ -257,7 +293,8 @@ impl<'a> Synthesizer<'a> {
     /// times as much.
     ///
     /// # Errors
-    /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action.
+    /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action;
+    /// [`SynthesisError::NoContradiction`] when none of so many could be made an infeasible case.
     pub fn case(
         &self,
         seed: u64,
@@ -265,8 +302,17 @@ impl<'a> Synthesizer<'a> {
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
     ) -> Result<Case, SynthesisError> {
+        let is_infeasible = self
+            .options
+            .infeasible
+            .is_some_and(|share| share.strikes(&mut Draw::new(seed, index, "infeasible/1")));
         // The forms share no stream, so that neither changes when the other one does.
-        let purpose = if self.options.time.is_some() { "synth-time/1" } else { "synth/1" };
+        let purpose = match (self.options.time.is_some(), is_infeasible) {
+            (false, false) => "synth/1",
+            (true, false) => "synth-time/1",
+            (false, true) => "conflict/1",
+            (true, true) => "conflict-time/1",
+        };
         let draw = &mut Draw::new(seed, index, purpose);
         let span = self.options.actions_max - self.options.actions_min + 1;
         let actions = (self.options.actions_min + draw.below(span)) as usize;
@@ -274,20 +320,27 @@ impl<'a> Synthesizer<'a> {
         let options = self.resolve(actions);
         let texts = draw_texts(draw, topic, actions);
         let durations = self.options.time.map(|time| time.draw_durations(draw, actions));
-        let (paragraph, correct_plans) = match self.options.time.zip(durations.as_deref()) {
+        let drawn = Drawn { seed, index, topic, options, texts, durations };
+        match self.options.time.zip(drawn.durations.as_deref()) {
             None => {
                 let start = Order::new(actions).expect("the number of actions is checked");
+                if is_infeasible {
+                    return self.infeasible(draw, drawn, &start, counts, meter);
+                }
                 let (paragraph, order) = self.skeleton(draw, options, &start, counts, meter)?;
-                (paragraph, meter.solver(|| order.count_sequences()))
+                let correct_plans = meter.solver(|| order.count_sequences());
+                Ok(self.fill(draw, drawn, &paragraph, correct_plans))
             }
             Some((time, durations)) => {
                 let start = Timetable::new(durations, time.day).expect("day and durations are checked");
+                if is_infeasible {
+                    return self.infeasible(draw, drawn, &start, counts, meter);
+                }
                 let (paragraph, table) = self.skeleton(draw, options, &start, counts, meter)?;
-                (paragraph, meter.solver(|| table.count_sequences()))
+                let correct_plans = meter.solver(|| table.count_sequences());
+                Ok(self.fill(draw, drawn, &paragraph, correct_plans))
             }
-        };
-        let written = write_paragraph(&paragraph, self.words, &texts);
-        Ok(self.fill(draw, seed, index, topic, options, texts, durations, written, correct_plans))
+        }
     }
 
     fn resolve(&self, actions: usize) -> CaseOptions {
@@ -314,7 +367,7 @@ impl<'a> Synthesizer<'a> {
     ) -> Result<(Sentences, S), SynthesisError> {
         let is_timed = self.options.time.is_some();
         for _ in 0..DRAWS_MAX {
-            if let Some((paragraph, stated)) = self.paragraph(draw, options, start, counts, meter)
+            if let Some((paragraph, stated)) = self.paragraph(draw, options, None, start, counts, meter)
                 && (!is_timed || names_clock_time(&paragraph))
             {
                 return Ok((paragraph, stated));
@@ -324,12 +377,97 @@ impl<'a> Synthesizer<'a> {
         Err(SynthesisError::NoRoom { draws: DRAWS_MAX, actions: options.actions as usize })
     }
 
+    /// Draws paragraphs, and a sentence more for each, until that one contradicts the others in one way alone.
+    ///
+    /// The sentence is drawn like any other and stands at a drawn place. In half of the cases the conflict is one between three sentences or more, where that is possible: drawn without that, one in a hundred would be. And in half
+    /// of them another sentence has nothing to do with it, so that not all sentences have to be named. (So these paragraphs have a
+    /// sentence more than others on average.)
+    fn infeasible<S: Stated>(
+        &self,
+        draw: &mut Draw,
+        drawn: Drawn<'_>,
+        start: &S,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Result<Case, SynthesisError> {
+        let options = drawn.options;
+        // Between two actions two sentences say all that there is to say.
+        let is_large = options.sentences_max >= 3 && options.actions >= 3 && draw.chance(1, 2);
+        let has_more = draw.chance(1, 2);
+        for number in 0..DRAWS_MAX {
+            let least = if is_large && number < LARGE_CONFLICT_DRAWS_MAX { 3 } else { 2 };
+            let sentences = (least + u32::from(has_more)).min(options.sentences_max);
+            let paragraph = self.paragraph(draw, options, Some(sentences), start, counts, meter);
+            if let Some((paragraph, stated)) = paragraph
+                && let Some((paragraph, conflict)) =
+                    self.contradicted(draw, &drawn, (&paragraph, &stated), least, counts, meter)
+            {
+                // None of the orders is correct.
+                let mut case = self.fill(draw, drawn, &paragraph, Some(0));
+                case.conflict = Some(conflict);
+                return Ok(case);
+            }
+            counts.discarded += 1;
+        }
+        Err(SynthesisError::NoContradiction { draws: DRAWS_MAX, actions: options.actions as usize })
+    }
+
+    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot hold together, at
+    /// least so many.
+    fn contradicted<S: Stated>(
+        &self,
+        draw: &mut Draw,
+        drawn: &Drawn<'_>,
+        (paragraph, stated): (&Sentences, &S),
+        least: u32,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Option<(Sentences, Vec<u32>)> {
+        let mut sentence = Sentences::new();
+        for _ in 0..drawn.options.tries_max {
+            counts.sentences_drawn += 1;
+            sentence.clear();
+            if self.sentence(draw, drawn.options, &mut 0, false, counts, &mut sentence).is_none() {
+                continue;
+            }
+            counts.solver_calls += 1;
+            let contradicts = meter.solver(|| stated.clone().add_sentence(&sentence) == Some(false));
+            let begins: Vec<usize> = (0..paragraph.len())
+                .filter(|place| matches!(paragraph[*place], (Joiner::Start, _)))
+                .chain([paragraph.len()])
+                .collect();
+            if contradicts {
+                let at = begins[draw.place(begins.len())];
+                let mut whole = paragraph.clone();
+                whole.splice(at..at, sentence.iter().cloned());
+                if self.options.time.is_none() || names_clock_time(&whole) {
+                    counts.solver_calls += 1;
+                    let conflict = meter.solver(|| self.conflict(drawn, &whole)).ok();
+                    if let Some(conflict) = conflict.filter(|conflict| conflict.len() >= least as usize) {
+                        return Some((whole, conflict));
+                    }
+                }
+            }
+            counts.no_conflict += 1;
+        }
+        None
+    }
+
+    /// The numbers of the sentences of the only conflict.
+    fn conflict(&self, drawn: &Drawn<'_>, paragraph: &Sentences) -> Result<Vec<u32>, NoConflict> {
+        let (constraints, time) =
+            self.requirements(drawn, &write_paragraph(paragraph, self.words, &drawn.texts));
+        StatedSentences::of(drawn.texts.len(), &constraints, time.as_ref())?.conflict()
+    }
+
     /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and on,
-    /// within the limit, while an action is not mentioned yet.
+    /// within the limit, while an action is not mentioned yet. Where a contradiction is to make so many sentences of it at least, one
+    /// sentence is left for that.
     fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,
         options: CaseOptions,
+        contradicted: Option<u32>,
         start: &S,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
@@ -341,7 +479,11 @@ impl<'a> Synthesizer<'a> {
         let mut paragraph = Sentences::with_capacity(actions);
         let mut sentences = 0;
         let target = 1 + draw.below(options.sentences_max.min(options.actions.div_ceil(2)));
-        while sentences < options.sentences_max && (sentences < target || unmentioned != 0) {
+        let (target, sentences_max) = match contradicted {
+            None => (target, options.sentences_max),
+            Some(least) => ((target - 1).max(least - 1), options.sentences_max - 1),
+        };
+        while sentences < sentences_max && (sentences < target || unmentioned != 0) {
             let insist = sentences + 1 >= target;
             let begin = paragraph.len();
             let mut fits = false;
@@ -418,27 +560,33 @@ impl<'a> Synthesizer<'a> {
         Some(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "it only puts together what `case` has drawn")]
+    /// What a paragraph demands.
+    fn requirements(
+        &self,
+        drawn: &Drawn<'_>,
+        written: &Written,
+    ) -> (Vec<StatedConstraint>, Option<TimeForm>) {
+        let constraints = merge_pairs(drawn.texts.len(), &written.pairs);
+        let time = self.options.time.zip(drawn.durations.as_ref()).map(|(time, durations)| TimeForm {
+            day: time.day,
+            durations: durations.clone(),
+            bounds: merge_times(constraints.len(), &written.times),
+            restarts_max: time.resolve(drawn.options.actions).restarts_max,
+        });
+        (constraints, time)
+    }
+
     fn fill(
         &self,
         draw: &mut Draw,
-        seed: u64,
-        index: u64,
-        topic: &Topic,
-        options: CaseOptions,
-        texts: Vec<String>,
-        durations: Option<Vec<u16>>,
-        written: Written,
+        drawn: Drawn<'_>,
+        paragraph: &Sentences,
         correct_plans: Option<u128>,
     ) -> Case {
-        let Written { text: paragraph, pairs, times } = written;
-        let constraints = merge_pairs(options.actions as usize, &pairs);
-        let time = self.options.time.zip(durations).map(|(time, durations)| TimeForm {
-            day: time.day,
-            durations,
-            bounds: merge_times(constraints.len(), &times),
-            restarts_max: time.resolve(options.actions).restarts_max,
-        });
+        let written = write_paragraph(paragraph, self.words, &drawn.texts);
+        let (constraints, time) = self.requirements(&drawn, &written);
+        let paragraph = written.text;
+        let Drawn { seed, index, topic, options, texts, .. } = drawn;
         let actions: Vec<Action> = texts
             .into_iter()
             .enumerate()
@@ -453,7 +601,11 @@ impl<'a> Synthesizer<'a> {
         if time.is_some() {
             tools.push(restart_tool());
         }
-        let query = whole_query(&topic.job, &paragraph, &tools, time.as_ref());
+        let offers_report = self.options.infeasible.is_some();
+        if offers_report {
+            tools.push(report_tool());
+        }
+        let query = whole_query(&topic.job, &paragraph, &tools, time.as_ref(), offers_report);
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         Case {
@@ -467,6 +619,7 @@ impl<'a> Synthesizer<'a> {
             tools,
             constraints,
             time,
+            conflict: None,
             difficulty,
         }
     }
@@ -491,9 +644,22 @@ impl<'a> Synthesizer<'a> {
     }
 }
 
+/// What is drawn of a case before its paragraph.
+struct Drawn<'a> {
+    seed: u64,
+    index: u64,
+    topic: &'a Topic,
+    options: CaseOptions,
+    /// The texts of the actions.
+    texts: Vec<String>,
+    /// In the time form, in the order of the actions.
+    durations: Option<Vec<u16>>,
+}
+
 impl Difficulty {
+    /// Without bits where no plan is correct.
     pub(crate) fn new(actions: usize, constraints: usize, correct_plans: Option<u128>) -> Self {
-        let bits = correct_plans.map(|correct| {
+        let bits = correct_plans.filter(|correct| *correct > 0).map(|correct| {
             let all: u128 = (2..=actions as u128).product();
             // Rounded, because the last digits of a logarithm differ between platforms and cases must not.
             ((all as f64 / correct as f64).log2() * 1e6).round() / 1e6 + 0.0
@@ -637,18 +803,31 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// What the agent is told of a case with these tools, whose distractors take arguments as well.
-pub(crate) fn whole_query(job: &str, paragraph: &str, tools: &[CaseTool], time: Option<&TimeForm>) -> String {
-    let takes_arguments = tools.iter().any(|tool| tool.takes_arguments(time.is_some()));
+/// All that the agent is told of a case with these tools, whose distractors may take arguments as well.
+pub(crate) fn whole_query(
+    job: &str,
+    paragraph: &str,
+    tools: &[CaseTool],
+    time: Option<&TimeForm>,
+    offers_report: bool,
+) -> String {
+    let mut others = tools.iter().filter(|tool| !(offers_report && tool.name == REPORT_TOOL));
+    let takes_arguments = others.any(|tool| tool.takes_arguments(time.is_some()));
     match time {
-        None => query(job, paragraph, takes_arguments),
-        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments),
+        None => query(job, paragraph, takes_arguments, offers_report),
+        Some(time) => {
+            timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments, offers_report)
+        }
     }
 }
 
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
-fn query(job: &str, paragraph: &str, takes_arguments: bool) -> String {
+fn query(job: &str, paragraph: &str, takes_arguments: bool, offers_report: bool) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let [blank, rule, end] = match offers_report {
+        false => ["", "", "When all tasks are done, finish with a short answer."],
+        true => [" ", REPORT_RULE, ANSWER_OR_REPORT],
+    };
     [
         "You work as ",
         article,
@@ -658,9 +837,13 @@ fn query(job: &str, paragraph: &str, takes_arguments: bool) -> String {
          task, and calling the tool does the task. ",
         if takes_arguments { ANY_ARGUMENTS } else { "" },
         "Do every task exactly once, do nothing else, and make the calls one \
-         after the other in an order that keeps to everything the paragraph says.\n\n",
+         after the other in an order that keeps to everything the paragraph says.",
+        blank,
+        rule,
+        "\n\n",
         paragraph,
-        "\n\nWhen all tasks are done, finish with a short answer.",
+        "\n\n",
+        end,
     ]
     .concat()
 }

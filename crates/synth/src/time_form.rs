@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
 use crate::draw::Draw;
+use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
 use crate::topic::own_description;
 
@@ -331,6 +332,7 @@ pub(crate) fn timed_query(
     day: Day,
     restarts_max: u32,
     takes_arguments: bool,
+    offers_report: bool,
 ) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let times = if restarts_max == 1 { "once".to_owned() } else { format!("{restarts_max} times") };
@@ -339,6 +341,10 @@ pub(crate) fn timed_query(
         "Where a tool takes other arguments, any that fit its schema will do; make them up, and do not ask for them. "
     } else {
         ""
+    };
+    let [mark, rule, last] = match offers_report {
+        false => ["", "", "When all tasks are done, finish with a short answer."],
+        true => ["\n- ", TIMED_REPORT_RULE, ANSWER_OR_REPORT],
     };
     format!(
         "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order and \
@@ -350,8 +356,8 @@ pub(crate) fn timed_query(
          - The day goes from {start} to {end}: no task starts earlier or ends later.\n\
          - Where one task has to come before another, it must have ended when the other starts.\n\
          - When an answer shows that your plan cannot work any more, stop, call {RESTART_TOOL}, and plan again. That clears \
-         the whole day: every task has to be done anew, and takes as long as before. You can do so {times} at most.\n\n\
-         {paragraph}\n\nWhen all tasks are done, finish with a short answer."
+         the whole day: every task has to be done anew, and takes as long as before. You can do so {times} at most.{mark}{rule}\n\n\
+         {paragraph}\n\n{last}"
     )
 }
 

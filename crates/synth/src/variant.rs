@@ -154,6 +154,9 @@ pub enum NoVariant {
     /// No other paragraph was found.
     #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
     NoStructure,
+    /// The case contradicts itself, and there is no saying which other paragraphs do so in the same way.
+    #[error("the case is infeasible, and only feasible ones have variants")]
+    Infeasible,
 }
 
 /// Makes variants of cases, from a bank and wordings.
@@ -174,6 +177,9 @@ impl<'a> Mutator<'a> {
     /// # Errors
     /// [`NoVariant`] says why there is none.
     pub fn mutate(&self, case: &Case, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
+        if !case.is_feasible() {
+            return Err(NoVariant::Infeasible);
+        }
         let tree = recover(case, self.words).ok_or(NoVariant::ForeignParagraph)?;
         let mut other = tree.clone();
         let mut job = case.topic.clone();
@@ -229,7 +235,8 @@ fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
 }
 
 fn check_query(case: &Case) -> Result<(), NoVariant> {
-    let is_ours = case.query == whole_query(&case.topic, &case.paragraph, &case.tools, case.time.as_ref());
+    let is_ours = case.query
+        == whole_query(&case.topic, &case.paragraph, &case.tools, case.time.as_ref(), case.offers_report());
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
@@ -268,7 +275,7 @@ fn rebuild(
     let query = if job == case.topic {
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
-        whole_query(&job, &paragraph, &tools, time.as_ref())
+        whole_query(&job, &paragraph, &tools, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
     Case {
@@ -283,6 +290,7 @@ fn rebuild(
         actions,
         constraints,
         time,
+        conflict: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planproof_synth::{Case, Change};
 use serde::Serialize;
 
-use super::{Cause, Dissection, Enough, Step, Trial, TrialRecord};
+use super::{Cause, Dissection, Enough, Step, Trial, TrialRecord, is_error};
 use crate::{Outcome, wilson};
 
 /// Topics that are named, the paper's Table 5.
@@ -188,7 +188,7 @@ impl DissectionReport {
         };
         let taken = dissection.errors.len() as u64;
         let (topics, topics_without_errors) = topics(cases, outcomes);
-        let failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false));
+        let failed = outcomes.iter().filter(|outcome| is_error(outcome));
         let failed: std::collections::BTreeSet<u32> = failed.map(|outcome| outcome.ordinal).collect();
         Self {
             campaign: campaign.to_owned(),
@@ -222,7 +222,7 @@ fn dissected_cases(dissection: &Dissection, cases: &[Case], outcomes: &[Outcome]
     }
     let class_of = |outcome: &Outcome| Some(outcome.verdict.as_ref().ok()?.class?.as_str());
     let mut classes = BTreeMap::new();
-    for outcome in outcomes.iter().filter(|outcome| outcome.passed() == Some(false)) {
+    for outcome in outcomes.iter().filter(|outcome| is_error(outcome)) {
         classes.entry(outcome.ordinal).or_insert_with(|| class_of(outcome));
     }
     let reported = |record: &TrialRecord| {
@@ -273,11 +273,11 @@ fn topics(cases: &[Case], outcomes: &[Outcome]) -> (Vec<TopicErrors>, u64) {
     (with, without.len() as u64)
 }
 
-/// The errors of every topic that a case with a score has, in the order of their names. A case counts as failed if one of
+/// The errors of every topic that a feasible case with a score has, in the order of their names. A case counts as failed if one of
 /// its runs is.
 pub fn errors_by_topic(cases: &[Case], outcomes: &[Outcome]) -> Vec<TopicErrors> {
     let mut by_case: BTreeMap<u32, bool> = BTreeMap::new();
-    for outcome in outcomes {
+    for outcome in outcomes.iter().filter(|outcome| !outcome.is_infeasible()) {
         if let Some(passed) = outcome.passed() {
             *by_case.entry(outcome.ordinal).or_insert(true) &= passed;
         }

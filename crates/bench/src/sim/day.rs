@@ -13,6 +13,7 @@ use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use super::SimKind;
 use super::heed::{Advised, advice, is_held_back};
+use super::report::{REPORTED, Report, report_tool};
 use super::script::{Found, Slip, Step, user_texts};
 
 /// What nothing is shorter than.
@@ -33,6 +34,8 @@ pub(super) struct DayScript {
     relations: Vec<TimedRelation>,
     /// Tasks that it forgets.
     forgotten: u64,
+    /// What it reports, where it can.
+    report: Option<Report>,
 }
 
 /// What the conversation says.
@@ -48,6 +51,10 @@ pub(super) struct Known {
     advised: Option<Start>,
     /// The day cannot be cleared any more.
     no_restarts: bool,
+    /// It was told that there is a conflict to report.
+    is_told_of_conflict: bool,
+    /// It has reported a conflict, or has tried to and gone on.
+    has_reported: bool,
     /// Calls made, whatever came of them.
     pub(super) calls: usize,
 }
@@ -91,18 +98,33 @@ impl DayScript {
         let mut heeds = |place: (u32, u32)| {
             kind != SimKind::Careless || *heeded.entry(place).or_insert_with(|| draw.unit() >= chance)
         };
-        let relations = pairs.chain(bounds).filter(|(place, _)| heeds(*place)).map(|(_, it)| it).collect();
+        let heeded: Vec<((u32, u32), TimedRelation)> =
+            pairs.chain(bounds).filter(|(place, _)| heeds(*place)).collect();
         let forgets = |draw: &mut Draw| kind == SimKind::Forgetful && draw.unit() < chance;
         let forgotten = (0..count).filter(|_| forgets(draw)).fold(0, |set, task| set | 1 << task);
+        let day = user_texts(request).find_map(day_in).unwrap_or(Day { start: 0, end: 24 * 60 });
+        let report = report_tool(&request.tools).map(|tool| {
+            let places = found.pairs.iter().map(|pair| pair.place.0);
+            let sentences = places.chain(found.bounds.iter().map(|((sentence, _), ..)| *sentence));
+            let holds = |set: u64| {
+                let is_in = |place: &(u32, u32)| set.checked_shr(place.0).is_some_and(|set| set & 1 != 0);
+                let stated = heeded.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
+                let problem = TimedProblem::new(&vec![SHORTEST; count], day, stated.collect());
+                // What is not decided is taken to hold.
+                problem.is_ok_and(|problem| problem.timetable().is_feasible().unwrap_or(true))
+            };
+            Report::look(kind, tool, sentences, chance, draw, holds)
+        });
         Self {
             kind,
             seed,
             key,
-            day: user_texts(request).find_map(day_in).unwrap_or(Day { start: 0, end: 24 * 60 }),
+            day,
             tools: mentioned.iter().map(|task| u16::try_from(*task).unwrap_or(u16::MAX)).collect(),
             restart_tool,
-            relations,
+            relations: heeded.into_iter().map(|(_, relation)| relation).collect(),
             forgotten,
+            report,
         }
     }
 
@@ -116,9 +138,12 @@ impl DayScript {
         if self.kind == SimKind::InOrder {
             return self.in_order(known);
         }
+        if let Some(step) = self.step_to_report(known) {
+            return step;
+        }
         if let Some(Start { variable, minute }) = known.advised {
             let tool = self.tools[variable.index()];
-            return Step::Call { tool, start: Some(minute), slip: Slip::None };
+            return Step::Call { tool, start: Some(minute), slip: Slip::None, sentences: 0 };
         }
         let done =
             known.starts.iter().fold(known.given_up | self.forgotten, |set, it| set | it.variable.bit());
@@ -141,6 +166,19 @@ impl DayScript {
         next.map_or(DONE, |next| self.call(next, known.calls))
     }
 
+    /// The next turn where there is a conflict to report, because it sees one or is told of one.
+    fn step_to_report(&self, known: &Known) -> Option<Step> {
+        let Report { tool, all, found } = self.report?;
+        let sentences = if found == 0 && known.is_told_of_conflict { all } else { found };
+        let call = |slip| Step::Call { tool, start: None, slip, sentences };
+        match (sentences, known.has_reported) {
+            (0, _) => None,
+            (_, true) if self.kind == SimKind::Endless => Some(call(Slip::None)),
+            (_, true) => Some(Step::Say(REPORTED)),
+            (_, false) => Some(call(self.slip(known.calls, &[Slip::WrongName, Slip::ExtraArgument]))),
+        }
+    }
+
     /// How many tasks there are.
     pub(super) fn tasks(&self) -> usize {
         self.tools.len()
@@ -159,6 +197,8 @@ impl DayScript {
             given_up: 0,
             advised: None,
             no_restarts: false,
+            is_told_of_conflict: false,
+            has_reported: false,
             calls: 0,
         }
     }
@@ -220,18 +260,20 @@ impl DayScript {
     }
 
     fn restart(&self) -> Step {
-        Step::Call { tool: self.restart_tool, start: None, slip: Slip::None }
+        Step::Call { tool: self.restart_tool, start: None, slip: Slip::None, sentences: 0 }
     }
 
     fn call(&self, start: Start, calls: usize) -> Step {
-        let mut slip = Slip::None;
-        if self.kind == SimKind::Clumsy {
-            let mut draw = self.draw(calls, "sim-slip/1");
-            if draw.unit() < self.kind.mistake_chance(self.tools.len()) {
-                slip = [Slip::WrongName, Slip::ExtraArgument, Slip::NoClockTime][draw.place(3)];
-            }
-        }
-        Step::Call { tool: self.tools[start.variable.index()], start: Some(start.minute), slip }
+        let slip = self.slip(calls, &[Slip::WrongName, Slip::ExtraArgument, Slip::NoClockTime]);
+        Step::Call { tool: self.tools[start.variable.index()], start: Some(start.minute), slip, sentences: 0 }
+    }
+
+    /// What goes wrong with the call after so many.
+    fn slip(&self, calls: usize, slips: &[Slip]) -> Slip {
+        let mut draw = self.draw(calls, "sim-slip/1");
+        let goes_wrong =
+            self.kind == SimKind::Clumsy && draw.unit() < self.kind.mistake_chance(self.tools.len());
+        if goes_wrong { slips[draw.place(slips.len())] } else { Slip::None }
     }
 
     fn known(&self, request: &ChatRequest) -> Known {
@@ -280,6 +322,8 @@ impl DayScript {
         if is_held_back(answer) {
             if self.kind != SimKind::InOrder {
                 known.advised = self.advised(answer, tools);
+                let report = self.report.map(|report| report.tool);
+                known.is_told_of_conflict |= advice(answer, tools).iter().any(|it| Some(it.tool) == report);
             }
             return;
         }
@@ -292,6 +336,13 @@ impl DayScript {
         }
         let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
         let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
+        if self.report.is_some_and(|report| is_it(&report.tool)) {
+            let is_taken = answer.starts_with("The conflict is reported");
+            let gives_up =
+                self.kind == SimKind::Clumsy && self.draw(known.calls, "sim-give-up/1").chance(1, 2);
+            known.has_reported |= is_taken || gives_up;
+            return;
+        }
         let Some(task) = self.tools.iter().position(is_it) else { return };
         match (minutes_in(answer), start) {
             (Some(minutes), Some(minute)) => {

@@ -9,6 +9,7 @@ use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{TimeOfDay, Tool};
 
 use super::SimKind;
+use super::report::{REPORTED, Report, report_tool};
 use super::script::{Slip, Step};
 use crate::guard::{NOT_DONE, RIGHT_NOW};
 
@@ -55,6 +56,8 @@ pub(super) struct Progress {
     heeded: Vec<u16>,
     /// Calls that have no answer yet.
     open: VecDeque<Made>,
+    /// It was told that there is a conflict to report, and has no plan any more.
+    is_told_of_conflict: bool,
 }
 
 /// Where a call came from.
@@ -68,9 +71,10 @@ enum Made {
 
 impl Progress {
     /// The next turn; `None` at the end of the plan. And its place in the plan, where it is tried for the first time.
-    pub(super) fn next(&self, calls: &[Step]) -> (Option<Step>, Option<usize>) {
+    pub(super) fn next(&self, calls: &[Step], report: Option<Report>) -> (Option<Step>, Option<usize>) {
         if let Some(tool) = self.advised {
-            return (Some(Step::Call { tool, start: None, slip: Slip::None }), None);
+            let sentences = report.filter(|report| report.tool == tool).map_or(0, |report| report.all);
+            return (Some(Step::Call { tool, start: None, slip: Slip::None, sentences }), None);
         }
         match self.turn(calls) {
             Some((turn, is_new)) => (calls.get(turn).copied(), is_new.then_some(turn)),
@@ -78,8 +82,17 @@ impl Progress {
         }
     }
 
+    /// What follows at the end of the plan.
+    pub(super) fn end(&self, end: Step, report: Option<Report>) -> Step {
+        let has_reported = report.is_some_and(|report| self.heeded.contains(&report.tool));
+        if has_reported { Step::Say(REPORTED) } else { end }
+    }
+
     /// Which turn of the plan is next, and whether it is new.
     fn turn(&self, calls: &[Step]) -> Option<(usize, bool)> {
+        if self.is_told_of_conflict {
+            return None;
+        }
         let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.heeded.contains(&tool));
         let again = self.again.iter().copied().find(is_open);
         again
@@ -121,6 +134,8 @@ impl Progress {
             self.again.push_back(turn);
         }
         let advice = advice(answer, tools);
+        let report = report_tool(tools);
+        self.is_told_of_conflict |= advice.iter().any(|advised| Some(advised.tool) == report);
         let planned = self.again.iter().copied().chain(self.at..calls.len());
         let mut planned = planned.filter_map(|turn| tool_of(calls, turn));
         let own = planned.find(|tool| advice.iter().any(|advised| advised.tool == *tool));

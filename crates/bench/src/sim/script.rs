@@ -1,6 +1,6 @@
 //! What a simulated model is going to do with a request: its calls, then its answer.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use planproof_constraint::{Order, Variable};
 use planproof_model::{ChatRequest, Message};
@@ -10,6 +10,7 @@ use planproof_trace::Tool;
 use super::SimKind;
 use super::day::{self, DayScript};
 use super::heed::{self, Progress};
+use super::report::{self, REPORTED, Report};
 
 /// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(super) enum Step {
         start: Option<u16>,
         /// What goes wrong with the call.
         slip: Slip,
+        /// The sentences that it reports, a bit for each; none where it does something else.
+        sentences: u64,
     },
     /// Finish.
     Say(&'static str),
@@ -45,7 +48,7 @@ pub(super) enum Slip {
 pub(super) enum Script {
     /// All turns, known from the start. `free` says of each how many of the turns right before it could as well come
     /// after it, as far as the model knows.
-    Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]> },
+    Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, report: Option<Report> },
     /// Turns that depend on what the tools answer.
     Day(DayScript),
 }
@@ -83,14 +86,14 @@ impl Script {
     /// The turn after `made` calls, which are those of the request.
     pub(super) fn step(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Step {
         match self {
-            Self::Turns { calls, end, .. } => {
+            Self::Turns { calls, end, report, .. } => {
                 let is_refused =
                     |it: &Message| matches!(it, Message::Tool { text, .. } if heed::is_held_back(text));
-                let next = match request.messages.iter().any(is_refused) {
-                    true => progress(kind, calls, request).next(calls).0,
-                    false => calls.get(made).copied(),
-                };
-                next.unwrap_or(*end)
+                if !request.messages.iter().any(is_refused) {
+                    return calls.get(made).copied().unwrap_or(*end);
+                }
+                let progress = progress(kind, calls, request);
+                progress.next(calls, *report).0.unwrap_or_else(|| progress.end(*end, *report))
             }
             Self::Day(script) => script.step(request),
         }
@@ -100,24 +103,53 @@ impl Script {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
         let Some(found) = find_paragraph(kind, request, &texts, key) else {
             let text = "I find no tasks with an order in this request that my tools could do.";
-            return Self::Turns { calls: Box::default(), end: Step::Say(text), free: Box::default() };
+            return Self::Turns {
+                calls: Box::default(),
+                end: Step::Say(text),
+                free: Box::default(),
+                report: None,
+            };
         };
         if let Some(restart_tool) = day::restart_tool(&request.tools) {
             return Self::Day(DayScript::write(kind, request, &found, restart_tool, key));
         }
         let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
-        let (plan, order) = plan(kind, &mentioned, &pairs, draw);
+        let heeded = heeded(kind, &pairs, mentioned.len(), draw);
+        let report = report::report_tool(&request.tools).map(|tool| {
+            let sentences = pairs.iter().map(|pair| pair.place.0);
+            let chance = kind.mistake_chance(mentioned.len());
+            let holds = |set: u64| {
+                let is_in = |pair: &&Stated| set.checked_shr(pair.place.0).is_some_and(|set| set & 1 != 0);
+                report::is_order(
+                    &mentioned,
+                    pairs.iter().filter(|pair| heeded.contains(&pair.place)).filter(is_in),
+                )
+            };
+            Report::look(kind, tool, sentences, chance, draw, holds)
+        });
+        if let Some(report @ Report { tool, found: sentences @ 1.., .. }) = report {
+            let mut calls = Vec::new();
+            add_call(kind, Call { tool, sentences }, mentioned.len(), draw, &mut calls);
+            let end = match kind {
+                SimKind::Endless => Step::Call { tool, start: None, slip: Slip::None, sentences },
+                _ => Step::Say(REPORTED),
+            };
+            return Self::Turns { calls: calls.into(), end, free: Box::default(), report: Some(report) };
+        }
+        let (plan, order) = plan(kind, &mentioned, &pairs, &heeded, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
-            add_call(kind, task, mentioned.len(), draw, &mut calls);
+            // Providers take far fewer tools than that.
+            let tool = u16::try_from(task).unwrap_or(u16::MAX);
+            add_call(kind, Call { tool, sentences: 0 }, mentioned.len(), draw, &mut calls);
         }
         let free = free_turns(&calls, &mentioned, order.as_ref());
         let end = match (kind, calls.last()) {
             (SimKind::Endless, Some(last)) => *last,
             _ => Step::Say("All tasks are done."),
         };
-        Self::Turns { calls: calls.into(), end, free }
+        Self::Turns { calls: calls.into(), end, free, report }
     }
 }
 
@@ -209,12 +241,21 @@ fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize
     mentioned
 }
 
+/// The sub-sentences that the model does not ignore.
+fn heeded(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTreeSet<(u32, u32)> {
+    let places: BTreeSet<(u32, u32)> = pairs.iter().map(|pair| pair.place).collect();
+    let chance = kind.mistake_chance(tasks);
+    let mut is_heeded = |_: &(u32, u32)| kind != SimKind::Careless || draw.unit() >= chance;
+    places.into_iter().filter(|place| is_heeded(place)).collect()
+}
+
 /// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no order where
 /// it takes the whole sequence for one.
 fn plan(
     kind: SimKind,
     mentioned: &[usize],
     pairs: &[Stated],
+    heeded: &BTreeSet<(u32, u32)>,
     draw: &mut Draw,
 ) -> (Vec<usize>, Option<Order>) {
     let chance = kind.mistake_chance(mentioned.len());
@@ -228,13 +269,7 @@ fn plan(
             plan.retain(|_| draw.unit() >= chance);
             (plan, order)
         }
-        SimKind::Careless => {
-            let mut heeded = BTreeMap::new();
-            for pair in pairs {
-                heeded.entry(pair.place).or_insert_with(|| draw.unit() >= chance);
-            }
-            keep_order(mentioned, pairs, |pair| heeded[&pair.place], Some(draw))
-        }
+        SimKind::Careless => keep_order(mentioned, pairs, |pair| heeded.contains(&pair.place), Some(draw)),
     }
 }
 
@@ -292,15 +327,26 @@ fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box
     free.collect()
 }
 
-fn add_call(kind: SimKind, task: usize, count: usize, draw: &mut Draw, calls: &mut Vec<Step>) {
-    // Providers take far fewer tools than that.
-    let tool = u16::try_from(task).unwrap_or(u16::MAX);
+/// A call without a start.
+#[derive(Clone, Copy)]
+struct Call {
+    tool: u16,
+    sentences: u64,
+}
+
+fn add_call(
+    kind: SimKind,
+    Call { tool, sentences }: Call,
+    count: usize,
+    draw: &mut Draw,
+    calls: &mut Vec<Step>,
+) {
     if kind == SimKind::Clumsy && draw.unit() < kind.mistake_chance(count) {
         let slip = if draw.chance(1, 2) { Slip::WrongName } else { Slip::ExtraArgument };
-        calls.push(Step::Call { tool, start: None, slip });
+        calls.push(Step::Call { tool, start: None, slip, sentences });
         if draw.chance(1, 2) {
             return;
         }
     }
-    calls.push(Step::Call { tool, start: None, slip: Slip::None });
+    calls.push(Step::Call { tool, start: None, slip: Slip::None, sentences });
 }

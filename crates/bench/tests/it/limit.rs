@@ -125,6 +125,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
     let score = passed.map(|passed| planproof_bench::Score {
         class: (!passed).then_some(planproof_synth::Class::OrderError),
         flags: Default::default(),
+        conflict: None,
     });
     RunSummary { ordinal, repeat: 0, score, wall: Duration::ZERO, usage: Default::default(), monitor: None }
 }

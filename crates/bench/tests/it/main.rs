@@ -3,6 +3,7 @@
 mod campaign;
 mod dissect;
 mod guard;
+mod infeasible;
 mod learning;
 mod limit;
 mod monitored;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_synth::{Day, Options, TimeOptions};
+use planproof_synth::{Day, Options, Share, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
-use crate::values::{file, whole};
+use crate::values::{file, share, whole};
 
 /// How cases are drawn.
 #[derive(Debug, Clone, Args)]
@@ -19,6 +19,10 @@ pub(crate) struct CaseArguments {
     /// Place of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
+    /// How many of the cases contradict themselves on purpose, from 0 to 1: the right answer is to report which sentences
+    /// cannot hold together, with a tool that all cases then offer. They are scored apart.
+    #[arg(long, value_name = "SHARE", value_parser = share())]
+    pub(crate) infeasible: Option<f64>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
 }
@@ -77,7 +81,8 @@ impl CaseArguments {
     }
 
     pub(crate) fn options(&self) -> Options {
-        self.shape.options(self.actions)
+        let infeasible = self.infeasible.and_then(Share::new);
+        Options { infeasible, ..self.shape.options(self.actions) }
     }
 }
 
@@ -100,6 +105,7 @@ impl ShapeArguments {
                 duration_max: self.durations.map(|(_, longest)| longest),
                 restarts_max: self.restarts_max,
             }),
+            infeasible: None,
         }
     }
 }
@@ -172,7 +178,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// The plan: action ids or tool names, in the order of the calls; in the time form each with its start, as in
-    /// a2@09:30, and restart_plan.
+    /// a2@09:30, and restart_plan. A conflict is reported by the numbers of the sentences, as in report_conflict@1+3.
     #[arg(
         long,
         value_name = "ID,ID,...",

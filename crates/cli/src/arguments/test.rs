@@ -15,7 +15,7 @@ use crate::values::{file, whole};
 const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Options that say which cases there are.
-const DRAWING: [&str; 4] = ["cases", "actions", "first", "from"];
+const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
 
 /// Options that say whether and how failures are dissected; a recording knows it by itself.
 const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
@@ -32,7 +32,7 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) draw: CaseArguments,
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first"], conflicts_with_all = SHAPE)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) from: Option<PathBuf>,
     /// How often each case is run, up to 100 times: the report then says how often all of several runs pass (pass^k), and
     /// how many cases are flaky.

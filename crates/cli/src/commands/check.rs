@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use planproof_bench::{case_arguments, mock_tools};
 use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, judge};
+use planproof_synth::{Case, JudgeOptions, SENTENCES_ARGUMENT, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
-use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall};
-use serde_json::json;
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::{CheckArguments, Global, JudgeArguments};
 use crate::failure::{ExitCode, Failure};
@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                 } else {
                     let class = verdict.class.map_or("passed", planproof_synth::Class::as_str);
                     let _ = writeln!(out, "case {}: {class}", case.id);
-                    if !verdict.passed {
+                    // A passed infeasible case may still have named more than the conflict.
+                    if !verdict.passed || verdict.conflict.is_some() {
                         let marks = planproof_bench::violated_places(case, &verdict);
                         let _ = writeln!(
                             out,
@@ -101,8 +102,15 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
                 ids.join(", ")
             )));
         }
+        let is_report = case.is_report(tool);
         let takes_start = case.time.is_some() && !case.is_restart(tool);
         let arguments = match start {
+            Some(sentences) if is_report => report_of(sentences),
+            None if is_report => {
+                return Err(Failure::usage(format!(
+                    "{name}: write the numbers of the sentences with it, as in {name}@1+3"
+                )));
+            }
             Some(start) if takes_start => case_arguments(case, tool, Some(start.to_owned())),
             None if !takes_start => case_arguments(case, tool, None),
             Some(_) => {
@@ -126,6 +134,14 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
     }
     kinds.push(EventKind::End(EndReason::Answered { text: String::new() }));
     Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event { at: at as u64, kind }).collect())
+}
+
+/// A report of the sentences in "1+3". What is no number is reported as it is written, which the tool refuses.
+fn report_of(sentences: &str) -> Arguments {
+    let number = |text: &str| text.trim().parse::<u64>().map_or_else(|_| text.into(), Value::from);
+    let numbers: Vec<Value> =
+        sentences.split('+').filter(|text| !text.trim().is_empty()).map(number).collect();
+    Arguments::Object(Map::from_iter([(SENTENCES_ARGUMENT.to_owned(), numbers.into())]))
 }
 
 /// The traces of the file that are of a case of the file of cases (of the case `id`, if it is given).

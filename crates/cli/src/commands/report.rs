@@ -128,6 +128,20 @@ fn text(comparison: &Comparison) -> String {
             difference * 100.0
         );
     }
+    if let Some(infeasible) = &comparison.infeasible {
+        out += &format!(
+            "Infeasible, scored apart: {} cases in common; A detected {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
+            infeasible.common,
+            infeasible.a.passed,
+            infeasible.a.runs,
+            rate(&infeasible.a),
+            infeasible.b.passed,
+            infeasible.b.runs,
+            rate(&infeasible.b),
+            infeasible.fixed,
+            infeasible.broken,
+        );
+    }
     if comparison.by_actions.len() > 1 {
         out += &format!("\n{}\n", by_actions(comparison));
     }
@@ -220,7 +234,9 @@ fn changed_cases(comparison: &Comparison) -> String {
     let order = [Change::Broken, Change::Fixed, Change::OtherClass];
     let of_change =
         |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
-    let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).collect();
+    let infeasible = comparison.infeasible.iter().flat_map(|infeasible| &infeasible.cases);
+    let infeasible = infeasible.filter(|case| order.contains(&case.change));
+    let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).chain(infeasible).collect();
     if changed.is_empty() {
         return String::new();
     }

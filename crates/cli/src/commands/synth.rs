@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
             ambiguous,
             too_wide,
             discarded,
+            no_conflict,
             solver_calls,
         } = counts;
         eprintln!(
@@ -38,6 +39,11 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         );
         if arguments.cases.shape.time {
             eprintln!("not known within the limit of the search whether they did: {undecided}");
+        }
+        if arguments.cases.infeasible.is_some() {
+            eprintln!(
+                "did not contradict the paragraph in one way alone, where that was wanted: {no_conflict}"
+            );
         }
         let or_no_time = if arguments.cases.shape.time { ", or named no clock time," } else { "" };
         eprintln!(

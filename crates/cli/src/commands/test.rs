@@ -127,7 +127,7 @@ fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
 
 /// Failures found: 1. Cases that were not run, or runs without a score: 3. Otherwise 0.
 fn exit_code(report: &Report) -> ExitCode {
-    match (report.failed, report.unscored + report.not_run) {
+    match (report.all_failed(), report.all_unscored() + report.all_not_run()) {
         (1.., _) => ExitCode::Failed,
         (0, 1..) => ExitCode::Outside,
         (0, 0) => ExitCode::Passed,
@@ -194,7 +194,8 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &Resu
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
         let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
-        let runs = if report.unscored == 1 { "1 run is" } else { &format!("{} runs are", report.unscored) };
+        let count = report.all_unscored();
+        let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
         format!("{runs} unscored. Why, for example: {why}{again}")
     });
     unscored.into_iter().chain(without_temperature(report)).chain(ended(report, resumed)).collect()
@@ -237,11 +238,12 @@ fn without_temperature(report: &Report) -> Option<String> {
 /// Which budget ended the campaign, and what to do about it.
 fn ended(report: &Report, resumed: &Resumed<'_>) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
-    let all = report.runs + report.not_run;
+    let not_run = report.all_not_run();
+    let all = report.all_runs() + not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
-    let what = match report.dissection.as_ref().filter(|it| report.not_run == 0 && it.unfinished > 0) {
+    let what = match report.dissection.as_ref().filter(|it| not_run == 0 && it.unfinished > 0) {
         Some(dissection) => format!("the dissection of {} failures is not finished", dissection.unfinished),
-        None => format!("{} of {all} {noun}", report.not_run),
+        None => format!("{not_run} of {all} {noun}"),
     };
     let again = format!(" Go on with: {resumed}{}", budgets::larger(budget));
     let again = if report.replay { "" } else { &again };

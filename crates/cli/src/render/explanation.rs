@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use planproof_constraint::Variable;
+use planproof_report::conflict_lines;
 use planproof_synth::{
     ActionId, Case, ConstraintId, Flag, ParameterError, Source, StartFault, TimeForm, TimeVerdict, Verdict,
     clock_time,
@@ -44,6 +45,9 @@ impl Explained<'_> {
         }
         let called = self.plan(&verdict.calls, time.map_or(&[], |time| &time.verdict.starts));
         let _ = writeln!(out, "  called:   {}", if called.is_empty() { "nothing" } else { &called });
+        for (label, text) in conflict_lines(case, verdict) {
+            let _ = writeln!(out, "  {:<10}{text}", format!("{label}:"));
+        }
         for (words, demands) in self.violated_by_words() {
             let _ = writeln!(out, "  violated: \"{words}\", that is, {}", demands.join("; "));
         }
@@ -58,7 +62,8 @@ impl Explained<'_> {
         let lost: Vec<&str> = case
             .actions
             .iter()
-            .filter(|action| !verdict.calls.contains(&action.id))
+            // Nothing is to be done in an infeasible case.
+            .filter(|action| case.is_feasible() && !verdict.calls.contains(&action.id))
             .map(|action| action.text.as_str())
             .collect();
         if !lost.is_empty() {

@@ -14,6 +14,7 @@ mod demo;
 mod dissect;
 mod external;
 mod guard;
+mod infeasible;
 mod init;
 mod input;
 mod interrupt;

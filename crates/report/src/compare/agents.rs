@@ -59,6 +59,10 @@ pub struct AgentRow {
     pub agent_seconds: f64,
     /// How it differs from the first campaign; null for the first one itself.
     pub against_first: Option<Difference>,
+    /// Success on the infeasible cases that all have and have a score for: to report a conflict, and to do no task. Absent where
+    /// there are none. All other figures are of feasible cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub infeasible: Option<Success>,
     /// Common cases of which no run has a score.
     pub unscored: u64,
     /// Common cases of which no run is finished.
@@ -185,14 +189,17 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// No case is in all campaigns.
     pub fn build(self) -> Result<AgentTable, CompareError> {
-        let of_all = |holds: fn(&Entry) -> bool| -> Vec<usize> {
+        let of_all = |feasible: bool, holds: fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.first.len())
+                .filter(|place| self.first[*place].is_feasible() == feasible)
                 .filter(|place| self.columns.iter().all(|column| holds(&column.entries[*place])))
                 .collect()
         };
-        let common = of_all(|entry| *entry != Entry::NoSuchCase);
-        let scored = of_all(|entry| entry.scored().is_some());
-        if common.is_empty() {
+        let common = of_all(true, |entry| *entry != Entry::NoSuchCase);
+        let scored = of_all(true, |entry| entry.scored().is_some());
+        let infeasible = of_all(false, |entry| *entry != Entry::NoSuchCase);
+        let infeasible_scored = of_all(false, |entry| entry.scored().is_some());
+        if common.is_empty() && infeasible.is_empty() {
             return Err(CompareError::NothingInAll);
         }
         let first = self.columns[0].case_runs(&scored);
@@ -200,7 +207,12 @@ impl<'a> AgentTableBuilder<'a> {
         let rows = (0..).zip(self.columns).map(|(place, column)| {
             let runs = column.case_runs(&scored);
             let against_first = (place > 0).then(|| Difference::between(&first, &runs, is_repeated));
-            column.sum_up(&common, &scored, against_first)
+            let reported = Success::of(&column.case_runs(&infeasible_scored));
+            AgentRow {
+                infeasible: (!infeasible.is_empty()).then_some(reported),
+                left_out: column.cases - (common.len() + infeasible.len()) as u64,
+                ..column.sum_up(&common, &scored, against_first)
+            }
         });
         let agents = rows.collect();
         Ok(AgentTable {
@@ -226,6 +238,7 @@ impl Column {
             monitor: None,
             agent_seconds: 0.0,
             against_first: None,
+            infeasible: None,
             unscored: 0,
             not_run: 0,
             left_out: 0,
@@ -262,7 +275,6 @@ impl Column {
             against_first,
             unscored: count(Entry::Unscored),
             not_run: count(Entry::NotRun),
-            left_out: self.cases - common.len() as u64,
             ..self.row
         }
     }

@@ -103,6 +103,20 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
 
 /// What a campaign has beside the cases of the table.
 fn aside(row: &AgentRow) -> Markup {
+    html! {
+        @if let Some(infeasible) = &row.infeasible {
+            p.note {
+                (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
+                "of the infeasible cases that all have, " (count(infeasible.passed)) " of "
+                (counted(infeasible.runs, "run", "runs")) " reported the conflict and did no task ("
+                (or_dash(infeasible.rate)) ", 95 % interval " (percent_range(infeasible.low, infeasible.high)) ")."
+            }
+        }
+        (others(row))
+    }
+}
+
+fn others(row: &AgentRow) -> Markup {
     let [unscored, not_run, left_out] = [row.unscored, row.not_run, row.left_out];
     html! {
         @if unscored + not_run + left_out > 0 {

@@ -92,6 +92,20 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                 }
             }
             (bars(changes, comparison.common))
+            @if let Some(infeasible) = &comparison.infeasible {
+                h3 { "Infeasible cases" }
+                p.intro {
+                    (counted(infeasible.common, "case that both have is", "cases that both have are"))
+                    " infeasible, and in none of the other figures: to pass is to report a conflict and to do no task. "
+                    (counted(infeasible.scored, "has", "have")) " a score in both."
+                }
+                div.figures.pairs {
+                    (figure("A passed", &or_dash(infeasible.a.rate), &success(&infeasible.a)))
+                    (figure("B passed", &or_dash(infeasible.b.rate), &success(&infeasible.b)))
+                    (figure("Fixed", &count(infeasible.fixed), &html! { "failed in A, passed in B" }))
+                    (figure("Broken", &count(infeasible.broken), &html! { "passed in A, failed in B" }))
+                }
+            }
         }
     }
 }
@@ -257,9 +271,11 @@ fn changed<'a>(
     };
     let is_change =
         |case: &&ComparedCase| matches!(case.change, Change::Broken | Change::Fixed | Change::OtherClass);
+    let infeasible = comparison.infeasible.iter().flat_map(|infeasible| &infeasible.cases);
     let mut changed: Vec<Changed<'_>> = comparison
         .cases
         .iter()
+        .chain(infeasible)
         .filter(is_change)
         .filter_map(|compared| {
             Some(Changed {

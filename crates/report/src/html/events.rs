@@ -187,6 +187,7 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                 let is_answered = answer.is_some_and(|answer| !answer.is_error);
                 let remark = match number {
                     None if case.is_restart(&call.name) => is_answered.then_some("clears the day"),
+                    None if case.is_report(&call.name) => is_answered.then_some("reports a conflict"),
                     None if case.action_of_tool(&call.name).is_some() => {
                         (is_answered && case.time.is_some()).then_some("is not judged")
                     }

@@ -80,7 +80,11 @@ pub(super) fn write(
         (PreEscaped("<section aria-labelledby=\"failures\">"))
         h2 #failures { "Failing cases" }
         p.intro {
-            "In each paragraph the words that state a violated constraint are marked. To see one on the terminal, use \
+            "In each paragraph the words that state a violated constraint are marked"
+            @if campaign.report.infeasible.is_some() {
+                ", in an infeasible case the sentences that cannot hold together"
+            }
+            ". To see one on the terminal, use \
              the command below it. To run the agent on it again, write the cases to a file with "
             code.command { (command(campaign, "runs export", "--format cases")) }
             " and give the agent the line of that case with " code { "planproof test AGENT --from FILE" } "."
@@ -105,7 +109,7 @@ pub(super) fn write(
 }
 
 fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
-    let what = match (campaign.report.scored(), campaign.report.not_run) {
+    let what = match (campaign.report.all_scored(), campaign.report.all_not_run()) {
         (0, _) => "No run has a score yet, so there is nothing to show.",
         (_, 0) => "No case failed.",
         _ => "No case has failed so far.",
@@ -179,7 +183,7 @@ fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Mark
             p {
                 "To see them all: "
                 code.command {
-                    (command(campaign, "runs show", &format!("--findings {}", campaign.report.failed)))
+                    (command(campaign, "runs show", &format!("--findings {}", campaign.report.all_failed())))
                 }
             }
         }

@@ -3,10 +3,11 @@
 
 use maud::{Markup, html};
 use planproof_bench::{Outcome, violated_places};
-use planproof_synth::{ActionId, Case, Class, Flag, Source, Verdict};
+use planproof_synth::{ActionId, Case, Class, ConflictVerdict, Flag, Source, Verdict};
 
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
+use crate::conflict::{conflict_lines, false_alarm, missed};
 use crate::explanation::{day, late, restarts, time_notes, wrong_start};
 use crate::stated::{Demand, Stated, duration, span};
 
@@ -74,6 +75,8 @@ pub(super) fn gist(case: &Case, verdict: &Verdict) -> Markup {
             },
             Some(Class::Repeated) => { "done again: " (all_of(case, &repeated(verdict))) },
             Some(Class::Distractor) => "a tool of no action was called",
+            Some(Class::FalseAlarm) => (false_alarm(verdict).unwrap_or_default()),
+            Some(Class::ConflictMissed) => (missed(case, verdict)),
             Some(Class::ParameterError) => {
                 "a start that cannot be"
                 @if let Some(error) = verdict.time.iter().flat_map(|time| &time.parameter_errors).next() {
@@ -98,8 +101,11 @@ fn ended(verdict: &Verdict) -> Foreign<'_> {
     Foreign::short(verdict.cut_short.as_deref().unwrap_or("for no stated reason"), REASON_CHARACTERS_MAX)
 }
 
-/// The actions that were never executed.
+/// The actions that were never executed, though they had to be.
 fn lost(case: &Case, verdict: &Verdict) -> Vec<ActionId> {
+    if !case.is_feasible() {
+        return Vec::new();
+    }
     let ids = case.actions.iter().map(|action| &action.id);
     ids.filter(|id| !verdict.calls.contains(id)).cloned().collect()
 }
@@ -115,10 +121,11 @@ fn repeated(verdict: &Verdict) -> Vec<ActionId> {
     found
 }
 
-/// The paragraph. Each `mark` holds exactly the words at a violated place; `data-constraint` names the constraints that
-/// are stated there, and the title says them in full.
+/// The paragraph. Each `mark` holds exactly the words at a violated place, or a sentence of the conflict;
+/// `data-constraint` names the constraints that are stated there, and the title says them in full.
 pub(super) fn paragraph(case: &Case, verdict: &Verdict) -> Markup {
-    let is_violated = |stated: &Stated<'_>| State::of(*stated, verdict) == State::Violated;
+    let is_violated =
+        |stated: &Stated<'_>| matches!(State::of(*stated, verdict), State::Violated | State::InConflict);
     let stated: Vec<Stated<'_>> = Stated::all(case).filter(is_violated).collect();
     let places = violated_places(case, verdict);
     let (pieces, left_out) = pieces(&case.paragraph, &places);
@@ -157,7 +164,9 @@ fn mark(case: &Case, text: &str, violated: &[Stated<'_>], place: &Source) -> Mar
             }
         })
         .collect();
-    let title = format!("Violated: {}", sentences.join("; "));
+    let what =
+        if case.is_feasible() { "Violated" } else { "Cannot hold together with the other marked words" };
+    let title = format!("{what}: {}", sentences.join("; "));
     html! {
         mark data-constraint=(ids.join(" ")) title=(Foreign::short(&title, REASON_CHARACTERS_MAX)) {
             (Foreign::whole(text))
@@ -212,10 +221,17 @@ enum State {
     Violated,
     Undetermined,
     Held,
+    /// It belongs to the conflict of an infeasible case.
+    InConflict,
+    /// It belongs to an infeasible case, and not to the conflict.
+    Unjudged,
 }
 
 impl State {
     fn of(stated: Stated<'_>, verdict: &Verdict) -> Self {
+        if verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible) {
+            return if verdict.core.contains(stated.id()) { Self::InConflict } else { Self::Unjudged };
+        }
         if verdict.violated.iter().any(|violated| violated.id == *stated.id()) {
             Self::Violated
         } else if verdict.undetermined.contains(stated.id()) {
@@ -231,18 +247,31 @@ impl State {
             Self::Violated => ["✗", "violated"],
             Self::Undetermined => ["?", "undetermined"],
             Self::Held => ["✓", "held"],
+            Self::InConflict => ["✗", "in conflict"],
+            Self::Unjudged => ["–", "not judged"],
+        }
+    }
+
+    /// The class of its item.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Violated | Self::InConflict => "violated",
+            Self::Undetermined | Self::Unjudged => "undetermined",
+            Self::Held => "held",
         }
     }
 }
 
-/// The constraints as sentences, the violated ones first, then the undetermined ones.
+/// The constraints as sentences, the violated ones first, then the undetermined ones. Of an infeasible case those in conflict
+/// come first.
 pub(super) fn constraints(case: &Case, verdict: &Verdict) -> Markup {
-    constraint_list(case, verdict, &[State::Violated, State::Undetermined, State::Held])
+    let states = [State::InConflict, State::Violated, State::Undetermined, State::Held, State::Unjudged];
+    constraint_list(case, verdict, &states)
 }
 
 /// The violated constraints as sentences.
 pub(super) fn violated_constraints(case: &Case, verdict: &Verdict) -> Markup {
-    constraint_list(case, verdict, &[State::Violated])
+    constraint_list(case, verdict, &[State::InConflict, State::Violated])
 }
 
 /// Constraints in these states. Lists state several pairs with the same words, which are shown once for all of them.
@@ -274,7 +303,7 @@ fn constraint_group(case: &Case, state: State, sources: &[Source], group: &[Stat
     let [sign, word] = state.words();
     let ids: Vec<Foreign<'_>> = group.iter().map(|stated| constraint_id(*stated)).collect();
     html! {
-        li.(word) data-constraint=(ids.iter().map(Foreign::as_str).collect::<Vec<_>>().join(" ")) {
+        li.(state.class()) data-constraint=(ids.iter().map(Foreign::as_str).collect::<Vec<_>>().join(" ")) {
             span.state { span aria-hidden="true" { (sign) } " " (word) } " "
             div.pairs-stated {
                 @for (stated, id) in group.iter().zip(&ids) {
@@ -309,6 +338,10 @@ pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
             @if let Some(restarts) = restarts(verdict) {
                 dt { "Restarts" }
                 dd { (restarts) }
+            }
+            @for (label, text) in conflict_lines(case, verdict) {
+                dt { (capitalised(label)) }
+                dd { (Foreign::owned(&text, REASON_CHARACTERS_MAX)) }
             }
             dt { "Called" }
             dd { (sequence(case, &verdict.calls, starts, verdict.first_wrong_call)) }
@@ -349,6 +382,11 @@ pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
             }
         }
     }
+}
+
+fn capitalised(label: &str) -> String {
+    let mut characters = label.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Starts that cannot be, and tasks that ended after the day.

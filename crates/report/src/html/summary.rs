@@ -75,7 +75,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX))
                     " was used up. " (not_run(campaign))
                 }
-            } @else if report.not_run > 0 {
+            } @else if report.all_not_run() > 0 {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
             }
             @if let Some(models) = without_temperature(report) {
@@ -206,7 +206,7 @@ fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     let rest =
         if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
     html! {
-        (counted(campaign.report.not_run, one, several)) (rest)
+        (counted(campaign.report.all_not_run(), one, several)) (rest)
         code.command { (command(campaign, "test --resume", "")) }
     }
 }
@@ -248,6 +248,49 @@ fn proportions(report: &Report) -> Markup {
             }
         }
         p.quiet { (words.join(", ")) }
+    }
+}
+
+/// The infeasible cases, which are in none of the other figures.
+pub(super) fn infeasible(report: &Report) -> Markup {
+    let Some(found) = &report.infeasible else { return Markup::default() };
+    let of_scored = |runs: u64| {
+        let share = (found.scored() > 0).then(|| runs as f64 / found.scored() as f64);
+        html! { (or_dash(share)) " of scored runs" }
+    };
+    let interval = |rate: Option<Rate>| {
+        html! {
+            @if let Some(Rate { rate, low, high }) = rate {
+                (percent(rate)) ", 95 % interval " (percent_range(low, high))
+            } @else { "no run has a score" }
+        }
+    };
+    html! {
+        section aria-labelledby="infeasible" {
+            h2 #infeasible { "Infeasible cases" }
+            p.intro {
+                (counted(found.cases, "case contradicts itself", "cases contradict themselves"))
+                " on purpose: the right answer is to do no task and to report which sentences cannot hold together. "
+                "They are scored apart, and in no other rate of this page."
+            }
+            div.figures {
+                (figure("Detected", &format!("{} of {}", count(found.detected), count(found.scored())),
+                    &interval(found.detection())))
+                (figure("Named exactly", &count(found.exact), &html! {
+                    (interval(found.exactness())) "; naming all sentences: " (or_dash(found.all_exact))
+                }))
+                (figure("Named with more", &count(found.superset), &of_scored(found.superset)))
+                (figure("Named otherwise", &count(found.other), &of_scored(found.other)))
+                (figure("Did tasks", &count(found.acted), &of_scored(found.acted)))
+                (figure("False alarms", &format!("{} of {}", count(found.false_alarms), count(report.scored())),
+                    &html! { (interval(found.false_alarm_rate(report.scored()))) "; feasible cases" }))
+                @if found.unscored + found.not_run > 0 {
+                    (figure("Without a score", &count(found.unscored + found.not_run), &html! {
+                        (count(found.unscored)) " unscored, " (count(found.not_run)) " not run"
+                    }))
+                }
+            }
+        }
     }
 }
 
@@ -350,8 +393,12 @@ fn actions_row(
 
 /// The classes and the flags that occurred, each with its meaning and its share.
 pub(super) fn classes_and_flags(report: &Report) -> Markup {
-    let classes = Class::ALL.map(|class| Bar::new(class.as_str(), class_meaning(class), &report.classes));
-    let flags = Flag::ALL.map(|flag| Bar::new(flag.as_str(), flag_meaning(flag), &report.flags));
+    // What cannot occur in such a campaign is not there.
+    let classes = Class::ALL.into_iter().filter(|class| report.classes.contains_key(class.as_str()));
+    let classes = classes.map(|class| Bar::new(class.as_str(), class_meaning(class), &report.classes));
+    let flags = Flag::ALL.into_iter().filter(|flag| report.flags.contains_key(flag.as_str()));
+    let flags: Vec<Bar> =
+        flags.map(|flag| Bar::new(flag.as_str(), flag_meaning(flag), &report.flags)).collect();
     html! {
         div.beside.even {
             @if report.failed > 0 {
@@ -383,6 +430,8 @@ fn class_meaning(class: Class) -> &'static str {
         Class::OrderError => "Actions were done in an order that the paragraph rules out.",
         Class::Repeated => "An action was done again after it was done.",
         Class::Distractor => "A tool was called that belongs to no action.",
+        Class::FalseAlarm => "A conflict was reported, although everything can hold together.",
+        Class::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
     }
 }
 
@@ -415,7 +464,7 @@ impl Bar {
 }
 
 /// A line for each that occurred: the name, a bar, the count, what it means.
-pub(super) fn bars<const N: usize>(bars: [Bar; N], all: u64) -> Markup {
+pub(super) fn bars(bars: impl IntoIterator<Item = Bar>, all: u64) -> Markup {
     let (met, absent): (Vec<Bar>, Vec<Bar>) = bars.into_iter().partition(|bar| bar.runs > 0);
     html! {
         dl.bars {

@@ -23,7 +23,7 @@ pub(super) struct EvalSpec<'a> {
     pub(super) packages: BTreeMap<&'static str, &'static str>,
     pub(super) metadata: EvalMetadata<'a>,
     pub(super) viewer: Viewer,
-    pub(super) scorers: [Scorer; 1],
+    pub(super) scorers: Vec<Scorer>,
 }
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ pub(super) struct Results {
     pub(super) completed_samples: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) logged_samples: Option<u64>,
-    pub(super) scores: [ScoreSummary; 1],
+    pub(super) scores: Vec<ScoreSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) headline: Option<Headline>,
 }

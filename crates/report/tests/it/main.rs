@@ -6,6 +6,7 @@ mod compare;
 mod csv;
 mod drawing;
 mod html;
+mod infeasible;
 mod inspect;
 mod junit;
 mod limit;

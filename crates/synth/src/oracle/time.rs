@@ -72,9 +72,9 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> Verdict {
-    let Ended { mut flags, held_back, cut_short } = ended;
+    let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
-    let has_cleared = |call: &CallRecord<'_>| is_restart(call) && matches!(call.answered, Some((_, None)));
+    let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
     let restarts = calls.iter().filter(|call| has_cleared(call)).count() as u32;
     let judged = calls.iter().rposition(has_cleared).map_or(calls, |restart| &calls[restart + 1..]);
 
@@ -107,6 +107,7 @@ pub(super) fn judge(
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
                 continue;
             }
+            (None, None, _) if case.is_report(call.tool) => continue,
             (None, None, _) => {
                 flags.insert(Flag::Class(Class::Distractor));
                 continue;
@@ -169,6 +170,7 @@ pub(super) fn judge(
         refused,
         held_back,
         cut_short,
+        conflict,
         time: Some(TimeVerdict {
             starts: starts.iter().map(|start| start.minute).collect(),
             parameter_errors,
@@ -180,12 +182,17 @@ pub(super) fn judge(
     }
 }
 
+/// Whether a call has cleared the day.
+pub(super) fn is_clear(case: &Case, call: &CallRecord<'_>) -> bool {
+    case.is_restart(call.tool) && matches!(call.answered, Some((_, None)))
+}
+
 /// The start that a call gives, where it is a string.
-fn written_start<'a>(call: &CallRecord<'a>) -> Option<&'a str> {
+pub(super) fn written_start<'a>(call: &CallRecord<'a>) -> Option<&'a str> {
     call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()
 }
 
-fn is_without_arguments(call: &CallRecord<'_>) -> bool {
+pub(super) fn is_without_arguments(call: &CallRecord<'_>) -> bool {
     call.arguments.as_object().is_some_and(serde_json::Map::is_empty)
 }
 

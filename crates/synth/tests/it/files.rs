@@ -41,7 +41,8 @@ fn bad_case_files_are_told_what_is_wrong() {
             "query does not contain its paragraph",
         ),
         ("\"options\":{\"actions\":3", "\"options\":{\"actions\":4", "options.actions is 4"),
-        ("\"feasible\":true", "\"feasible\":false", "infeasible"),
+        ("\"feasible\":true", "\"feasible\":false", "has a `conflict` if it is not `feasible`"),
+        ("\"feasible\":true", "\"feasible\":false,\"conflict\":[1,2]", "its constraints can all hold"),
         ("\"seed\":\"0\"", "\"seed\":\"x\"", "seed \"x\""),
     ] {
         let bad = good.replacen(from, to, 1);

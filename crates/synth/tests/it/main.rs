@@ -1,6 +1,7 @@
 //! Tests of the synthesis, the reader, the oracle and the files, through the public interface.
 
 mod files;
+mod infeasible;
 mod oracle;
 mod reading;
 mod shrink;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use planproof_model::ChatRequest;
-use planproof_synth::{Draw, RESTART_TOOL};
+use planproof_synth::{Draw, REPORT_TOOL, RESTART_TOOL};
 use planproof_trace::{Arguments, TimeOfDay, Tool};
 
 use super::super::SimKind;
 use super::super::day::{DayScript, Known, start_in};
 use super::super::heed::{Progress, is_right_call};
+use super::super::report::numbers;
 use super::super::script::{Script, Slip, Step, task_of};
 
 /// Most calls of a plan that is told in words.
@@ -30,6 +31,8 @@ pub(super) struct NextCall {
     pub(super) tool: u16,
     /// When the task starts, in minutes from midnight, where the tool takes that.
     pub(super) start: Option<u16>,
+    /// The sentences that it reports, a bit for each; none where it does something else.
+    pub(super) sentences: u64,
     /// What goes wrong with it.
     pub(super) slip: Slip,
     /// Asked again, the model makes the same mistake.
@@ -115,10 +118,10 @@ impl<'s> Course<'s> {
 
     pub(super) fn next(&self) -> Next {
         let (step, free) = match (self.script, &self.so_far) {
-            (Script::Turns { calls, end, free }, SoFar::Turns(progress)) => {
-                let (step, turn) = progress.next(calls);
+            (Script::Turns { calls, end, free, report }, SoFar::Turns(progress)) => {
+                let (step, turn) = progress.next(calls, *report);
                 let free = turn.filter(|_| !progress.has_heeded()).and_then(|turn| free.get(turn));
-                (step.unwrap_or(*end), free.copied().unwrap_or_default())
+                (step.unwrap_or_else(|| progress.end(*end, *report)), free.copied().unwrap_or_default())
             }
             // When a task may start depends on when the one before it ended.
             (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
@@ -126,9 +129,10 @@ impl<'s> Course<'s> {
         };
         match step {
             Step::Say(text) => Next::Say(text),
-            Step::Call { tool, start, slip } => Next::Call(NextCall {
+            Step::Call { tool, start, slip, sentences } => Next::Call(NextCall {
                 tool,
                 start,
+                sentences,
                 slip,
                 insists: slip != Slip::None && self.insists(tool),
                 free: usize::from(free),
@@ -213,7 +217,11 @@ impl<'s> Course<'s> {
             let task = course.task(call.tool).to_owned();
             let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
             let start = call.start.map(planproof_synth::clock_time).unwrap_or_default();
-            told.push(if start.is_empty() { task } else { format!("{task} at {start}") });
+            told.push(match (start.as_str(), call.sentences) {
+                ("", 0) => task,
+                ("", sentences) => conflict_in_words(sentences),
+                (start, _) => format!("{task} at {start}"),
+            });
             course.called(&name, &start);
         }
         match course.next() {
@@ -223,13 +231,20 @@ impl<'s> Course<'s> {
     }
 }
 
+/// "there is a conflict between the sentences 1, 3".
+pub(super) fn conflict_in_words(sentences: u64) -> String {
+    let numbers: Vec<String> = numbers(sentences).map(|number| number.to_string()).collect();
+    format!("there is a conflict between the sentences {}", numbers.join(", "))
+}
+
 impl Day<'_> {
     /// A call whose result is expected.
     fn called(&mut self, tools: &[Tool], name: &str, start: Option<u16>) {
         self.expected.calls += 1;
-        let answer = match name == RESTART_TOOL {
-            true => "The day is cleared.".to_owned(),
-            false => format!("It took {} minutes.", self.script.expected_minutes(&self.expected)),
+        let answer = match name {
+            RESTART_TOOL => "The day is cleared.".to_owned(),
+            REPORT_TOOL => "The conflict is reported.".to_owned(),
+            _ => format!("It took {} minutes.", self.script.expected_minutes(&self.expected)),
         };
         self.script.learn(&mut self.expected, tools, name, start, &answer);
         self.open.push((name.to_owned(), start));

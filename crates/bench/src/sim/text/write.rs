@@ -1,12 +1,12 @@
 //! Writing on from where a text stands.
 
-use planproof_synth::START_TIME_ARGUMENT;
+use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
 use super::super::SimKind;
 use super::super::script::Slip;
 use super::super::{WRONG_NAME_PREFIX, start_text, write_arguments};
-use super::course::{Course, Next, NextCall};
+use super::course::{Course, Next, NextCall, conflict_in_words};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
 use super::sections::{Text, Written};
@@ -225,11 +225,14 @@ impl<'a> Writer<'a> {
         let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
         let start = call.and_then(|call| call.start).filter(|_| takes_start);
         let start = start.map(|minute| start_text(minute, slip));
+        let takes_sentences = properties.is_some_and(|it| it.contains_key(SENTENCES_ARGUMENT));
+        let sentences = call.map_or(0, |call| call.sentences);
+        let sentences = if takes_sentences { sentences } else { 0 };
         let is_right = slip != Slip::ExtraArgument;
         if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
-        let arguments = write_arguments(tool, start, slip, self.course.task(place));
+        let arguments = write_arguments(tool, (start, sentences), slip, self.course.task(place));
         Value::Object(arguments).to_string()
     }
 
@@ -237,6 +240,9 @@ impl<'a> Writer<'a> {
     fn words_before(&self, kind: Kind, call: NextCall, plan: &Plan) -> String {
         if self.course.is_restart(call.tool) {
             return "The plan cannot work any more, so the day has to be cleared.".to_owned();
+        }
+        if call.sentences != 0 {
+            return format!("No order can work: {}.", conflict_in_words(call.sentences));
         }
         let tasks = self.tasks_after(kind, call, plan);
         match tasks.split_last() {

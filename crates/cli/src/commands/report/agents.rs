@@ -82,6 +82,16 @@ fn text(table: &AgentTable) -> String {
         table.common, table.scored
     );
     for row in &table.agents {
+        if let Some(infeasible) = &row.infeasible {
+            out += &format!(
+                "{} ({}): of the infeasible cases that all have, {} of {} runs reported the conflict and did no task: {}.\n",
+                render::short(&row.agent, 40),
+                row.campaign,
+                infeasible.passed,
+                infeasible.runs,
+                rate(infeasible)
+            );
+        }
         if row.unscored + row.not_run + row.left_out > 0 {
             out += &format!(
                 "{} ({}): {} unscored, {} not finished, {} cases that not all have.\n",

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use planproof_bench::{LimitPlan, SolverMeter};
-use planproof_synth::{Case, Day, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings};
+use planproof_synth::{
+    Case, Day, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
@@ -50,6 +52,9 @@ pub(super) struct Drawn {
     /// The time form; absent for the basic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<DrawnTime>,
+    /// The share of infeasible cases; absent where none can be reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    infeasible: Option<f64>,
 }
 
 /// How cases of the time form are drawn. Minutes of the day count from midnight.
@@ -116,7 +121,8 @@ impl Cases {
         }
         let level = |(actions, count): (u32, u32)| {
             let first = u64::from(actions) * CASES_MAX;
-            let draw = CaseArguments { actions: (actions, actions), first, shape: shape.clone() };
+            let draw =
+                CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
             Drawn::of(&draw, seed, count.into())
         };
         let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
@@ -164,6 +170,7 @@ impl Drawn {
             distractors,
             topic,
             time,
+            infeasible,
         } = draw.options();
         Ok(Self {
             seed: seed.to_string(),
@@ -179,6 +186,7 @@ impl Drawn {
             distractors,
             topic,
             time: time.map(DrawnTime::from),
+            infeasible: infeasible.map(Share::get),
         })
     }
 
@@ -194,6 +202,7 @@ impl Drawn {
             distractors: self.distractors,
             topic: self.topic.clone(),
             time: self.time.as_ref().map(TimeOptions::from),
+            infeasible: self.infeasible.and_then(Share::new),
         }
     }
 

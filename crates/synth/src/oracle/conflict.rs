@@ -1,0 +1,130 @@
+//! Judging infeasible cases, and reports of a conflict in any case. **(ours)**
+
+use std::collections::BTreeSet;
+
+use planproof_trace::TimeOfDay;
+
+use super::time::{TimeVerdict, is_clear, is_without_arguments, written_start};
+use super::{CallRecord, Class, Ended, Flag, JudgeOptions, Refused, Verdict};
+use crate::case::{Case, ConstraintId};
+use crate::infeasible::{Naming, reported_sentences};
+
+/// What there was to say of a conflict, and what the agent said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictVerdict {
+    /// The numbers of the sentences that cannot hold together, from 1 and ascending; none in a feasible case.
+    pub sentences: Vec<u32>,
+    /// The numbers that the agent reported, ascending, each once: those of its last report that was taken. They need not be
+    /// numbers of sentences that are there. `None` where it reported nothing.
+    pub reported: Option<Vec<u64>>,
+}
+
+impl ConflictVerdict {
+    /// `None` in a feasible case in which nothing was reported.
+    pub(super) fn of(case: &Case, calls: &[CallRecord<'_>]) -> Option<Self> {
+        let is_taken =
+            |call: &&CallRecord<'_>| matches!(call.answered, Some((_, None))) && case.is_report(call.tool);
+        let reported = calls.iter().rfind(is_taken).map(|call| reported_sentences(call.arguments));
+        let is_known = reported.is_some() || !case.is_feasible();
+        is_known.then(|| Self { sentences: case.conflict.clone().unwrap_or_default(), reported })
+    }
+
+    /// Whether the case is infeasible.
+    pub fn is_infeasible(&self) -> bool {
+        !self.sentences.is_empty()
+    }
+
+    /// How the sentences that were reported compare with the conflict; `None` where nothing was reported, and in a feasible
+    /// case.
+    pub fn named(&self) -> Option<Naming> {
+        let reported = self.reported.as_deref().filter(|_| self.is_infeasible())?;
+        Some(Naming::of(reported, &self.sentences))
+    }
+}
+
+/// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action executed in the whole
+/// run. What is cleared away by a restart was done all the same.
+pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
+    let Ended { mut flags, held_back, cut_short, conflict } = ended;
+    let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let mut has_acted = false;
+    for call in calls {
+        match (call.answered, case.action_of_tool(call.tool)) {
+            (None, _) => {}
+            (Some((_, Some(_))), _) if case.is_restart(call.tool) && is_without_arguments(call) => {
+                flags.insert(Flag::RestartLimit);
+            }
+            (Some((_, Some(answer))), _) => {
+                flags.insert(Flag::Class(Class::ActError));
+                refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
+            }
+            (Some((_, None)), None) if is_clear(case, call) => restarts += 1,
+            (Some((_, None)), None) if case.is_report(call.tool) => {}
+            (Some((_, None)), None) => {
+                flags.insert(Flag::Class(Class::Distractor));
+            }
+            (Some((_, None)), Some(action)) => {
+                has_acted = true;
+                let start = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
+                // Our tools refuse a start that is no clock time; a trace of others may hold one.
+                if case.time.is_none() || start.is_some() {
+                    executed.push(case.actions[action].id.clone());
+                    starts.extend(start.filter(|_| case.time.is_some()));
+                }
+            }
+        }
+    }
+    let has_reported = conflict.as_ref().is_some_and(|conflict| conflict.reported.is_some());
+    if has_acted || !has_reported {
+        flags.insert(Flag::Class(Class::ConflictMissed));
+    }
+    let class = primary_class(case, &refused, has_reported, &flags, options);
+    let ids: Vec<&ConstraintId> = case.constraint_ids().collect();
+    let core = case.conflict_constraints().into_iter().map(|place| ids[place].clone()).collect();
+    Verdict {
+        passed: class.is_none(),
+        class,
+        flags,
+        calls: executed,
+        violated: Vec::new(),
+        undetermined: Vec::new(),
+        first_wrong_call: None,
+        core,
+        repair: Vec::new(),
+        correct_next: Vec::new(),
+        refused,
+        held_back,
+        cut_short,
+        conflict,
+        time: case.time.is_some().then(|| TimeVerdict {
+            starts,
+            parameter_errors: Vec::new(),
+            late: Vec::new(),
+            restarts,
+            repair_starts: Vec::new(),
+            is_decided: true,
+        }),
+    }
+}
+
+/// As for feasible cases, a refused call is the class where it explains what is missing: here, a report.
+fn primary_class(
+    case: &Case,
+    refused: &[Refused],
+    has_reported: bool,
+    flags: &BTreeSet<Flag>,
+    options: JudgeOptions,
+) -> Option<Class> {
+    let explains = |it: &Refused| case.is_report(&it.tool) || case.tool(&it.tool).is_none();
+    let applies = |class: &Class| {
+        flags.contains(&Flag::Class(*class))
+            && match class {
+                Class::ActError => {
+                    flags.contains(&Flag::AgentFailed) || (!has_reported && refused.iter().any(explains))
+                }
+                Class::Distractor => options.distractor_fails,
+                _ => true,
+            }
+    };
+    [Class::Timeout, Class::ActError, Class::ConflictMissed, Class::Distractor].into_iter().find(applies)
+}
