@@ -30,7 +30,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
-pub use guard::{RightCall, Standing};
+pub use guard::{GUARD_PREFIX, RightCall, Standing};
 pub use infeasible::{ConflictScore, InfeasibleReport};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,

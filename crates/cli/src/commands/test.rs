@@ -7,6 +7,7 @@ mod cases;
 mod create;
 mod derived;
 mod dissect;
+mod lift;
 mod models;
 mod options;
 mod prepare;
@@ -28,7 +29,6 @@ use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
-use crate::select::{self, GUARD_PREFIX};
 use crate::stored;
 
 pub(super) use asked::Asked;
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => print_lift(&prepared, &stored::store_option(&arguments.campaign.store)),
+            true => lift::print(&prepared, &stored::store_option(&arguments.campaign.store)),
             false => Ok(()),
         });
     match written.and(printed) {
@@ -198,23 +198,6 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &Resu
         format!("{runs} unscored. Why, for example: {why}{again}")
     });
     unscored.into_iter().chain(without_temperature(report)).chain(ended(report, resumed)).collect()
-}
-
-/// Says how to see what the guard gains: the same command line without it, and the two campaigns side by side.
-fn print_lift(prepared: &Prepared, store_option: &str) -> Result<(), Failure> {
-    let row = prepared.store.campaign(&prepared.campaign.id)?;
-    let begins_anew = row.command_line.contains(GUARD_PREFIX);
-    let bare = match begins_anew {
-        true => row.command_line.replacen(GUARD_PREFIX, "", 1),
-        false => format!("planproof test '{}', with the same options", select::bare(&row.agent)),
-    };
-    let option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
-    writeln!(
-        std::io::stdout(),
-        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  planproof report last {}{option}",
-        row.id
-    )?;
-    Ok(())
 }
 
 /// Whether the agent's model answers from a recording alone, so that trying again changes nothing.

@@ -11,6 +11,7 @@ use planproof_synth::JudgeOptions;
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
+use crate::select::SpecificationDigest;
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub(crate) struct StoredOptions {
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitPlan>,
+    /// The user's specifications that the agent is made from, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) specifications: Vec<SpecificationDigest>,
 }
 
 /// The command line that goes on with a campaign.
@@ -105,6 +109,7 @@ impl StoredOptions {
             dissect: None,
             shrink: None,
             limit: None,
+            specifications: Vec::new(),
         };
         options.set_synthesis(solver, synthesis);
         options

@@ -120,6 +120,7 @@ fn begin(
     options.shrink = asked.shrink();
     asked.must_be_shrunk(&options)?;
     options.limit = asked.limit();
+    options.specifications = select::specifications(name)?;
 
     let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
@@ -186,6 +187,9 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let is_shrunk =
         options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
+    if !is_complete {
+        select::must_be_unchanged(&options.specifications, &row.agent)?;
+    }
     let trials = dissect::scored_trials(dissection);
     let candidates = shrink::scored_candidates(shrinking);
 
@@ -303,6 +307,7 @@ fn replay(
         }
         _ => &note.agent,
     };
+    select::must_be_unchanged(&note.options.specifications, name)?;
     let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
@@ -426,6 +431,7 @@ fn options(
         dissect: None,
         shrink: None,
         limit: None,
+        specifications: Vec::new(),
     })
 }
 
