@@ -240,7 +240,7 @@ fn z3_catches_what_is_wrong_with_times() {
 fn z3_agrees_with_infeasible_cases() {
     let place = Place::new();
     for options in
-        ["--actions 2..8 --count 300", "--time --count 60", "--actions 9..16 --count 20 --relative-depth 2"]
+        ["--actions 2..8 --count 120", "--time --count 24", "--actions 9..16 --count 8 --relative-depth 2"]
     {
         place.write(
             "cases.jsonl",
