@@ -91,10 +91,7 @@ async fn a_misread_word_ends_in_one_sentence_that_has_it() {
         let marked: String =
             failure.paragraph.chars().skip(start as usize).take((end - start) as usize).collect();
         assert_eq!(format!("{marked}."), failure.paragraph);
-        assert_eq!(
-            failure.violated.as_ref().map(String::as_str),
-            Some(failure.plan.join(" before ").as_str())
-        );
+        assert_eq!(failure.violated.as_deref(), Some(failure.plan.join(" before ").as_str()));
         assert_eq!((failure.to.sentences, failure.to.sub_sentences, failure.to.constraints), (1, 1, 1));
         assert!(failure.from.sentences >= 1 && failure.from.sub_sentences >= failure.from.sentences);
     }
