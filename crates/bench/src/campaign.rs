@@ -13,8 +13,11 @@ use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
 };
 use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
-use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock};
-use planproof_trace::{Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
+use planproof_tools::{
+    MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock, sample_arguments,
+};
+use planproof_trace::{Arguments, Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
+use serde_json::Map;
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -164,6 +167,17 @@ pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockE
             restarts_max: time.restarts_max,
         }),
     })
+}
+
+/// Arguments with which a tool of a case can be called: the smallest that its schema takes as far as we know
+/// ([`sample_arguments`]), with this start in the time form.
+pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Arguments {
+    let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
+    let mut arguments = schema.map_or_else(Map::new, sample_arguments);
+    if let Some(start_time) = start_time {
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), start_time.into());
+    }
+    Arguments::Object(arguments)
 }
 
 /// What all runs of a campaign share.

@@ -9,14 +9,12 @@ mod text;
 use std::fmt;
 
 use planproof_agents::behaviour::retrace::Retracer;
-use planproof_synth::{
-    ActionId, Case, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments, start_arguments,
-};
+use planproof_synth::{ActionId, Case, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments};
 use planproof_tools::{MockTools, SchemaCache};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
-use crate::{RightCall, Standing, mock_tools};
+use crate::{RightCall, Standing, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
@@ -268,9 +266,9 @@ fn tools_of(case: &Case) -> Option<MockTools> {
 }
 
 fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCall {
-    let arguments = start.map_or_else(Arguments::none, |start| start_arguments(clock_time(start)));
-    let id = CallId::new(format!("call_{}", number + 1));
-    ToolCall { id, name: case.actions[action].tool.clone(), arguments }
+    let name = case.actions[action].tool.clone();
+    let arguments = case_arguments(case, &name, start.map(clock_time));
+    ToolCall { id: CallId::new(format!("call_{}", number + 1)), name, arguments }
 }
 
 /// The report of a conflict.

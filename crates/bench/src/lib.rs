@@ -20,9 +20,11 @@ mod sequential;
 mod shrink;
 mod sim;
 mod summary;
+pub mod topics;
 
 pub use campaign::{
-    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, mock_tools,
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, case_arguments,
+    mock_tools,
 };
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,

@@ -8,7 +8,7 @@
 //!
 //! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
 //! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
-//! agents ask for summaries, judgements, and answers from evidence.
+//! agents ask for summaries, judgements, and answers from evidence, and those with which topics are asked for.
 //!
 //! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it has forgotten
 //! too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own plan, in which what was held
@@ -30,8 +30,9 @@ use planproof_model::{
     ModelError, Settings,
 };
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
+use planproof_tools::sample_arguments;
 use planproof_trace::{Arguments, CallId, FinishReason, TimeOfDay, Tool, ToolCall, Usage};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 pub use planted::Fault;
 use script::{Script, Slip, Step};
@@ -43,7 +44,7 @@ const SCRIPTS_KEPT_MAX: usize = 8192;
 /// What stands in front of a tool's name where a model writes a wrong one.
 const WRONG_NAME_PREFIX: &str = "do_";
 
-/// The argument that is not wanted, where a model writes one.
+/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets them instead.
 const EXTRA_ARGUMENT: &str = "task";
 
 /// What a simulated model does wrong, the same in both forms unless something else is said.
@@ -67,8 +68,8 @@ pub enum SimKind {
     /// and what is then open is done in a drawn order. So it misses a conflict with the chance that it ignores one of the
     /// sub-sentences that it takes.
     Careless,
-    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted, in the time form a start that is
-    /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
+    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted or none where some are, in the time
+    /// form a start that is no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the time it
     /// then corrects itself, otherwise it goes on.
     ///
     /// In text a wrong name is written for the tool; asked again, it corrects itself half of the time, and otherwise writes
@@ -245,6 +246,35 @@ fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
+/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are reported where
+/// that is said, and what goes wrong.
+fn write_arguments(
+    tool: Option<&Tool>,
+    (start, sentences): (Option<String>, u64),
+    slip: Slip,
+    task: &str,
+) -> Map<String, Value> {
+    let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
+    let mut arguments = Map::new();
+    if let Some(start) = start {
+        own.remove(START_TIME_ARGUMENT);
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
+    }
+    if sentences != 0 {
+        own.remove(SENTENCES_ARGUMENT);
+        let numbers: Vec<u64> = report::numbers(sentences).collect();
+        arguments.insert(SENTENCES_ARGUMENT.to_owned(), numbers.into());
+    }
+    match slip {
+        Slip::ExtraArgument if own.is_empty() => {
+            arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into());
+        }
+        Slip::ExtraArgument => {}
+        _ => arguments.extend(own),
+    }
+    arguments
+}
+
 /// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a report of sentences.
 fn write_call(
     tools: &[Tool],
@@ -255,17 +285,8 @@ fn write_call(
 ) -> ToolCall {
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
-    let mut arguments = Map::new();
-    if let Some(minute) = start {
-        arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, slip).into());
-    }
-    if sentences != 0 {
-        arguments
-            .insert(SENTENCES_ARGUMENT.to_owned(), report::numbers(sentences).collect::<Vec<u64>>().into());
-    }
-    if slip == Slip::ExtraArgument {
-        arguments.insert(EXTRA_ARGUMENT.to_owned(), tool.map_or("", script::task_of).into());
-    }
+    let start = start.map(|minute| start_text(minute, slip));
+    let arguments = write_arguments(tool, (start, sentences), slip, tool.map_or("", script::task_of));
     ToolCall {
         id: CallId::new(format!("call_{number}")),
         name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },

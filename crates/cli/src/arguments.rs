@@ -9,6 +9,7 @@ mod setup;
 mod spec;
 mod stored;
 mod test;
+mod topics;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,9 @@ pub(crate) use setup::*;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
 pub(crate) use test::TestArguments;
+pub(crate) use topics::{
+    AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
+};
 
 /// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
 #[derive(Debug, Parser)]
@@ -69,8 +73,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Synthesise cases: one case v1 document a line.
     Synth(SynthArguments),
-    /// List the topics that cases are drawn from, or the activities of one.
-    Topics(TopicsArguments),
+    /// List the topics that cases are drawn from, or the activities of one; make topics of your own.
+    Topics(Box<TopicsArguments>),
     /// Read English back into constraints.
     Read(ReadArguments),
     /// Judge one plan of one case.

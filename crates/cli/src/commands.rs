@@ -18,6 +18,8 @@ pub(crate) mod tables;
 pub(crate) mod test;
 pub(crate) mod topics;
 
+mod tool_sources;
+
 use crate::failure::Failure;
 
 /// The async runtime of the commands that need one.

@@ -14,8 +14,9 @@ use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
-use planproof_synth::Case;
 use planproof_synth::file::read_case;
+use planproof_synth::{Case, TopicBank};
+use planproof_tools::SchemaCache;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
@@ -78,6 +79,20 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
         return Err(Failure::usage(format!("{} holds no case", path.display())));
     }
     Ok(cases)
+}
+
+/// The topics of a file, or those that come with planproof. The schemas of a user's own tools can be used.
+pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
+    let Some(path) = path else { return Ok(TopicBank::shipped().clone()) };
+    let fail = |what: String| Failure::usage(format!("--topics {}: {what}", path.display()));
+    let bank = TopicBank::from_json(&read_text(path)?).map_err(|error| fail(error.to_string()))?;
+    let schemas = SchemaCache::default();
+    for tool in bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref()) {
+        schemas.check_schema(&tool.input_schema).map_err(|reason| {
+            fail(format!("the input schema of tool `{}` cannot be used: {reason}", tool.name))
+        })?;
+    }
+    Ok(bank)
 }
 
 /// One case of a file: the one with that id, or the only one.

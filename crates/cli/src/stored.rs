@@ -11,7 +11,7 @@ use planproof_bench::{
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
 use planproof_synth::file::read_case;
-use planproof_synth::{Case, Mutator, TopicBank, Unscored, Wordings};
+use planproof_synth::{Case, Mutator, Unscored, Wordings};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
@@ -84,7 +84,7 @@ impl Stored {
         let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
         let how = options.dissect.ok_or_else(wrong)?;
         let errors = pick_errors(&self.outcomes, &how, self.options.seed());
-        let mutator = Mutator::new(Wordings::shipped(), TopicBank::shipped());
+        let mutator = Mutator::new(Wordings::shipped(), self.options.bank());
         let dissection =
             Dissection::of_trials(&self.cases, &errors, how, self.options.seed(), mutator, records);
         Ok((campaign.id, dissection))

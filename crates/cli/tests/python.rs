@@ -32,7 +32,7 @@ const SCHEDULES_EACH: u32 = 4;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 21] = [
+    let tests: [(&str, &str, fn()); 22] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         ("mcp2", "the_mcp_client_of_2026_07_28_calls_all_tools", || {
             mcp_client_calls_all_tools("mcp2", "2026-07-28");
         }),
+        ("ci", "the_guide_to_topics_of_ones_own_is_true", the_guide_to_topics_is_true),
         ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
         (
             "ci",
@@ -383,6 +384,36 @@ fn a_recount_catches_a_wrong_report() {
     let files = ["--cases", "cases.jsonl", "--traces", "traces.jsonl", "--report", "report.json"];
     let run = ci_program(&place, "ci", "recount.py", &files).code(1);
     assert!(run.err.contains("recount: passed: the report says "), "{run:?}");
+}
+
+/// Runs the commands of docs/topics.md on the server that it speaks of.
+fn the_guide_to_topics_is_true() {
+    let place = Place::new();
+    let server = std::fs::read_to_string(root().join("examples/own-tools/billing.py")).unwrap();
+    place.write("billing.py", &server);
+    let guide = std::fs::read_to_string(root().join("docs/topics.md")).unwrap();
+    let commands: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("$ planproof ")).collect();
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        // As a shell would read it, with the Python of the environment.
+        let python = python("ci").to_str().unwrap().to_owned();
+        let words: Vec<String> = command
+            .split('"')
+            .enumerate()
+            .flat_map(|(place, part)| match place % 2 {
+                1 => vec![part.replace("mcp:python", &format!("mcp:{python}"))],
+                _ => part.split_whitespace().map(str::to_owned).collect(),
+            })
+            .collect();
+        let run = place.run_words(&words.iter().map(String::as_str).collect::<Vec<_>>()).code(0);
+        let shown =
+            guide.split_once(&format!("$ planproof {command}\n")).unwrap().1.split_once("```").unwrap().0;
+        assert!(run.out.contains(shown), "{shown:?} is not in {run:?}");
+    }
+    let cases = place.run("synth --topics billing.json --count 100 --time --actions 2..6").code(0);
+    place.write("cases.jsonl", &cases.out);
+    place.run("read --verify cases.jsonl").code(0);
+    place.run("test react@sim/perfect --topics billing.json --cases 10 -q").code(0);
 }
 
 fn mcp_client_calls_all_tools(venv: &str, era: &str) {

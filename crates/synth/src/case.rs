@@ -8,7 +8,7 @@ use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
 use crate::text::Source;
-use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, TimeForm};
+use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
 
 /// Most actions a case may have: a machine word of reachability for each.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
@@ -70,6 +70,13 @@ pub struct CaseTool {
 }
 
 impl CaseTool {
+    /// Whether it can be called with arguments of its own; in the time form, beside a start time.
+    pub(crate) fn takes_arguments(&self, is_timed: bool) -> bool {
+        let properties = self.input_schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        properties
+            .is_some_and(|properties| properties.keys().any(|name| !is_timed || name != START_TIME_ARGUMENT))
+    }
+
     /// The tool as agents see it.
     pub fn to_tool(&self) -> Tool {
         match &self.input_schema {

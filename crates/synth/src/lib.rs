@@ -55,6 +55,11 @@ pub use time_form::{
     Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
     TimeForm, TimeOptions, clock_time, start_arguments,
 };
-pub use topic::{ACTIVITIES_MAX, ACTIVITY_CHARACTERS_MAX, Topic, TopicBank, TopicError, snake_case};
+pub use topic::{
+    ACTIVITIES_MAX, ACTIVITIES_SHIPPED, ACTIVITY_CHARACTERS_MAX, Activity, DESCRIPTION_CHARACTERS_MAX,
+    JOB_CHARACTERS_MAX, LISTED_MAX, ListedFault, SCHEMA_BYTES_MAX, TOOL_NAME_CHARACTERS_MAX, TOPICS_MAX,
+    TOPICS_SCHEMA, Topic, TopicBank, TopicError, activity_fault, begins_another, job_fault, listed_activity,
+    listed_items, listed_job, natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
+};
 pub use variant::{Change, Mutation, Mutator, NoVariant, Piece, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

@@ -23,9 +23,9 @@ use crate::infeasible::{
 };
 use crate::text::{StatedPair, StatedTime, Written, write_paragraph};
 use crate::time_form::{
-    ClockTimes, RESTART_TOOL, StatedBound, TimeForm, TimeOptions, restart_tool, timed_query, timed_tool,
+    ClockTimes, RESTART_TOOL, StatedBound, TimeForm, TimeOptions, no_start_time, restart_tool, timed_query,
 };
-use crate::topic::{Topic, TopicBank, snake_case};
+use crate::topic::{Activity, Topic, TopicBank};
 use crate::wording::Wordings;
 
 /// Most paragraphs drawn for one case before giving up.
@@ -101,6 +101,14 @@ pub enum SynthesisError {
         /// The job asked for.
         job: String,
     },
+    /// A tool of the user's own cannot take part in the time form.
+    #[error("the tool `{tool}` cannot take part in the time form: {reason}; take it out of the topic bank")]
+    NoStartTime {
+        /// Its name.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
     /// The options leave no room for a case.
     #[error(
         "no case found in {draws} draws: the options leave too little room to mention all {actions} actions"
@@ -169,6 +177,10 @@ pub struct Synthesizer<'a> {
     topic: Option<&'a Topic>,
 }
 
+/// Only planning is under test: the paragraph names no values, and an agent must not ask for any.
+const ANY_ARGUMENTS: &str =
+    "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
+
 const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl<'a> Synthesizer<'a> {
@@ -216,14 +228,20 @@ impl<'a> Synthesizer<'a> {
                 None => return Err(SynthesisError::UnknownTopic { job: job.clone() }),
             },
         };
-        let smallest = topic
-            .map_or_else(
-                || bank.topics().iter().map(|t| t.activities.len()).min(),
-                |t| Some(t.activities.len()),
-            )
-            .unwrap_or(0);
-        if high as usize > smallest * SITES.len() {
-            let range = format!("at most {} with a topic of {smallest} activities", smallest * SITES.len());
+        let drawn = || topic.map_or(bank.topics(), std::slice::from_ref);
+        // A tool of the user's own is there once, so its activity cannot be spread over sites.
+        let capacity = |topic: &Topic| {
+            let sites = if topic.has_own_tools() { 1 } else { SITES.len() };
+            topic.activities.len() * sites
+        };
+        if let Some(smallest) = drawn().iter().min_by_key(|topic| capacity(topic))
+            && high as usize > capacity(smallest)
+        {
+            let (most, activities) = (capacity(smallest), smallest.activities.len());
+            let range = match smallest.has_own_tools() {
+                true => format!("at most {most}, the number of tools of the topic \"{}\"", smallest.job),
+                false => format!("at most {most} with a topic of {activities} activities"),
+            };
             return out_of("actions", shown, range);
         }
         if let Some(time) = &options.time {
@@ -238,17 +256,30 @@ impl<'a> Synthesizer<'a> {
             options.infeasible.is_some().then_some(REPORT_TOOL),
         ];
         for tool in reserved.into_iter().flatten() {
-            let is_taken = |topic: &Topic| topic.activities.iter().any(|it| snake_case(it) == tool);
+            let is_taken = |topic: &Topic| topic.activities.iter().any(|it| it.tool_name() == tool);
             if let Some(topic) = bank.topics().iter().find(|topic| is_taken(topic)) {
                 let range = format!("without an activity whose tool is {tool}");
                 return out_of("topic bank", format!("with the topic \"{}\"", topic.job), range);
             }
         }
+        if options.time.is_some() {
+            let mut own =
+                bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref());
+            if let Some((tool, reason)) = own.find_map(|tool| Some((tool, no_start_time(tool)?))) {
+                return Err(SynthesisError::NoStartTime { tool: tool.name.clone(), reason });
+            }
+        }
         let activities = || bank.topics().iter().flat_map(|topic| &topic.activities);
-        let names: HashSet<String> = activities().map(|activity| snake_case(activity)).collect();
+        let names: HashSet<_> = activities().map(Activity::tool_name).collect();
         let largest = bank.topics().iter().map(|topic| topic.activities.len()).max().unwrap_or(0);
         // Twice as many foreign names as are wanted at most, so that drawing until one is new comes to an end soon.
-        let distractors_max = (names.len().saturating_sub(largest) / 2).min(DISTRACTORS_MAX as usize);
+        let foreign_max = names.len().saturating_sub(largest) / 2;
+        let distractors_max = |topic: &Topic| match topic.has_own_tools() {
+            true => topic.activities.len().saturating_sub(high as usize),
+            false => foreign_max,
+        };
+        let distractors_max = drawn().iter().map(distractors_max).min().unwrap_or(0);
+        let distractors_max = distractors_max.min(DISTRACTORS_MAX as usize);
         if options.distractors as usize > distractors_max {
             let range = format!("at most {distractors_max} with this topic bank");
             return out_of("distractors", options.distractors.to_string(), range);
@@ -560,12 +591,12 @@ impl<'a> Synthesizer<'a> {
             .into_iter()
             .enumerate()
             .map(|(place, text)| {
-                let tool = snake_case(&text);
+                let tool = topic.tool_name(&text);
                 Action { id: ActionId(numbered('a', place + 1)), text, tool }
             })
             .collect();
         let mut tools: Vec<CaseTool> =
-            actions.iter().map(|action| self.mock_tool(&action.text, &action.tool)).collect();
+            actions.iter().map(|action| topic.case_tool(&action.text, self.options.time.is_some())).collect();
         self.add_distractors(draw, topic, &mut tools);
         if time.is_some() {
             tools.push(restart_tool());
@@ -574,7 +605,7 @@ impl<'a> Synthesizer<'a> {
         if offers_report {
             tools.push(report_tool());
         }
-        let query = whole_query(&topic.job, &paragraph, time.as_ref(), offers_report);
+        let query = whole_query(&topic.job, &paragraph, &tools, time.as_ref(), offers_report);
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         Case {
@@ -593,23 +624,23 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// Puts tools of other topics at drawn places among the case's own.
+    /// Puts tools of other topics at drawn places among the case's own. Beside a user's own tools stand others of them,
+    /// as they will when the agent is at work.
     fn add_distractors(&self, draw: &mut Draw, topic: &Topic, tools: &mut Vec<CaseTool>) {
+        let is_own = topic.has_own_tools();
         let mut added = 0;
         while added < self.options.distractors {
-            let other = &self.bank.topics()[draw.place(self.bank.topics().len())];
+            let other =
+                if is_own { topic } else { &self.bank.topics()[draw.place(self.bank.topics().len())] };
             let activity = &other.activities[draw.place(other.activities.len())];
-            let name = snake_case(activity);
-            if other.job == topic.job || tools.iter().any(|tool| tool.name == name) {
+            let name = activity.tool_name();
+            if (other.job == topic.job) != is_own || tools.iter().any(|tool| tool.name == name) {
                 continue;
             }
-            tools.insert(draw.place(tools.len() + 1), self.mock_tool(activity, &name));
+            let tool = other.case_tool(&activity.text, self.options.time.is_some());
+            tools.insert(draw.place(tools.len() + 1), tool);
             added += 1;
         }
-    }
-
-    fn mock_tool(&self, text: &str, name: &str) -> CaseTool {
-        if self.options.time.is_some() { timed_tool(text, name) } else { mock_tool(text, name) }
     }
 }
 
@@ -704,13 +735,14 @@ fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
 pub(crate) fn numbered_texts(topic: &Topic, actions: usize) -> Vec<String> {
     let activities = topic.activities.len();
     let sites = actions.div_ceil(activities);
-    let places = if sites <= SITES.len() { 0..activities * sites } else { 0..0 };
+    let sites_max = if topic.has_own_tools() { 1 } else { SITES.len() };
+    let places = if sites <= sites_max { 0..activities * sites } else { 0..0 };
     places.map(|place| numbered_text(topic, sites, place)).collect()
 }
 
 fn numbered_text(topic: &Topic, sites: usize, place: usize) -> String {
     let activities = topic.activities.len();
-    let activity = &topic.activities[place % activities];
+    let activity = &topic.activities[place % activities].text;
     if sites == 1 { activity.clone() } else { format!("{activity} at site {}", SITES[place / activities]) }
 }
 
@@ -771,21 +803,26 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// All that the agent is told.
+/// All that the agent is told of a case with these tools, whose distractors may take arguments as well.
 pub(crate) fn whole_query(
     job: &str,
     paragraph: &str,
+    tools: &[CaseTool],
     time: Option<&TimeForm>,
     offers_report: bool,
 ) -> String {
+    let mut others = tools.iter().filter(|tool| !(offers_report && tool.name == REPORT_TOOL));
+    let takes_arguments = others.any(|tool| tool.takes_arguments(time.is_some()));
     match time {
-        None => query(job, paragraph, offers_report),
-        Some(time) => timed_query(job, paragraph, time.day, time.restarts_max, offers_report),
+        None => query(job, paragraph, takes_arguments, offers_report),
+        Some(time) => {
+            timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments, offers_report)
+        }
     }
 }
 
 /// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
-fn query(job: &str, paragraph: &str, offers_report: bool) -> String {
+fn query(job: &str, paragraph: &str, takes_arguments: bool, offers_report: bool) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let [blank, rule, end] = match offers_report {
         false => ["", "", "When all tasks are done, finish with a short answer."],
@@ -797,7 +834,9 @@ fn query(job: &str, paragraph: &str, offers_report: bool) -> String {
         " ",
         job,
         ". The next paragraph names your tasks and says what it requires of their order. There is one tool for each \
-         task, and calling the tool does the task. Do every task exactly once, do nothing else, and make the calls one \
+         task, and calling the tool does the task. ",
+        if takes_arguments { ANY_ARGUMENTS } else { "" },
+        "Do every task exactly once, do nothing else, and make the calls one \
          after the other in an order that keeps to everything the paragraph says.",
         blank,
         rule,

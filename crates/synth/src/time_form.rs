@@ -5,13 +5,14 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use planproof_constraint::{Day, MINUTE_MAX};
-use planproof_trace::{Arguments, TimeOfDay};
+use planproof_trace::{Arguments, TimeOfDay, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
 use crate::draw::Draw;
 use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
+use crate::topic::own_description;
 
 /// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
 pub const RESTART_TOOL: &str = "restart_plan";
@@ -234,7 +235,7 @@ pub(crate) fn timed_tool(text: &str, name: &str) -> CaseTool {
         let schema = json!({
             "type": "object",
             "properties": {
-                START_TIME_ARGUMENT: {"type": "string", "description": "When the task starts, as HH:MM."},
+                START_TIME_ARGUMENT: {"type": "string", "description": START_TIME_DESCRIPTION},
             },
             "required": [START_TIME_ARGUMENT],
             "additionalProperties": false,
@@ -246,9 +247,70 @@ pub(crate) fn timed_tool(text: &str, name: &str) -> CaseTool {
     });
     CaseTool {
         name: name.to_owned(),
-        description: ["Does the task \"", text, "\" from start_time on, and says how long it took."].concat(),
+        description: timed_sentence(text),
         input_schema: Some(Arc::clone(&SCHEMA)),
     }
+}
+
+/// What is said of the argument that a tool takes in the time form.
+const START_TIME_DESCRIPTION: &str = "When the task starts, as HH:MM.";
+
+/// Keywords at the top of a schema that a further property fits in with.
+const OPEN_KEYWORDS: [&str; 12] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$schema",
+    "$id",
+    "$defs",
+    "definitions",
+];
+
+/// Why a tool of the user's own cannot be given a start time; `None` if it can.
+pub(crate) fn no_start_time(tool: &Tool) -> Option<String> {
+    let schema = &tool.input_schema;
+    let has = |place: &str| {
+        let found = schema.get(place);
+        found.is_some_and(|it| match it {
+            Value::Object(properties) => properties.contains_key(START_TIME_ARGUMENT),
+            Value::Array(names) => names.iter().any(|name| name == START_TIME_ARGUMENT),
+            _ => false,
+        })
+    };
+    if has("properties") || has("required") {
+        return Some(format!("it has an argument {START_TIME_ARGUMENT} of its own"));
+    }
+    let closed = schema.keys().find(|keyword| !OPEN_KEYWORDS.contains(&keyword.as_str()))?;
+    Some(format!("its input schema says \"{closed}\" of all arguments, so that none can be added"))
+}
+
+/// A user's own tool, mocked, that takes a start time beside its own arguments.
+pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
+    let mut schema = Map::clone(&tool.input_schema);
+    let argument = json!({"type": "string", "description": START_TIME_DESCRIPTION});
+    match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
+        Value::Object(properties) => drop(properties.insert(START_TIME_ARGUMENT.to_owned(), argument)),
+        other => *other = json!({START_TIME_ARGUMENT: argument}),
+    }
+    match schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {
+        Value::Array(names) => names.push(START_TIME_ARGUMENT.into()),
+        other => *other = json!([START_TIME_ARGUMENT]),
+    }
+    CaseTool {
+        name: tool.name.clone(),
+        description: own_description(tool, &timed_sentence(text)),
+        input_schema: Some(Arc::new(schema)),
+    }
+}
+
+/// What a tool of the time form says of itself.
+fn timed_sentence(text: &str) -> String {
+    ["Does the task \"", text, "\" from start_time on, and says how long it took."].concat()
 }
 
 /// The tool that clears the day.
@@ -269,11 +331,17 @@ pub(crate) fn timed_query(
     paragraph: &str,
     day: Day,
     restarts_max: u32,
+    takes_arguments: bool,
     offers_report: bool,
 ) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let times = if restarts_max == 1 { "once".to_owned() } else { format!("{restarts_max} times") };
     let [start, end] = [day.start, day.end].map(clock_time);
+    let others = if takes_arguments {
+        "Where a tool takes other arguments, any that fit its schema will do; make them up, and do not ask for them. "
+    } else {
+        ""
+    };
     let [mark, rule, last] = match offers_report {
         false => ["", "", "When all tasks are done, finish with a short answer."],
         true => ["\n- ", TIMED_REPORT_RULE, ANSWER_OR_REPORT],
@@ -281,7 +349,7 @@ pub(crate) fn timed_query(
     format!(
         "You work as {article} {job}. The next paragraph names your tasks and says what it requires of their order and \
          their times. There is one tool for each task: calling it with a start time does the task, and the answer says how \
-         long the task took, which cannot be known before. These are the rules:\n\
+         long the task took, which cannot be known before. {others}These are the rules:\n\
          - Do every task exactly once, and do nothing else.\n\
          - Do one task at a time: make the calls one after the other, in the order of their start times, and start no task \
          before the one in front of it has ended.\n\

@@ -1,47 +1,73 @@
-//! The topic bank: jobs and what people in them do in a day.
+//! The topic bank: jobs and what people in them do in a day, or what a user's own tools do.
 
+mod file;
+mod listed;
+mod natural_order;
+mod tool_names;
+
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use serde::Deserialize;
+use planproof_trace::Tool;
 use thiserror::Error;
 
-/// Activities a topic of the shipped bank has, and the most that a topic may have.
-pub const ACTIVITIES_MAX: usize = 20;
+use crate::case::CaseTool;
+use crate::synthesis::mock_tool;
+use crate::time_form::{timed_own_tool, timed_tool};
+
+pub use file::TOPICS_SCHEMA;
+pub use listed::{LISTED_MAX, ListedFault, listed_activity, listed_items, listed_job, sameness};
+pub use natural_order::natural_orders;
+pub use tool_names::texts_of_tool_names;
+
+/// Activities that a topic of the shipped bank has.
+pub const ACTIVITIES_SHIPPED: usize = 20;
+/// The most that a topic may have: as many as the most tools that are taken from one server.
+pub const ACTIVITIES_MAX: usize = 512;
+/// Most topics of a bank.
+pub const TOPICS_MAX: usize = 1000;
 /// Longest text of an activity, in characters.
-pub const ACTIVITY_CHARACTERS_MAX: usize = 40;
+pub const ACTIVITY_CHARACTERS_MAX: usize = 60;
+/// Longest name of a job, in characters.
+pub const JOB_CHARACTERS_MAX: usize = 60;
+/// Longest name of a tool, which every model provider takes, in characters.
+pub const TOOL_NAME_CHARACTERS_MAX: usize = 64;
+/// Longest description of a user's own tool, in characters.
+pub const DESCRIPTION_CHARACTERS_MAX: usize = 8192;
+/// Longest input schema of a user's own tool, in bytes of JSON.
+pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+
+/// Something that can be asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Activity {
+    /// A singular noun phrase.
+    pub text: String,
+    /// The user's own tool that does it, as its server describes it. Without it a tool is made of the text.
+    pub tool: Option<Tool>,
+}
 
 /// A job and its activities; the actions of one case share a topic.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Topic {
     /// The job, usable after "a" or "an".
     pub job: String,
-    /// The industry it belongs to.
+    /// The industry it belongs to; empty where nothing is said.
     pub industry: String,
-    /// Singular noun phrases, without an order by their nature.
-    pub activities: Vec<String>,
+    /// What can be asked for, without an order by its nature. Either all have a tool of the user's own or none has.
+    pub activities: Vec<Activity>,
 }
 
-/// Topics to draw from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Topics to draw from. Cheap to clone.
+#[derive(Debug, Clone, PartialEq)]
 pub struct TopicBank {
-    topics: Vec<Topic>,
+    topics: Arc<[Topic]>,
 }
 
 /// Why a topic bank cannot be used.
 #[derive(Debug, Error)]
 #[error("topic bank: {0}")]
 pub struct TopicError(String);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BankFile {
-    schema: String,
-    topics: Vec<Topic>,
-}
-
-const SCHEMA: &str = "planproof/topics/v1";
 
 /// Words that mark order or join clauses; an activity with one of them could change what a sentence says.
 const RESERVED_WORDS: &[&str] = &[
@@ -65,6 +91,21 @@ const RESERVED_WORDS: &[&str] = &[
     "follow",
 ];
 
+impl Activity {
+    /// One whose tool is made of its text.
+    pub fn of_text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tool: None }
+    }
+
+    /// The name of its tool.
+    pub fn tool_name(&self) -> Cow<'_, str> {
+        match &self.tool {
+            Some(tool) => Cow::Borrowed(&tool.name),
+            None => Cow::Owned(snake_case(&self.text)),
+        }
+    }
+}
+
 impl TopicBank {
     /// The bank that comes with planproof: 50 jobs with 20 activities each.
     pub fn shipped() -> &'static TopicBank {
@@ -75,26 +116,25 @@ impl TopicBank {
         })
     }
 
-    /// Reads a bank from JSON and checks it.
+    /// A bank of these topics, checked.
     ///
     /// # Errors
     /// Names the topic and the activity that cannot be used, and why.
-    pub fn from_json(text: &str) -> Result<Self, TopicError> {
-        let file: BankFile = serde_json::from_str(text).map_err(|error| TopicError(error.to_string()))?;
-        if file.schema != SCHEMA {
-            return Err(TopicError(format!("schema is \"{}\", expected \"{SCHEMA}\"", file.schema)));
-        }
-        if file.topics.is_empty() {
-            return Err(TopicError("it holds no topic".into()));
+    pub fn new(topics: Vec<Topic>) -> Result<Self, TopicError> {
+        if topics.is_empty() || topics.len() > TOPICS_MAX {
+            return Err(TopicError(match topics.len() {
+                0 => "it holds no topic".to_owned(),
+                count => format!("it holds {count} topics; at most {TOPICS_MAX} are possible"),
+            }));
         }
         let mut jobs = HashSet::new();
-        for topic in &file.topics {
+        for topic in &topics {
             topic.check()?;
-            if !jobs.insert(topic.job.as_str()) {
+            if !jobs.insert(topic.job.to_lowercase()) {
                 return Err(TopicError(format!("job \"{}\" appears twice", topic.job)));
             }
         }
-        Ok(Self { topics: file.topics })
+        Ok(Self { topics: topics.into() })
     }
 
     /// All topics, in the order of the file.
@@ -109,37 +149,132 @@ impl TopicBank {
 }
 
 impl Topic {
-    fn check(&self) -> Result<(), TopicError> {
+    /// Whether its tools are a user's own.
+    pub fn has_own_tools(&self) -> bool {
+        self.activities.first().is_some_and(|activity| activity.tool.is_some())
+    }
+
+    /// The user's own tool for a task with this text.
+    fn own_tool(&self, text: &str) -> Option<&Tool> {
+        if !self.has_own_tools() {
+            return None;
+        }
+        self.activities.iter().find(|activity| activity.text == text)?.tool.as_ref()
+    }
+
+    /// The name of the tool for a task with this text, which may name a site.
+    pub(crate) fn tool_name(&self, text: &str) -> String {
+        self.own_tool(text).map_or_else(|| snake_case(text), |tool| tool.name.clone())
+    }
+
+    /// The mock tool for a task with this text.
+    pub(crate) fn case_tool(&self, text: &str, is_timed: bool) -> CaseTool {
+        match (self.own_tool(text), is_timed) {
+            (None, _) => made_tool(text, is_timed),
+            (Some(tool), false) => mocked_tool(tool, text),
+            (Some(tool), true) => timed_own_tool(tool, text),
+        }
+    }
+
+    /// Checks what a bank checks of a topic.
+    ///
+    /// # Errors
+    /// Names the activity that cannot be used, and why.
+    pub fn check(&self) -> Result<(), TopicError> {
         let fail = |what: String| Err(TopicError(format!("topic \"{}\": {what}", self.job)));
+        if let Some(what) = job_fault(&self.job) {
+            return fail(format!("the job {what}"));
+        }
         if self.activities.len() < 2 || self.activities.len() > ACTIVITIES_MAX {
             let count = self.activities.len();
             return fail(format!("{count} activities; it needs 2 to {ACTIVITIES_MAX}"));
         }
-        let mut names = HashSet::new();
+        let (mut names, mut own_names) = (HashSet::new(), HashSet::new());
         for activity in &self.activities {
-            if let Some(what) = activity_fault(activity) {
-                return fail(format!("activity \"{activity}\" {what}"));
+            let Activity { text, tool } = activity;
+            if let Some(what) = activity_fault(text) {
+                return fail(format!("activity \"{text}\" {what}"));
             }
-            if !names.insert(snake_case(activity)) {
-                return fail(format!("activity \"{activity}\" has the tool name of another one"));
+            if !names.insert(snake_case(text)) {
+                return fail(format!("activity \"{text}\" has the tool name of another one"));
             }
-        }
-        for shorter in &self.activities {
-            let prefix = format!("{shorter} ");
-            if let Some(longer) = self.activities.iter().find(|longer| longer.starts_with(&prefix)) {
+            if tool.is_some() != self.has_own_tools() {
                 return fail(format!(
-                    "\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"
+                    "activity \"{text}\" is unlike the first: either all activities have a tool or none has"
                 ));
             }
+            let Some(tool) = tool else { continue };
+            if let Some(what) = tool_fault(tool) {
+                return fail(format!("the tool of activity \"{text}\" {what}"));
+            }
+            if !own_names.insert(tool.name.as_str()) {
+                return fail(format!("two activities have the tool \"{}\"", tool.name));
+            }
+        }
+        if let Some((shorter, longer)) = self.activities.iter().find_map(|it| {
+            let longer = begins_another(&it.text, self.activities.iter().map(|other| other.text.as_str()))?;
+            Some((&it.text, longer))
+        }) {
+            return fail(format!(
+                "\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"
+            ));
         }
         Ok(())
     }
 }
 
-fn activity_fault(activity: &str) -> Option<&'static str> {
+/// The text that begins with this one and goes on with another word, if there is one.
+pub fn begins_another<'a>(text: &str, mut others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    others.find(|other| other.strip_prefix(text).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// A tool that is made of its task's text.
+pub(crate) fn made_tool(text: &str, is_timed: bool) -> CaseTool {
+    let name = snake_case(text);
+    if is_timed { timed_tool(text, &name) } else { mock_tool(text, &name) }
+}
+
+/// A user's own tool, mocked. A sentence behind its description says which task it does: only planning is under test, so
+/// nobody has to guess that.
+fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
+    CaseTool {
+        name: tool.name.clone(),
+        description: own_description(tool, &["Does the task \"", text, "\"."].concat()),
+        // As a case file has it that is read back.
+        input_schema: (tool.input_schema != Tool::without_arguments("", "").input_schema)
+            .then(|| Arc::clone(&tool.input_schema)),
+    }
+}
+
+/// A tool's description with a sentence behind it.
+pub(crate) fn own_description(tool: &Tool, sentence: &str) -> String {
+    match tool.description.trim_end() {
+        "" => sentence.to_owned(),
+        description => [description, "\n\n", sentence].concat(),
+    }
+}
+
+/// Why a text cannot be a job, in words behind it; `None` if it can.
+pub fn job_fault(job: &str) -> Option<&'static str> {
+    let characters = job.chars().count();
+    if characters == 0 || characters > JOB_CHARACTERS_MAX {
+        return Some("is empty or longer than 60 characters");
+    }
+    if job.split(' ').any(str::is_empty) {
+        return Some("has blanks beside the single ones between words");
+    }
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '\'' | '/' | '&');
+    if !job.chars().all(is_plain) {
+        return Some("holds something else than letters, digits, blanks and - ' / &");
+    }
+    None
+}
+
+/// Why a text cannot be an activity, in words behind it; `None` if it can.
+pub fn activity_fault(activity: &str) -> Option<&'static str> {
     let characters = activity.chars().count();
     if characters == 0 || characters > ACTIVITY_CHARACTERS_MAX {
-        return Some("is empty or longer than 40 characters");
+        return Some("is empty or longer than 60 characters");
     }
     if activity.split(' ').any(str::is_empty) {
         return Some("has blanks beside the single ones between words");
@@ -150,12 +285,38 @@ fn activity_fault(activity: &str) -> Option<&'static str> {
     if activity.chars().next().is_some_and(char::is_uppercase) {
         return Some("begins with a capital letter; sentences bring their own");
     }
+    if !activity.split(' ').all(|word| word.starts_with(|c: char| c != '-') && !word.ends_with('-')) {
+        return Some("has a hyphen that joins no words");
+    }
     if activity.split(' ').any(|word| RESERVED_WORDS.contains(&word)) {
         return Some("holds a word that states an order or joins clauses");
     }
     let last = activity.rsplit(' ').next().unwrap_or(activity);
     let plural = last.ends_with('s') && !["ss", "is", "us"].iter().any(|ending| last.ends_with(ending));
     plural.then_some("ends in a plural; \"precedes\" would not agree with it")
+}
+
+/// Why a user's own tool cannot be offered to a model, in words behind it; `None` if it can.
+pub fn tool_fault(tool: &Tool) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if tool.name.is_empty() || tool.name.len() > TOOL_NAME_CHARACTERS_MAX || !tool.name.chars().all(is_part) {
+        return Some(format!(
+            "is named \"{}\"; a name has 1 to {TOOL_NAME_CHARACTERS_MAX} letters, digits, - and _",
+            tool.name
+        ));
+    }
+    let characters = tool.description.chars().count();
+    if characters > DESCRIPTION_CHARACTERS_MAX {
+        return Some(format!(
+            "has a description of {characters} characters; at most {DESCRIPTION_CHARACTERS_MAX} are possible"
+        ));
+    }
+    if tool.input_schema.get("type").and_then(|kind| kind.as_str()) != Some("object") {
+        return Some("has an input schema that is not of \"type\": \"object\"".to_owned());
+    }
+    let bytes = serde_json::to_string(&*tool.input_schema).map_or(0, |text| text.len());
+    (bytes > SCHEMA_BYTES_MAX)
+        .then(|| format!("has an input schema of {bytes} bytes; at most {SCHEMA_BYTES_MAX} are possible"))
 }
 
 /// The tool name of an action's text: lower case, everything but letters and digits becomes one underscore.
@@ -182,7 +343,7 @@ mod tests {
     fn the_shipped_bank_is_whole() {
         let bank = TopicBank::shipped();
         assert_eq!(bank.topics().len(), 50);
-        assert!(bank.topics().iter().all(|topic| topic.activities.len() == 20));
+        assert!(bank.topics().iter().all(|topic| topic.activities.len() == ACTIVITIES_SHIPPED));
     }
 
     #[test]
@@ -196,13 +357,13 @@ mod tests {
             ("", "empty"),
         ] {
             let text = format!(
-                r#"{{"schema":"{SCHEMA}","topics":[{{"job":"cook","industry":"food","activities":["stock count","{activity}"]}}]}}"#
+                r#"{{"schema":"{TOPICS_SCHEMA}","topics":[{{"job":"cook","industry":"food","activities":["stock count","{activity}"]}}]}}"#
             );
             let message = TopicBank::from_json(&text).expect_err(activity).to_string();
             assert!(message.contains(part), "{message}");
         }
         let twin = format!(
-            r#"{{"schema":"{SCHEMA}","topics":[{{"job":"cook","industry":"food","activities":["stock","stock count"]}}]}}"#
+            r#"{{"schema":"{TOPICS_SCHEMA}","topics":[{{"job":"cook","industry":"food","activities":["stock","stock count"]}}]}}"#
         );
         assert!(TopicBank::from_json(&twin).expect_err("prefix").to_string().contains("two ways"));
     }

@@ -16,10 +16,10 @@ use thiserror::Error;
 use crate::case::{Action, Case, CaseTool, Difficulty};
 use crate::draw::Draw;
 use crate::recover::recover;
-use crate::synthesis::{merge_pairs, merge_times, mock_tool, whole_query};
+use crate::synthesis::{merge_pairs, merge_times, whole_query};
 use crate::text::{Fills, Slot, Span, Written, write_with_slots};
-use crate::time_form::{RESTART_TOOL, TimeForm, timed_tool};
-use crate::topic::{TopicBank, snake_case};
+use crate::time_form::{RESTART_TOOL, TimeForm};
+use crate::topic::{TopicBank, made_tool};
 use crate::wording::Wordings;
 
 pub use structure::STRUCTURE_DRAWS_MAX;
@@ -189,12 +189,12 @@ impl<'a> Mutator<'a> {
             terminals::reword(&mut other, self.words, draw)?;
         }
         if let Mutation::Actions | Mutation::Terminals = mutation {
-            check_tools(case)?;
+            check_tools(case, self.bank)?;
             texts = terminals::other_actions(case, self.bank, &mut Draw::new(seed, 0, "variant/tasks"))?;
         }
         match mutation {
             Mutation::Topic => {
-                check_tools(case)?;
+                check_tools(case, self.bank)?;
                 check_query(case)?;
                 let draw = &mut Draw::new(seed, 0, "variant/topic");
                 (job, texts) = terminals::other_topic(case, self.bank, draw)?;
@@ -207,7 +207,7 @@ impl<'a> Mutator<'a> {
         }
         let (written, slots) = write_with_slots(&other, self.words, &texts);
         let (_, old_slots) = write_with_slots(&tree, self.words, &texts_of(case));
-        let changed = rebuild(case, mutation, job, &texts, written);
+        let changed = rebuild(case, self.bank, mutation, job, &texts, written);
         let changes = changes(case, &changed, mutation, &old_slots, &slots);
         Ok(Variant { case: changed, mutation, changes })
     }
@@ -217,14 +217,17 @@ fn texts_of(case: &Case) -> Vec<String> {
     case.actions.iter().map(|action| action.text.clone()).collect()
 }
 
-fn tool_of(case: &Case, text: &str, name: &str) -> CaseTool {
-    if case.time.is_some() { timed_tool(text, name) } else { mock_tool(text, name) }
+/// The tool of a task of this job. Of a job that the bank does not have, tools are made of texts.
+fn tool_of(case: &Case, bank: &TopicBank, job: &str, text: &str) -> CaseTool {
+    let is_timed = case.time.is_some();
+    bank.find(job).map_or_else(|| made_tool(text, is_timed), |topic| topic.case_tool(text, is_timed))
 }
 
 /// Whether the tools are the generator's: then another text gives another tool.
-fn check_tools(case: &Case) -> Result<(), NoVariant> {
+fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
     for action in &case.actions {
-        if case.tool(&action.tool) != Some(&tool_of(case, &action.text, &snake_case(&action.text))) {
+        let made = tool_of(case, bank, &case.topic, &action.text);
+        if made.name != action.tool || case.tool(&action.tool) != Some(&made) {
             return Err(NoVariant::ForeignTool { tool: action.tool.clone() });
         }
     }
@@ -232,13 +235,20 @@ fn check_tools(case: &Case) -> Result<(), NoVariant> {
 }
 
 fn check_query(case: &Case) -> Result<(), NoVariant> {
-    let is_ours =
-        case.query == whole_query(&case.topic, &case.paragraph, case.time.as_ref(), case.offers_report());
+    let is_ours = case.query
+        == whole_query(&case.topic, &case.paragraph, &case.tools, case.time.as_ref(), case.offers_report());
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
 /// The case with another paragraph, and with other tasks and another job where these were changed.
-fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], written: Written) -> Case {
+fn rebuild(
+    case: &Case,
+    bank: &TopicBank,
+    mutation: Mutation,
+    job: String,
+    texts: &[String],
+    written: Written,
+) -> Case {
     let Written { text: paragraph, pairs, times } = written;
     let constraints = merge_pairs(case.actions.len(), &pairs);
     let time = case
@@ -246,24 +256,26 @@ fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], writt
         .as_ref()
         .map(|time| TimeForm { bounds: merge_times(constraints.len(), &times), ..time.clone() });
     let renamed = |place: usize| texts[place] != case.actions[place].text;
+    let new_tool = |place: usize| renamed(place).then(|| tool_of(case, bank, &job, &texts[place]));
     let actions: Vec<Action> = case
         .actions
         .iter()
         .enumerate()
         .map(|(place, action)| {
             let text = texts[place].clone();
-            let tool = if renamed(place) { snake_case(&text) } else { action.tool.clone() };
+            let tool = new_tool(place).map_or_else(|| action.tool.clone(), |tool| tool.name);
             Action { id: action.id.clone(), text, tool }
         })
         .collect();
-    let tools = case.tools.iter().map(|tool| match case.action_of_tool(&tool.name) {
-        Some(place) if renamed(place) => tool_of(case, &texts[place], &snake_case(&texts[place])),
-        _ => tool.clone(),
+    let tools = case.tools.iter().map(|tool| {
+        let new = case.action_of_tool(&tool.name).and_then(new_tool);
+        new.unwrap_or_else(|| tool.clone())
     });
+    let tools: Vec<CaseTool> = tools.collect();
     let query = if job == case.topic {
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
-        whole_query(&job, &paragraph, time.as_ref(), case.offers_report())
+        whole_query(&job, &paragraph, &tools, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
     Case {
@@ -274,7 +286,7 @@ fn rebuild(case: &Case, mutation: Mutation, job: String, texts: &[String], writt
         query,
         paragraph,
         difficulty: Difficulty::new(case.actions.len(), stated, case.difficulty.correct_plans),
-        tools: tools.collect(),
+        tools,
         actions,
         constraints,
         time,

@@ -21,6 +21,7 @@ mod combined;
 mod connections;
 mod mock;
 mod refusal;
+mod sample;
 mod schema;
 mod tool_source;
 mod toolbox;
@@ -36,6 +37,7 @@ pub use client::{
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
+pub use sample::sample_arguments;
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{BoxFuture, Toolbox, execute_recorded, toolbox_for_run};

@@ -42,6 +42,14 @@ pub(crate) fn mistakes(validator: &Validator, instance: &Value) -> Option<String
 }
 
 impl SchemaCache {
+    /// Whether arguments can be judged by a schema.
+    ///
+    /// # Errors
+    /// It is no JSON Schema, or refers to another document.
+    pub fn check_schema(&self, schema: &Map<String, Value>) -> Result<(), String> {
+        self.validator(schema).map(drop)
+    }
+
     /// Judges an instance by a schema, which is compiled now or was before.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(super) enum Slip {
     None,
     /// With a name that no tool has.
     WrongName,
-    /// With an argument that is not wanted.
+    /// With an argument that is not wanted; with none, where the tool wants some.
     ExtraArgument,
     /// With a start that is no clock time.
     NoClockTime,
@@ -168,10 +168,11 @@ fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
     progress
 }
 
-/// The task that a tool does, in the words of the query. Tools tell it in quotes: `Does the task "network diagnosis".`
-/// Where one does not, its name has to do.
+/// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
+/// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
 pub(super) fn task_of(tool: &Tool) -> &str {
-    let quoted = tool.description.split('"').nth(1).filter(|text| !text.is_empty());
+    let told = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
+    let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
     quoted.unwrap_or(&tool.name)
 }
 

@@ -22,6 +22,7 @@ mod order;
 mod plain;
 mod score;
 mod sections;
+mod topics;
 mod write;
 
 use std::sync::Arc;
@@ -63,7 +64,9 @@ pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply>
             Message::User { text } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
-        return last.and_then(plain::answer).map(|text| ended(text, &request.settings));
+        return topics::answer(model.kind, request)
+            .or_else(|| last.and_then(plain::answer))
+            .map(|text| ended(text, &request.settings));
     };
     let mut text = rest.to_owned();
     for message in messages {

@@ -13,6 +13,7 @@ mod shrink;
 mod sim;
 mod supervision;
 mod text;
+mod topics;
 
 use std::collections::HashSet;
 use std::num::{NonZeroU32, NonZeroUsize};

@@ -31,7 +31,8 @@ pub(super) const SHAPE: [&str; 10] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 10] = [
+const RUNNING: [&str; 11] = [
+    "topics",
     "samples",
     "summary",
     "evaluator",

@@ -8,7 +8,7 @@ use planproof_synth::{Day, Options, Share, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
-use crate::values::{share, whole};
+use crate::values::{file, share, whole};
 
 /// How cases are drawn.
 #[derive(Debug, Clone, Args)]
@@ -30,6 +30,10 @@ pub(crate) struct CaseArguments {
 /// How cases are drawn, whatever their number of actions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ShapeArguments {
+    /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics from-mcp` write one)
+    /// instead of those that come with planproof; `-` for stdin. With `--from`, dissection takes its tasks from it.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) topics: Option<PathBuf>,
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
@@ -146,12 +150,6 @@ pub(crate) struct SynthArguments {
     /// Print to stderr how many draws it took, and in how many ways the grammar expands.
     #[arg(long)]
     pub(crate) statistics: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TopicsArguments {
-    /// A job.
-    pub(crate) job: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use planproof_bench::mock_tools;
+use planproof_bench::{case_arguments, mock_tools};
 use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, SENTENCES_ARGUMENT, judge, start_arguments};
+use planproof_synth::{Case, JudgeOptions, SENTENCES_ARGUMENT, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
@@ -111,8 +111,8 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
                     "{name}: write the numbers of the sentences with it, as in {name}@1+3"
                 )));
             }
-            Some(start) if takes_start => start_arguments(start),
-            None if !takes_start => Arguments::none(),
+            Some(start) if takes_start => case_arguments(case, tool, Some(start.to_owned())),
+            None if !takes_start => case_arguments(case, tool, None),
             Some(_) => {
                 return Err(Failure::usage(format!(
                     "{written}: {name} takes no start time in case {}",

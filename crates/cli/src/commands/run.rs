@@ -2,7 +2,7 @@
 
 mod live;
 mod system;
-mod transcript;
+pub(super) mod transcript;
 
 use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -12,33 +12,22 @@ use std::sync::Arc;
 use planproof_agents::{Agent, ExternalRun, FunctionCallingAgent, InProcessRun, RunLimits};
 use planproof_bench::AgentUnderTest;
 use planproof_tools::mcp::{AccessToken, McpServer, RunTools};
-use planproof_tools::{
-    ClientLimits, CombinedTools, OpenSource, ServerLog, ToolSource, ToolSourceError, Toolbox as _, WallClock,
-};
+use planproof_tools::{ClientLimits, CombinedTools, ToolSource, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
-use secrecy::SecretString;
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
 
-use super::runtime;
+use super::{runtime, tool_sources};
 use crate::arguments::{Global, RunArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::render::short;
 use crate::select::KeyNeeded;
 use crate::values::seconds;
-use crate::{progress, select, signals};
+use crate::{select, signals};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
-use transcript::{Colours, visible};
+use transcript::visible;
 
 /// What the header of a trace says where a campaign's has the id of a case.
 const CASE: &str = "run";
-
-/// Most characters of a list of tools on stderr.
-const TOOLS_SHOWN_CHARACTERS: usize = 300;
-
-/// Most characters of a source's name before each line that its program writes to stderr.
-const LABEL_CHARACTERS: usize = 40;
 
 /// A run about to begin.
 struct Prepared {
@@ -80,12 +69,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     };
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
-    let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
-    let sources = arguments
-        .tools
-        .iter()
-        .map(|text| ToolSource::parse(text, variable).map_err(|error| source_failure(&error)))
-        .collect::<Result<Vec<_>, _>>()?;
+    let sources = tool_sources::parse(&arguments.tools)?;
     let is_from_stdin = arguments.task == "-";
     let task = if is_from_stdin { select::read_text(Path::new("-"))? } else { arguments.task.clone() };
     let task = task.trim().to_owned();
@@ -124,24 +108,18 @@ fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failu
     Ok(AgentUnderTest { agent: Agent::FunctionCalling(inner), ..agent })
 }
 
-/// A server's words may be among them, which must not reach the terminal as they are.
-fn source_failure(error: &ToolSourceError) -> Failure {
-    let text = visible(&error.to_string(), true);
-    if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
-}
-
 async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, Failure> {
     let mut stop = Box::pin(signals::stop_requested());
     let interrupted = || Failure::outside("interrupted before the agent had begun");
     let sources = tokio::select! {
         biased;
         () = &mut stop => return Err(interrupted()),
-        opened = open(&prepared, global) => opened?,
+        opened = tool_sources::open(&prepared.sources, prepared.tool_limits, global) => opened?,
     };
     let tools =
         CombinedTools::new(sources).map_err(|error| Failure::usage(visible(&error.to_string(), true)))?;
     let tools = Arc::new(tools);
-    introduce(&tools, global);
+    tool_sources::introduce(&tools, global);
     if prepared.asks {
         let agreed = tokio::select! {
             biased;
@@ -169,47 +147,6 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     };
     result?;
     conclude(recorder.take_events().pop().map(|event| event.kind), &live, global)
-}
-
-/// Opens all sources at once.
-async fn open(prepared: &Prepared, global: &Global) -> Result<Vec<OpenSource>, Failure> {
-    let colours = Colours::for_stderr();
-    let mut opening = JoinSet::new();
-    for (place, source) in prepared.sources.iter().cloned().enumerate() {
-        let limits = prepared.tool_limits;
-        let label = visible(&short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS), false);
-        let log: Option<ServerLog> = (!global.quiet).then(|| {
-            let log: ServerLog = Arc::new(move |line: &str| {
-                // That nobody reads stderr is no reason to stop.
-                let _ =
-                    writeln!(io::stderr(), "{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
-            });
-            log
-        });
-        opening.spawn(async move { (place, source.open(limits, log.as_ref()).await) });
-    }
-    let mut sources: Vec<Option<OpenSource>> = vec![None; prepared.sources.len()];
-    // Dropping the set, at the first that fails, ends the servers that are being started.
-    while let Some(opened) = opening.join_next().await {
-        let (place, source) = opened.map_err(|error| Failure::outside(error.to_string()))?;
-        sources[place] = Some(source.map_err(|error| source_failure(&error))?);
-    }
-    Ok(sources.into_iter().flatten().collect())
-}
-
-/// Says on stderr which tools there are, and which are not.
-fn introduce(tools: &CombinedTools, global: &Global) {
-    let mut offered = tools.tools().iter().map(|tool| tool.name.as_str());
-    for source in tools.sources() {
-        let names: Vec<&str> = offered.by_ref().take(source.toolbox().tools().len()).collect();
-        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
-        let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());
-        progress::say(global, &visible(&short(&line, TOOLS_SHOWN_CHARACTERS), false));
-        for reason in source.server().map(planproof_tools::McpTools::left_out).unwrap_or_default() {
-            progress::say(global, &visible(&format!("note: left out {reason}"), false));
-        }
-    }
 }
 
 /// Asks the person at the terminal.

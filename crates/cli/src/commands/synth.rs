@@ -3,13 +3,15 @@
 use std::io::{BufWriter, Write as _};
 
 use planproof_synth::file::write_case;
-use planproof_synth::{SynthesisCounts, Synthesizer, TopicBank, Wordings, count_expansions};
+use planproof_synth::{SynthesisCounts, Synthesizer, Wordings, count_expansions};
 
 use crate::arguments::{Global, SynthArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::select;
 
 pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), TopicBank::shipped())?;
+    let bank = select::topic_bank(arguments.cases.shape.topics.as_deref())?;
+    let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), &bank)?;
     let mut counts = SynthesisCounts::default();
     let mut out = BufWriter::new(std::io::stdout().lock());
     for index in arguments.cases.places(arguments.count)? {

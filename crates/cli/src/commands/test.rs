@@ -32,13 +32,16 @@ use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stored;
 
 pub(super) use asked::Asked;
+pub(super) use budgets::Budgets;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
 pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
 pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
+pub(super) use models::{Around, Models};
 pub(crate) use options::{Resumed, StoredOptions};
-pub(super) use prepare::prepare;
+pub(super) use prepare::{key_needed, prepare, with_cost};
 pub(super) use prepared::Prepared;
+pub(super) use recording::cache as open_cache;
 pub(crate) use shrink::{read_candidates, shrinker};
 
 /// Stands above the figures of a replay.

@@ -1,30 +1,42 @@
 //! `planproof topics`: what cases are drawn from.
 
-use std::io::Write as _;
+mod asked;
+mod from_mcp;
+mod generate;
 
-use planproof_synth::TopicBank;
-use serde_json::json;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use planproof_synth::{Topic, TopicBank};
+use serde_json::Value;
 
 use super::print_json;
-use crate::arguments::{Global, TopicsArguments};
+use crate::arguments::{Global, OutArguments, TopicsArguments, TopicsCommand};
 use crate::failure::{ExitCode, Failure};
+use crate::report_files::ReportFile;
+use crate::{progress, select};
+
+/// Most notes of a kind.
+const NOTES_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let bank = TopicBank::shipped();
+    match &arguments.command {
+        None => list(arguments, global),
+        Some(TopicsCommand::Generate(arguments)) => generate::run(arguments, global),
+        Some(TopicsCommand::FromMcp(arguments)) => from_mcp::run(arguments, global),
+    }
+}
+
+/// Lists topics, or the activities of one.
+fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let bank = select::topic_bank(arguments.topics.as_deref())?;
     let mut out = std::io::stdout().lock();
     match &arguments.job {
-        None if global.json => {
-            let topics: Vec<_> = bank
-                .topics()
-                .iter()
-                .map(|topic| json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}))
-                .collect();
-            drop(out);
-            print_json(&json!({"schema": "planproof/topics/v1", "topics": topics}))?;
-        }
+        None if global.json => out.write_all(bank.to_json().as_bytes())?,
         None => {
-            for topic in bank.topics() {
-                writeln!(out, "{} ({}), {} activities", topic.job, topic.industry, topic.activities.len())?;
+            for Topic { job, industry, activities } in bank.topics() {
+                let industry = if industry.is_empty() { String::new() } else { format!(" ({industry})") };
+                writeln!(out, "{job}{industry}, {} activities", activities.len())?;
             }
         }
         Some(job) => {
@@ -32,16 +44,77 @@ pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCo
                 Failure::usage(format!("no topic \"{job}\" in the topic bank; `planproof topics` lists them"))
             })?;
             if global.json {
-                drop(out);
-                print_json(
-                    &json!({"job": topic.job, "industry": topic.industry, "activities": topic.activities}),
-                )?;
+                writeln!(out, "{}", topic.to_json())?;
             } else {
                 for activity in &topic.activities {
-                    writeln!(out, "{activity}")?;
+                    match &activity.tool {
+                        Some(tool) => writeln!(out, "{} ({})", activity.text, tool.name)?,
+                        None => writeln!(out, "{}", activity.text)?,
+                    }
                 }
             }
         }
     }
     Ok(ExitCode::Passed)
+}
+
+/// Where topics are written to.
+struct Out(Option<(PathBuf, ReportFile)>);
+
+impl Out {
+    /// Finds out whether they can be written, before anything is asked.
+    fn open(arguments: &OutArguments) -> Result<Self, Failure> {
+        let Some(path) = &arguments.out else { return Ok(Self(None)) };
+        // What is no plain file, such as a pipe, holds nothing that could be lost.
+        if !arguments.force && path.is_file() {
+            return Err(Failure::usage(format!(
+                "there is a {} already; --force replaces it",
+                path.display()
+            )));
+        }
+        Ok(Self(Some((path.clone(), ReportFile::open("--out", path)?))))
+    }
+
+    /// Writes them, and what came of it to stdout, if that is asked for and free.
+    fn write(self, bank: &TopicBank, summary: &Value, global: &Global) -> Result<(), Failure> {
+        let text = bank.to_json();
+        let Some((path, file)) = self.0.filter(|(_, file)| !file.is_stdout()) else {
+            std::io::stdout().write_all(text.as_bytes())?;
+            return Ok(());
+        };
+        file.write_silently(|out| out.write_all(text.as_bytes()))?;
+        if global.json {
+            return print_json(summary);
+        }
+        let count = |what: &str, one: &str, many: &str| {
+            let count = summary[what].as_u64().unwrap_or_default();
+            format!("{count} {}", if count == 1 { one } else { many })
+        };
+        progress::say(
+            global,
+            &format!(
+                "wrote {0}: {1} with {2}; `planproof test AGENT --topics {0}` draws from it",
+                path.display(),
+                count("topics", "topic", "topics"),
+                count("activities", "activity", "activities")
+            ),
+        );
+        Ok(())
+    }
+}
+
+/// Says which activities seem to have an order by their nature: the job where there are several, the earlier, the later one.
+fn note_in_order(pairs: &[(Option<&str>, &String, &String)], global: &Global) {
+    for (job, one, other) in pairs.iter().take(NOTES_MAX) {
+        let of = job.map(|job| format!(" ({job})")).unwrap_or_default();
+        progress::say(
+            global,
+            &format!(
+                "note: \"{one}\" seems to come before \"{other}\" by its nature{of}, and a query may say otherwise"
+            ),
+        );
+    }
+    if let Some(more) = pairs.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
+        progress::say(global, &format!("note: so do {more} more pairs"));
+    }
 }

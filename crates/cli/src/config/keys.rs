@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 39] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 45] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -28,6 +28,12 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 39] = [
     ("spec graph", "format", "says what one call prints"),
     ("spec compile", "to", "says what one call prints"),
     ("spec compile", "tools", "is what one call is about"),
+    ("topics", "topics", "is what one call is about"),
+    ("topics generate", "out", "is what one call writes"),
+    ("topics generate", "force", "belongs to what one call writes"),
+    ("topics from-mcp", "out", "is what one call writes"),
+    ("topics from-mcp", "force", "belongs to what one call writes"),
+    ("topics from-mcp", "names", "belongs to the tools of one call"),
     ("read", "text", "is what one call is about"),
     ("read", "task", "is what one call is about"),
     ("check", "case", "is what one call is about"),

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 26] = [
+const PAGES: [&str; 28] = [
     "planproof",
     "planproof-check",
     "planproof-completions",
@@ -32,6 +32,8 @@ const PAGES: [&str; 26] = [
     "planproof-tables",
     "planproof-test",
     "planproof-topics",
+    "planproof-topics-from-mcp",
+    "planproof-topics-generate",
 ];
 
 #[test]

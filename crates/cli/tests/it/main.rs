@@ -33,6 +33,7 @@ mod stored;
 mod support;
 mod tables;
 mod time;
+mod topics;
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::draw::Draw;
 use crate::grammar::{Sentences, each_wording};
 use crate::synthesis::numbered_texts;
-use crate::topic::{Topic, TopicBank, snake_case};
+use crate::topic::{Topic, TopicBank};
 use crate::wording::Wordings;
 
 /// Puts another wording into every slot. None stood in the paragraph before, unless a terminal has no other.
@@ -46,8 +46,9 @@ fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
     let taken = taken(case);
     let mut texts = numbered_texts(topic, case.actions.len());
     texts.retain(|text| {
-        !taken.contains(snake_case(text).as_str())
-            && case.actions.iter().all(|action| action.text != *text && action.tool != snake_case(text))
+        let tool = topic.tool_name(text);
+        !taken.contains(tool.as_str())
+            && case.actions.iter().all(|action| action.text != *text && action.tool != tool)
     });
     texts
 }

@@ -198,8 +198,9 @@ fn every_slot_changes_and_nothing_else() {
             assert!(pieces(&topic, Piece::Wording).is_empty());
             assert_eq!(pieces(&topic, Piece::Action).len(), case.actions.len());
             let job = TopicBank::shipped().find(&topic.case.topic).expect("it is of the bank");
-            let of_job =
-                |text: &String| job.activities.iter().any(|activity| text.starts_with(activity.as_str()));
+            let of_job = |text: &String| {
+                job.activities.iter().any(|activity| text.starts_with(activity.text.as_str()))
+            };
             assert!(topic.case.actions.iter().all(|action| of_job(&action.text)));
         }
     }

@@ -4,9 +4,8 @@ use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
 use super::super::SimKind;
-use super::super::report::numbers;
 use super::super::script::Slip;
-use super::super::{EXTRA_ARGUMENT, WRONG_NAME_PREFIX, start_text};
+use super::super::{WRONG_NAME_PREFIX, start_text, write_arguments};
 use super::course::{Course, Next, NextCall, conflict_in_words};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
@@ -228,15 +227,13 @@ impl<'a> Writer<'a> {
         let start = start.map(|minute| start_text(minute, slip));
         let takes_sentences = properties.is_some_and(|it| it.contains_key(SENTENCES_ARGUMENT));
         let sentences = call.map_or(0, |call| call.sentences);
-        let sentences = (takes_sentences && sentences != 0).then(|| numbers(sentences).collect::<Vec<u64>>());
-        let task = (slip == Slip::ExtraArgument).then(|| self.course.task(place));
-        if let (Some(start), None, Some(1)) = (&start, task, properties.map(Map::len)) {
+        let sentences = if takes_sentences { sentences } else { 0 };
+        let is_right = slip != Slip::ExtraArgument;
+        if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
-        let start = start.map(|start| (START_TIME_ARGUMENT.to_owned(), Value::from(start)));
-        let task = task.map(|task| (EXTRA_ARGUMENT.to_owned(), Value::from(task)));
-        let sentences = sentences.map(|numbers| (SENTENCES_ARGUMENT.to_owned(), Value::from(numbers)));
-        Value::Object(start.into_iter().chain(sentences).chain(task).collect()).to_string()
+        let arguments = write_arguments(tool, (start, sentences), slip, self.course.task(place));
+        Value::Object(arguments).to_string()
     }
 
     /// The words before a call.

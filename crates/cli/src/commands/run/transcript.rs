@@ -22,7 +22,7 @@ const LABEL: usize = 8;
 
 /// Whether colours are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Colours {
+pub(in crate::commands) enum Colours {
     On,
     Off,
 }
@@ -34,7 +34,7 @@ impl Colours {
     }
 
     /// Where stderr is a terminal and `NO_COLOR` is not set.
-    pub(super) fn for_stderr() -> Self {
+    pub(in crate::commands) fn for_stderr() -> Self {
         Self::on_terminal(std::io::stderr().is_terminal())
     }
 
@@ -43,7 +43,7 @@ impl Colours {
         if is_terminal && !is_plain { Self::On } else { Self::Off }
     }
 
-    pub(super) fn dim(self, text: &str) -> String {
+    pub(in crate::commands) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
@@ -211,7 +211,7 @@ fn time(milliseconds: u64) -> String {
 
 /// The text without anything that a terminal would act on or hide: such a character is shown as its escape. With
 /// `keep_lines` line breaks and tabs stay what they are.
-pub(super) fn visible(text: &str, keep_lines: bool) -> String {
+pub(in crate::commands) fn visible(text: &str, keep_lines: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

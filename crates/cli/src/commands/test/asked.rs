@@ -1,8 +1,10 @@
 //! Which command asks for a campaign.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
+use planproof_synth::TopicBank;
 
 use super::cases::Cases;
 use super::options::StoredOptions;
@@ -19,10 +21,19 @@ pub(in crate::commands) enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    pub(super) fn cases(&self, seed: u64) -> Result<Cases, Failure> {
+    /// The cases, of this bank unless they are in a file.
+    pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
         match self {
-            Self::Test(arguments) => Cases::of(arguments, seed),
-            Self::Limit(plan, shape) => Cases::of_levels(plan, shape, seed),
+            Self::Test(arguments) => Cases::of(arguments, seed, bank),
+            Self::Limit(plan, shape) => Cases::of_levels(plan, shape, seed, bank),
+        }
+    }
+
+    /// The file of topics, where the user has their own.
+    pub(super) fn topics(&self) -> Option<&Path> {
+        match self {
+            Self::Test(arguments) => arguments.draw.shape.topics.as_deref(),
+            Self::Limit(_, shape) => shape.topics.as_deref(),
         }
     }
 

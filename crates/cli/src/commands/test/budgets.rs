@@ -17,7 +17,7 @@ use crate::select::{self, absolute};
 /// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found of its models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Budgets {
+pub(in crate::commands) struct Budgets {
     max_cost_picodollars: Option<u64>,
     max_tokens: Option<u64>,
     minutes: Option<f64>,
@@ -31,7 +31,7 @@ pub(super) struct Budgets {
 
 impl Budgets {
     /// The budgets of the command line.
-    pub(super) fn of(arguments: &BudgetArguments) -> Self {
+    pub(in crate::commands) fn of(arguments: &BudgetArguments) -> Self {
         // What is less than the smallest amount that can be counted would be no budget at all.
         let money = |dollars| Money::from_dollars(dollars).map(Money::picodollars).map(|most| most.max(1));
         Self {
@@ -105,7 +105,7 @@ impl Budgets {
     }
 
     /// Checks that the budgets can be held. `models` are those that are asked through us.
-    pub(super) fn check(&self, models: &[String], prices: &Prices) -> Result<(), Failure> {
+    pub(in crate::commands) fn check(&self, models: &[String], prices: &Prices) -> Result<(), Failure> {
         let option = match (self.max_cost_picodollars, self.max_tokens) {
             (Some(_), _) => "--max-cost",
             (None, Some(_)) => "--max-tokens",
@@ -128,7 +128,7 @@ impl Budgets {
     }
 
     /// The prices that hold: those of the file if one is given.
-    pub(super) fn prices(&self) -> Result<Prices, Failure> {
+    pub(in crate::commands) fn prices(&self) -> Result<Prices, Failure> {
         match &self.prices {
             None => Ok(Prices::shipped().clone()),
             Some(file) => Prices::read(&select::read_text(file)?)
@@ -137,7 +137,7 @@ impl Budgets {
     }
 
     /// What the meter holds the models to.
-    pub(super) fn budget(&self) -> Budget {
+    pub(in crate::commands) fn budget(&self) -> Budget {
         Budget { cost_max: self.cost_max(), tokens_max: self.max_tokens }
     }
 
@@ -146,12 +146,12 @@ impl Budgets {
     }
 
     /// When the time is over of a campaign that begins now.
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub(in crate::commands) fn deadline(&self) -> Option<Instant> {
         self.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0))
     }
 
     /// The time budget, with its unit.
-    pub(super) fn time(&self) -> String {
+    pub(in crate::commands) fn time(&self) -> String {
         let minutes = self.minutes.unwrap_or_default();
         if minutes == 1.0 { "1 minute".to_owned() } else { format!("{minutes} minutes") }
     }

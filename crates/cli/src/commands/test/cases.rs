@@ -88,16 +88,31 @@ impl From<&DrawnTime> for TimeOptions {
 
 impl Cases {
     /// The cases that the command line asks for.
-    pub(super) fn of(arguments: &TestArguments, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Self, Failure> {
         let Some(file) = &arguments.from else {
-            return Drawn::of(&arguments.draw, seed, arguments.cases)?.draw();
+            let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(bank)?;
+            return Ok(drawn.of_topics(&arguments.draw.shape));
         };
         Ok(Self::given(select::read_cases(file)?))
     }
 
+    /// The same, as a recording has to keep them: in full where they are about topics of the user's own, whose file may be
+    /// another one by then.
+    fn of_topics(self, shape: &ShapeArguments) -> Self {
+        match shape.topics {
+            Some(_) => Self { origin: CasesOrigin::Given(self.cases.len()), ..self },
+            None => self,
+        }
+    }
+
     /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the seed's sequence,
     /// so that its cases are the same in every search and no two cases share an id.
-    pub(super) fn of_levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn of_levels(
+        plan: &LimitPlan,
+        shape: &ShapeArguments,
+        seed: u64,
+        bank: &TopicBank,
+    ) -> Result<Self, Failure> {
         let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
         if count > CASES_MAX {
             return Err(Failure::usage(format!(
@@ -110,14 +125,19 @@ impl Cases {
                 CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
             Drawn::of(&draw, seed, count.into())
         };
-        Self::draw_levels(plan.levels().map(level).collect::<Result<_, _>>()?)
+        let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
+        Ok(Self::draw_levels_from(levels, bank)?.of_topics(shape))
     }
 
-    /// Draws the cases of all levels.
+    /// Draws the cases of all levels again, of the topics that come with planproof.
     pub(super) fn draw_levels(levels: Vec<Drawn>) -> Result<Self, Failure> {
+        Self::draw_levels_from(levels, TopicBank::shipped())
+    }
+
+    fn draw_levels_from(levels: Vec<Drawn>, bank: &TopicBank) -> Result<Self, Failure> {
         let mut all = Self::given(Vec::new());
         for drawn in &levels {
-            let level = drawn.clone().draw()?;
+            let level = drawn.clone().draw_from(bank)?;
             all.cases.extend(level.cases);
             all.solver.calls += level.solver.calls;
             all.solver.time += level.solver.time;
@@ -186,12 +206,17 @@ impl Drawn {
         }
     }
 
-    /// Draws the cases.
+    /// Draws the cases again, of the topics that come with planproof.
     pub(super) fn draw(self) -> Result<Cases, Failure> {
+        self.draw_from(TopicBank::shipped())
+    }
+
+    /// Draws the cases.
+    fn draw_from(self, bank: &TopicBank) -> Result<Cases, Failure> {
         let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
-        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), TopicBank::shipped())?;
+        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)?;
         let mut counts = SynthesisCounts::default();
         let mut solver = SolverMeter::default();
         let start = Instant::now();

@@ -7,7 +7,7 @@ use planproof_bench::{
     Supervision, Trial, TrialRecord, pick_errors,
 };
 use planproof_store::Writer;
-use planproof_synth::{Case, Change, Mutator, Piece, Span, TopicBank, Wordings};
+use planproof_synth::{Case, Change, Mutator, Piece, Span, Wordings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -136,7 +136,7 @@ pub(super) async fn dissect(
         id: Derived::Dissection.id(&campaign.id),
         options,
         errors,
-        mutator: Mutator::new(Wordings::shipped(), TopicBank::shipped()),
+        mutator: Mutator::new(Wordings::shipped(), prepared.options.bank()),
     };
     let seed = DissectionRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);

@@ -15,7 +15,7 @@ use crate::select::{KeyNeeded, ModelForm};
 use crate::{secrets, select};
 
 /// Finds models by their names, the same one for the same name.
-pub(super) struct Models<'a> {
+pub(in crate::commands) struct Models<'a> {
     asking: &'a ModelArguments,
     key: KeyNeeded,
     recording: Option<Arc<Recording>>,
@@ -24,15 +24,15 @@ pub(super) struct Models<'a> {
 }
 
 /// What is put around each model of a campaign.
-pub(super) struct Around<'a> {
-    pub(super) meter: &'a Arc<Meter>,
-    pub(super) prices: &'a Prices,
-    pub(super) file: Option<&'a RecordingFile>,
+pub(in crate::commands) struct Around<'a> {
+    pub(in crate::commands) meter: &'a Arc<Meter>,
+    pub(in crate::commands) prices: &'a Prices,
+    pub(in crate::commands) file: Option<&'a RecordingFile>,
 }
 
 impl<'a> Models<'a> {
     /// Models that are asked.
-    pub(super) fn live(asking: &'a ModelArguments, key: KeyNeeded) -> Self {
+    pub(in crate::commands) fn live(asking: &'a ModelArguments, key: KeyNeeded) -> Self {
         Self { asking, key, recording: None, found: RefCell::default(), replays: RefCell::default() }
     }
 
@@ -42,7 +42,7 @@ impl<'a> Models<'a> {
     }
 
     /// The model itself. Nothing is asked of it yet.
-    pub(super) fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, Failure> {
+    pub(in crate::commands) fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, Failure> {
         let key = (name.to_owned(), form);
         if let Some(model) = self.found.borrow().get(&key) {
             return Ok(Arc::clone(model));
@@ -63,7 +63,7 @@ impl<'a> Models<'a> {
     }
 
     /// The model with all around it. One from a recording has nothing around it: it costs nothing and is recorded.
-    pub(super) fn surrounded(
+    pub(in crate::commands) fn surrounded(
         &self,
         name: &str,
         form: ModelForm,
@@ -82,7 +82,7 @@ impl<'a> Models<'a> {
     }
 
     /// The names of the models that were found so far.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(in crate::commands) fn names(&self) -> Vec<String> {
         self.found.borrow().keys().map(|(name, _)| name.clone()).collect()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, ShrinkOptions, SolverMeter};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
-use planproof_synth::JudgeOptions;
+use planproof_synth::{JudgeOptions, TopicBank};
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
@@ -43,6 +43,9 @@ pub(crate) struct StoredOptions {
     /// The user's specifications that the agent is made from, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) specifications: Vec<SpecificationDigest>,
+    /// The topics of the user's own that its cases are about; absent where they come with planproof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) topics: Option<TopicBank>,
 }
 
 /// The command line that goes on with a campaign.
@@ -110,6 +113,7 @@ impl StoredOptions {
             shrink: None,
             limit: None,
             specifications: Vec::new(),
+            topics: None,
         };
         options.set_synthesis(solver, synthesis);
         options
@@ -117,6 +121,11 @@ impl StoredOptions {
 
     pub(crate) fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// The topics that its cases are about.
+    pub(crate) fn bank(&self) -> &TopicBank {
+        self.topics.as_ref().unwrap_or_else(|| TopicBank::shipped())
     }
 
     pub(crate) fn judge(&self) -> JudgeOptions {

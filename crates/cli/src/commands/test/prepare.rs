@@ -112,7 +112,9 @@ fn begin(
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
-    let cases = asked.cases(global.seed)?;
+    let topics = asked.topics();
+    let bank = select::topic_bank(topics)?;
+    let cases = asked.cases(global.seed, &bank)?;
     let repeats = asked.repeats(cases.cases.len())?;
     let mut options = options(arguments, global, &agent, &cases.cases, repeats, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
@@ -121,6 +123,7 @@ fn begin(
     asked.must_be_shrunk(&options)?;
     options.limit = asked.limit();
     options.specifications = select::specifications(name)?;
+    options.topics = topics.map(|_| bank);
 
     let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
@@ -354,13 +357,13 @@ fn replay(
 }
 
 /// A cache with something in it may hold all the answers that are needed.
-fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+pub(in crate::commands) fn key_needed(cache: Option<&Path>) -> KeyNeeded {
     let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
     if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
 }
 
 /// What was spent, whose cost is not known where nothing was and no price is.
-fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
+pub(in crate::commands) fn with_cost(spent: Spent, models: &Models<'_>, prices: &Prices) -> Spent {
     let is_priced = models.names().iter().all(|name| prices.find(name).is_some());
     if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
 }
@@ -432,6 +435,7 @@ fn options(
         shrink: None,
         limit: None,
         specifications: Vec::new(),
+        topics: None,
     })
 }
 

@@ -187,7 +187,7 @@ pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignR
 }
 
 /// Opens a cache, making it if it is not there.
-pub(super) fn cache(path: &Path, secrets: Secrets) -> Result<RecordingFile, Failure> {
+pub(in crate::commands) fn cache(path: &Path, secrets: Secrets) -> Result<RecordingFile, Failure> {
     let file = RecordingFile::open(path, &origin(), secrets).map_err(|error| usage("--cache", &error))?;
     warn_of_torn_line("cache", &file);
     Ok(file)

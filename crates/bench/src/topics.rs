@@ -1,0 +1,123 @@
+//! Topic banks of one's own: asked of a model with the paper's two prompts (PDoctor, section 4.2), or made of the tools that
+//! a user's agent will have.
+//!
+//! What a model lists is cleaned, checked and held against what is there already; for what is missing it is asked again, in
+//! the same conversation and with the reasons why something was no good, at most [`ROUNDS_MAX`] times in all. Of each bank
+//! it is proved that sentences about it have one reading, by reading cases back.
+
+mod generate;
+mod own_tools;
+pub(crate) mod prompts;
+
+use std::sync::Arc;
+
+use planproof_model::{ChatRequest, Message, Model, ModelError, Settings};
+use planproof_synth::{Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
+
+pub use generate::{Generated, TopicsWanted, generate_topics};
+pub use own_tools::{LeftOut, NamedTools, OwnTools, name_tools};
+
+/// Most requests in one conversation: the first, and those for what is missing.
+pub const ROUNDS_MAX: u32 = 3;
+
+/// Most characters of a reply that stay in the conversation.
+const KEPT_CHARACTERS_MAX: usize = 8000;
+
+/// Most faults that a model is told of.
+const FAULTS_TOLD_MAX: usize = 10;
+
+/// Most conversations at once.
+const CONVERSATIONS_MAX: usize = 8;
+
+/// Cases of a topic and a form that are read back.
+const PROVED_CASES: u64 = 20;
+
+/// Something that a model wrote and that is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The job that it was to belong to; `None` for a job itself.
+    pub job: Option<String>,
+    /// What was written, as far as it was understood.
+    pub text: String,
+    /// Why it is not used.
+    pub why: String,
+}
+
+/// A conversation in which a model is asked for a list.
+struct Conversation {
+    model: Arc<dyn Model>,
+    messages: Vec<Message>,
+    settings: Settings,
+    rounds: u32,
+}
+
+impl Conversation {
+    fn new(model: &Arc<dyn Model>, seed: u64) -> Self {
+        let settings = Settings { seed: Some(seed), ..Settings::default() };
+        Self { model: Arc::clone(model), messages: Vec::new(), settings, rounds: 0 }
+    }
+
+    /// Whether there may be one more request.
+    fn may_ask(&self) -> bool {
+        self.rounds < ROUNDS_MAX
+    }
+
+    /// Asks, and keeps what was said.
+    async fn ask(&mut self, prompt: String) -> Result<String, ModelError> {
+        self.rounds += 1;
+        self.messages.push(Message::User { text: prompt });
+        let request = ChatRequest {
+            messages: self.messages.clone(),
+            previous: None,
+            tools: Arc::from([]),
+            settings: self.settings.clone(),
+        };
+        let text = self.model.chat(&request).await?.text;
+        let kept = text.chars().take(KEPT_CHARACTERS_MAX).collect();
+        self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
+        Ok(text)
+    }
+}
+
+/// The beginning of a text, for messages.
+fn shortened(text: &str) -> String {
+    let mut characters = text.chars();
+    let mut short: String = characters.by_ref().take(60).collect();
+    if characters.next().is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+/// Proves of each topic that sentences about it have one reading: draws cases in both forms, those of own tools that can take
+/// no start time in the basic one, and reads them back.
+///
+/// # Errors
+/// Says which topic has a case that does not read back as it was meant, or of which no case can be drawn.
+pub fn prove_topics(bank: &TopicBank) -> Result<(), String> {
+    for topic in bank.topics() {
+        let alone = TopicBank::new(vec![topic.clone()]).map_err(|error| error.to_string())?;
+        let most = topic.activities.len().min(5) as u32;
+        let options = Options { actions_min: 2, actions_max: most, ..Options::default() };
+        let timed = Options { time: Some(TimeOptions::default()), ..options.clone() };
+        for options in [options, timed] {
+            let is_timed = options.time.is_some();
+            let synthesizer = match Synthesizer::new(options, Wordings::shipped(), &alone) {
+                Ok(synthesizer) => synthesizer,
+                Err(_) if is_timed => continue,
+                Err(error) => return Err(format!("topic \"{}\": {error}", topic.job)),
+            };
+            for index in 0..PROVED_CASES {
+                let case = synthesizer.case(1, index, &mut Default::default(), &mut ());
+                let case = case.map_err(|error| format!("topic \"{}\": {error}", topic.job))?;
+                read::verify(&case, read::Directions::shipped()).map_err(|error| {
+                    format!(
+                        "topic \"{}\" makes a paragraph that cannot be used: {error}: {}",
+                        topic.job, case.paragraph
+                    )
+                })?;
+            }
+        }
+    }
+    Ok(())
+}

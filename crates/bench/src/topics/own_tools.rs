@@ -1,0 +1,233 @@
+//! A topic of the user's own tools: each with a text, by rule, by a model, or given.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use planproof_model::{Model, ModelError};
+use planproof_synth::{
+    Activity, DESCRIPTION_CHARACTERS_MAX, Topic, activity_fault, begins_another, listed_activity,
+    natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
+};
+use planproof_tools::{SchemaCache, sample_arguments};
+use planproof_trace::Tool;
+use serde_json::Value;
+
+use super::{Conversation, Dropped, prompts, shortened};
+
+/// Most tools that a model is asked about at once.
+const TOOLS_ASKED_MAX: usize = 50;
+
+/// Most characters of a description that a model is shown for a name.
+const DESCRIPTION_SHOWN_MAX: usize = 300;
+
+/// Where the texts come from.
+#[derive(Debug, Clone, Default)]
+pub struct OwnTools {
+    /// The job in the query.
+    pub job: String,
+    /// Texts that the user gives, by the tools' names; `None` leaves the tool out. The rule names the others.
+    pub given: BTreeMap<String, Option<String>>,
+    /// Texts by a model, by the tools' names.
+    pub by_model: BTreeMap<String, String>,
+    /// What the tools are called at their source, by the names they have here, where the two differ. The rule goes by that.
+    pub own_names: BTreeMap<String, String>,
+}
+
+/// A tool that is not in the topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub tool: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct NamedTools {
+    /// The topic, which a bank may still refuse.
+    pub topic: Topic,
+    /// Tools that are not in it.
+    pub left_out: Vec<LeftOut>,
+    /// Tools whose description is cut.
+    pub cut: Vec<String>,
+    /// Tools whose schemas our simulated models cannot make arguments for.
+    pub not_simulated: Vec<String>,
+    /// Pairs of texts that seem to have an order by their nature, the earlier one first.
+    pub in_order: Vec<(String, String)>,
+}
+
+impl OwnTools {
+    /// The topic of these tools.
+    ///
+    /// # Errors
+    /// A given text cannot be used, or is given to a tool that is not there.
+    pub fn topic(&self, tools: &[Tool]) -> Result<NamedTools, String> {
+        self.check_given(tools)?;
+        let schemas = SchemaCache::default();
+        let mut left_out = Vec::new();
+        let mut usable: Vec<&Tool> = Vec::new();
+        for tool in tools {
+            let why = match (self.given.get(&tool.name), schemas.check_schema(&tool.input_schema)) {
+                (Some(None), _) => Some("the file of names says so".to_owned()),
+                (_, Err(reason)) => Some(format!("its input schema cannot be used: {}", shortened(&reason))),
+                (_, Ok(())) => None,
+            };
+            match why {
+                Some(why) => left_out.push(LeftOut { tool: tool.name.clone(), why }),
+                None => usable.push(tool),
+            }
+        }
+        let given = |name: &str| {
+            let given = self.given.get(name).and_then(Option::as_ref);
+            given.or_else(|| self.by_model.get(name))
+        };
+        let by_rule = usable.iter().map(|tool| tool.name.as_str()).filter(|name| given(name).is_none());
+        let own_names = by_rule.clone().map(|name| self.own_name(name));
+        let taken = usable.iter().filter_map(|tool| given(&tool.name)).map(String::as_str);
+        let texts = texts_of_tool_names(own_names, taken);
+        let by_rule: HashMap<&str, Option<String>> = by_rule.zip(texts).collect();
+        let mut named = NamedTools {
+            topic: Topic { job: self.job.clone(), industry: String::new(), activities: Vec::new() },
+            left_out,
+            cut: Vec::new(),
+            not_simulated: Vec::new(),
+            in_order: Vec::new(),
+        };
+        for tool in usable {
+            let text = given(&tool.name).or_else(|| by_rule.get(tool.name.as_str())?.as_ref());
+            let Some(text) = text else {
+                let why = "no text can be made of its name; give it one with --names".to_owned();
+                named.left_out.push(LeftOut { tool: tool.name.clone(), why });
+                continue;
+            };
+            let mut tool = tool.clone();
+            if tool.description.chars().count() > DESCRIPTION_CHARACTERS_MAX {
+                tool.description = cut(&tool.description);
+                named.cut.push(tool.name.clone());
+            }
+            if let Some(fault) = tool_fault(&tool) {
+                named.left_out.push(LeftOut { tool: tool.name, why: format!("it {fault}") });
+                continue;
+            }
+            let sample = Value::Object(sample_arguments(&tool.input_schema));
+            if schemas.check(&tool.input_schema, &sample).is_err() {
+                named.not_simulated.push(tool.name.clone());
+            }
+            named.topic.activities.push(Activity { text: text.clone(), tool: Some(tool) });
+        }
+        let texts: Vec<&str> = named.topic.activities.iter().map(|activity| activity.text.as_str()).collect();
+        let pairs = natural_orders(&texts);
+        named.in_order =
+            pairs.into_iter().map(|(one, other)| (texts[one].to_owned(), texts[other].to_owned())).collect();
+        Ok(named)
+    }
+
+    /// What a tool is called at its source, unless another source has one of that name.
+    fn own_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let Some(own) = self.own_names.get(name) else { return name };
+        let is_alone = self.own_names.values().filter(|other| *other == own).count() == 1;
+        if is_alone { own } else { name }
+    }
+
+    fn check_given(&self, tools: &[Tool]) -> Result<(), String> {
+        let mut known: HashMap<String, &str> = HashMap::new();
+        for (name, text) in &self.given {
+            if tools.iter().all(|tool| tool.name != *name) {
+                let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).take(20).collect();
+                return Err(format!("there is no tool `{name}`; there are {}", names.join(", ")));
+            }
+            let Some(text) = text else { continue };
+            if let Some(fault) = activity_fault(text) {
+                return Err(format!("the text of `{name}`, \"{}\", {fault}", shortened(text)));
+            }
+            if let Some(other) = known.insert(snake_case(text), name) {
+                return Err(format!("`{other}` and `{name}` have the same text, \"{text}\""));
+            }
+        }
+        let texts = || self.given.values().flatten().map(String::as_str);
+        match texts().find_map(|text| Some((text, begins_another(text, texts())?))) {
+            Some((shorter, longer)) => Err(format!(
+                "\"{longer}\" begins with \"{shorter}\", so that a sentence could be read in two ways"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A description that is not too long.
+fn cut(description: &str) -> String {
+    let mark = " ...";
+    let kept: String = description.chars().take(DESCRIPTION_CHARACTERS_MAX - mark.len()).collect();
+    kept + mark
+}
+
+/// Asks a model what each tool does, as a noun phrase. Gives the texts that can be used, by the tools' names, and what cannot.
+/// For those that are missing it is asked again.
+///
+/// # Errors
+/// The model cannot be had.
+pub async fn name_tools(
+    model: &Arc<dyn Model>,
+    tools: &[Tool],
+    seed: u64,
+) -> Result<(BTreeMap<String, String>, Vec<Dropped>), ModelError> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    let mut dropped = Vec::new();
+    for tools in tools.chunks(TOOLS_ASKED_MAX) {
+        let mut conversation = Conversation::new(model, seed);
+        let mut faults: Vec<Dropped> = Vec::new();
+        while conversation.may_ask() {
+            let missing: Vec<&Tool> = tools.iter().filter(|tool| !texts.contains_key(&tool.name)).collect();
+            if missing.is_empty() {
+                break;
+            }
+            let asked = missing.iter().map(|tool| {
+                let description: Vec<&str> = tool.description.split_whitespace().collect();
+                (tool.name.clone(), description.join(" ").chars().take(DESCRIPTION_SHOWN_MAX).collect())
+            });
+            let mut prompt = prompts::tools(&asked.collect::<Vec<_>>());
+            if !faults.is_empty() {
+                prompt.push_str("\n\n");
+                prompt.push_str(&prompts::more(missing.len(), &faults));
+            }
+            faults.clear();
+            let reply = conversation.ask(prompt).await?;
+            for line in reply.lines() {
+                let Some((name, phrase)) = line.split_once(':') else { continue };
+                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+                // A mark of a list or of emphasis may stand before the name.
+                let name =
+                    name.trim_end_matches(|c| !is_part(c)).rsplit(|c| !is_part(c)).next().unwrap_or_default();
+                if !missing.iter().any(|tool| tool.name == name) || texts.contains_key(name) {
+                    continue;
+                }
+                match usable_text(phrase, &texts) {
+                    Ok(text) => drop(texts.insert(name.to_owned(), text)),
+                    Err(why) => faults.push(Dropped {
+                        job: Some(name.to_owned()),
+                        text: shortened(phrase.trim()),
+                        why,
+                    }),
+                }
+            }
+            dropped.extend(faults.iter().cloned());
+        }
+    }
+    Ok((texts, dropped))
+}
+
+fn usable_text(phrase: &str, known: &BTreeMap<String, String>) -> Result<String, String> {
+    let text = listed_activity(phrase).map_err(|(_, why)| why.to_owned())?;
+    let others = || known.values().map(String::as_str);
+    let longer = begins_another(&text, others());
+    if let Some(other) =
+        longer.or_else(|| others().find(|other| begins_another(other, [text.as_str()].into_iter()).is_some()))
+    {
+        return Err(format!(
+            "begins or goes on like \"{other}\", so that a sentence could have two readings"
+        ));
+    }
+    let is_known = others().any(|other| sameness(other) == sameness(&text));
+    if is_known { Err("is there already".to_owned()) } else { Ok(text) }
+}

@@ -1,0 +1,79 @@
+//! Sources of tools that the command line names, opened and introduced.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use planproof_tools::{
+    ClientLimits, CombinedTools, McpTools, OpenSource, ServerLog, ToolSource, ToolSourceError, Toolbox as _,
+};
+use secrecy::SecretString;
+use tokio::task::JoinSet;
+
+use super::run::transcript::{Colours, visible};
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::progress;
+use crate::render::short;
+
+/// Most characters of a list of tools on stderr.
+const TOOLS_SHOWN_CHARACTERS: usize = 300;
+
+/// Most characters of a source's name before each line that its program writes to stderr.
+const LABEL_CHARACTERS: usize = 40;
+
+/// Reads the names of sources; tokens of named ones come from the environment.
+pub(super) fn parse(texts: &[String]) -> Result<Vec<ToolSource>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
+    let parsed = texts.iter().map(|text| ToolSource::parse(text, variable).map_err(|error| failure(&error)));
+    parsed.collect()
+}
+
+/// A server's words may be among them, which must not reach the terminal as they are.
+fn failure(error: &ToolSourceError) -> Failure {
+    let text = visible(&error.to_string(), true);
+    if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
+}
+
+/// Opens all sources at once.
+pub(super) async fn open(
+    asked: &[ToolSource],
+    limits: ClientLimits,
+    global: &Global,
+) -> Result<Vec<OpenSource>, Failure> {
+    let colours = Colours::for_stderr();
+    let mut opening = JoinSet::new();
+    for (place, source) in asked.iter().cloned().enumerate() {
+        let label = visible(&short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS), false);
+        let log: Option<ServerLog> = (!global.quiet).then(|| {
+            let log: ServerLog = Arc::new(move |line: &str| {
+                // That nobody reads stderr is no reason to stop.
+                let _ =
+                    writeln!(io::stderr(), "{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
+            });
+            log
+        });
+        opening.spawn(async move { (place, source.open(limits, log.as_ref()).await) });
+    }
+    let mut sources: Vec<Option<OpenSource>> = vec![None; asked.len()];
+    // Dropping the set, at the first that fails, ends the servers that are being started.
+    while let Some(opened) = opening.join_next().await {
+        let (place, source) = opened.map_err(|error| Failure::outside(error.to_string()))?;
+        sources[place] = Some(source.map_err(|error| failure(&error))?);
+    }
+    Ok(sources.into_iter().flatten().collect())
+}
+
+/// Says on stderr which tools there are, and which are not.
+pub(super) fn introduce(tools: &CombinedTools, global: &Global) {
+    let mut offered = tools.tools().iter().map(|tool| tool.name.as_str());
+    for source in tools.sources() {
+        let names: Vec<&str> = offered.by_ref().take(source.toolbox().tools().len()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
+        let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());
+        progress::say(global, &visible(&short(&line, TOOLS_SHOWN_CHARACTERS), false));
+        for reason in source.server().map(McpTools::left_out).unwrap_or_default() {
+            progress::say(global, &visible(&format!("note: left out {reason}"), false));
+        }
+    }
+}

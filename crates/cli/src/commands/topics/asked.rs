@@ -1,0 +1,104 @@
+//! A model that is asked for topics, with a meter around it and a cache around that.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use planproof_model::Model;
+use planproof_model::metering::{Meter, Spent};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{AskingArguments, Global};
+use crate::commands::test::{Around, Budgets, Models, key_needed, open_cache, with_cost};
+use crate::failure::Failure;
+use crate::select::ModelForm;
+use crate::{progress, secrets, signals};
+
+/// The model with what watches over it.
+pub(super) struct Asked {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) meter: Arc<Meter>,
+    deadline: Option<Instant>,
+    /// The time budget, with its unit.
+    time: String,
+    is_cached: bool,
+}
+
+impl Asked {
+    /// The model of that name. Nothing is asked yet.
+    pub(super) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
+        let models = Models::live(&arguments.model, key_needed(arguments.cache.as_deref()));
+        models.plain(name, ModelForm::Chat)?;
+        let budgets = Budgets::of(&arguments.budget());
+        let prices = budgets.prices()?;
+        budgets.check(&models.names(), &prices)?;
+        let cache = arguments.cache.as_deref().map(|path| open_cache(path, secrets::held())).transpose()?;
+        let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
+        let around = Around { meter: &meter, prices: &prices, file: cache.as_ref() };
+        let model = models.surrounded(name, ModelForm::Chat, &around)?;
+        Ok(Self {
+            model,
+            meter,
+            deadline: budgets.deadline(),
+            time: budgets.time(),
+            is_cached: cache.is_some(),
+        })
+    }
+
+    /// Is cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
+    pub(super) fn stop(&self) -> CancellationToken {
+        let (stop, deadline) = (CancellationToken::new(), self.deadline);
+        let (cancelled, signal) = (stop.clone(), signals::stop_requested());
+        tokio::spawn(async move {
+            let over = async {
+                match deadline {
+                    Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = signal => {}
+                () = over => {}
+            }
+            cancelled.cancel();
+        });
+        stop
+    }
+
+    /// Why it was stopped.
+    pub(super) fn stopped_by(&self) -> String {
+        let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_over { format!("--minutes: {} are over", self.time) } else { "interrupted".to_owned() }
+    }
+
+    /// What to do after a failure.
+    pub(super) fn advice(&self) -> &'static str {
+        if self.is_cached {
+            "; run it again to go on, the answers so far are in the cache"
+        } else {
+            "; with --cache FILE the answers so far are kept for another try"
+        }
+    }
+
+    /// Says what it took.
+    pub(super) fn tell_spent(&self, global: &Global) {
+        let Spent { usage, cost, is_estimate } = self.meter.spent();
+        let about = if is_estimate { "about " } else { "" };
+        let cost = cost.filter(|_| !self.model.is_simulated()).map(|cost| format!(", {about}{cost}"));
+        progress::say(
+            global,
+            &format!(
+                "{}: {} tokens in, {} out{}",
+                self.model.name(),
+                usage.input_tokens,
+                usage.output_tokens,
+                cost.unwrap_or_default()
+            ),
+        );
+        if self.model.is_simulated() {
+            progress::say(
+                global,
+                "SIMULATION: a simulated model answered, which knows only what comes with planproof",
+            );
+        }
+    }
+}

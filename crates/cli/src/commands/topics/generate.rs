@@ -1,0 +1,90 @@
+//! `planproof topics generate`: another topic bank from a model.
+
+use planproof_bench::topics::{Dropped, Generated, TopicsWanted, generate_topics, prove_topics};
+use planproof_synth::TopicBank;
+use serde_json::json;
+
+use super::asked::Asked;
+use super::{NOTES_MAX, Out, note_in_order};
+use crate::arguments::{GenerateArguments, Global};
+use crate::commands::run::transcript::visible;
+use crate::commands::runtime;
+use crate::failure::{ExitCode, Failure};
+use crate::progress;
+
+pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let out = Out::open(&arguments.out)?;
+    let asked = Asked::find(&arguments.model, &arguments.asking)?;
+    let wanted = TopicsWanted { jobs: arguments.jobs, activities: arguments.activities, seed: global.seed };
+    let bar = progress::bar(global, u64::from(wanted.jobs), 0);
+    let generated = runtime()?.block_on(async {
+        let stop = asked.stop();
+        generate_topics(&asked.model, wanted, &stop, |_| bar.inc(1)).await
+    });
+    bar.finish_and_clear();
+    asked.tell_spent(global);
+    tell(&generated, wanted, global);
+    let Generated { topics, dropped, in_order, failed, is_stopped } = generated;
+    let count = topics.len();
+    let why = match (failed, is_stopped) {
+        (Some(error), _) => Some(visible(&error.to_string(), false)),
+        (None, true) => Some(asked.stopped_by()),
+        (None, false) => None,
+    };
+    if topics.is_empty() {
+        return Err(Failure::outside(match why {
+            Some(why) => format!("no topic was finished: {why}{}", asked.advice()),
+            None => format!("{} listed no topic that can be used", arguments.model),
+        }));
+    }
+    let bank = TopicBank::new(topics).map_err(|error| Failure::outside(error.to_string()))?;
+    prove_topics(&bank).map_err(|why| Failure::outside(visible(&why, false)))?;
+    let drop = |Dropped { job, text, why }: &Dropped| json!({"job": job, "text": text, "why": why});
+    let summary = json!({
+        "model": arguments.model,
+        "topics": count,
+        "activities": bank.topics().iter().map(|topic| topic.activities.len()).sum::<usize>(),
+        "dropped": dropped.iter().map(drop).collect::<Vec<_>>(),
+        "in_order": in_order
+            .iter()
+            .map(|(job, one, other)| json!({"job": job, "first": one, "second": other}))
+            .collect::<Vec<_>>(),
+    });
+    out.write(&bank, &summary, global)?;
+    match why {
+        Some(why) => Err(Failure::outside(format!(
+            "only {count} of {} topics were finished and written: {why}{}",
+            wanted.jobs,
+            asked.advice()
+        ))),
+        None => Ok(ExitCode::Passed),
+    }
+}
+
+/// Says what is not used, what is missing, and what to look at.
+fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
+    let Generated { topics, dropped, in_order, .. } = generated;
+    for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
+        let of = job.as_ref().map(|job| format!(" ({job})")).unwrap_or_default();
+        progress::say(global, &visible(&format!("note: left out \"{text}\"{of}: it {why}"), false));
+    }
+    if let Some(more) = dropped.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
+        progress::say(global, &format!("note: left out {more} more; --json with --out lists them"));
+    }
+    let pairs: Vec<_> = in_order.iter().map(|(job, one, other)| (Some(job.as_str()), one, other)).collect();
+    note_in_order(&pairs, global);
+    if topics.len() < wanted.jobs as usize && !topics.is_empty() {
+        progress::say(
+            global,
+            &format!("note: {} of {} jobs, more were not listed", topics.len(), wanted.jobs),
+        );
+    }
+    let most = wanted.activities as usize;
+    let short = topics.iter().filter(|topic| topic.activities.len() < most).count();
+    if short > 0 {
+        progress::say(
+            global,
+            &format!("note: {short} of {} topics have less than {most} activities", topics.len()),
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Topics v1: the file of a topic bank.
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_trace::Tool;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{Activity, Topic, TopicBank, TopicError};
+
+/// Schema name of a file of topics.
+pub const TOPICS_SCHEMA: &str = "planproof/topics/v1";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BankFile {
+    schema: String,
+    topics: Vec<TopicFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TopicFile {
+    job: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    industry: String,
+    activities: Vec<ActivityFile>,
+}
+
+/// A text, or a text with a tool of the user's own.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ActivityFile {
+    Text(String),
+    Own(OwnFile),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnFile {
+    text: String,
+    tool: ToolFile,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolFile {
+    name: String,
+    #[serde(default)]
+    description: String,
+    input_schema: Arc<Map<String, Value>>,
+}
+
+impl<'de> Deserialize<'de> for ActivityFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        // By hand, because what serde says of a value that is neither does not tell what is wrong with it.
+        impl<'de> Visitor<'de> for Either {
+            type Value = ActivityFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an activity: a text, or an object with text and tool")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<ActivityFile, E> {
+                Ok(ActivityFile::Text(text.to_owned()))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<ActivityFile, M::Error> {
+                OwnFile::deserialize(MapAccessDeserializer::new(map)).map(ActivityFile::Own)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl From<&Topic> for TopicFile {
+    fn from(topic: &Topic) -> Self {
+        let activity = |Activity { text, tool }: &Activity| match tool {
+            None => ActivityFile::Text(text.clone()),
+            Some(Tool { name, description, input_schema }) => ActivityFile::Own(OwnFile {
+                text: text.clone(),
+                tool: ToolFile {
+                    name: name.clone(),
+                    description: description.clone(),
+                    input_schema: Arc::clone(input_schema),
+                },
+            }),
+        };
+        Self {
+            job: topic.job.clone(),
+            industry: topic.industry.clone(),
+            activities: topic.activities.iter().map(activity).collect(),
+        }
+    }
+}
+
+impl From<TopicFile> for Topic {
+    fn from(file: TopicFile) -> Self {
+        let activity = |file: ActivityFile| match file {
+            ActivityFile::Text(text) => Activity { text, tool: None },
+            ActivityFile::Own(OwnFile { text, tool: ToolFile { name, description, input_schema } }) => {
+                Activity { text, tool: Some(Tool { name, description, input_schema }) }
+            }
+        };
+        Self {
+            job: file.job,
+            industry: file.industry,
+            activities: file.activities.into_iter().map(activity).collect(),
+        }
+    }
+}
+
+impl BankFile {
+    fn of(topics: &[Topic]) -> Self {
+        Self { schema: TOPICS_SCHEMA.to_owned(), topics: topics.iter().map(TopicFile::from).collect() }
+    }
+
+    fn into_bank(self) -> Result<TopicBank, TopicError> {
+        TopicBank::new(self.topics.into_iter().map(Topic::from).collect())
+    }
+}
+
+impl TopicBank {
+    /// Reads a bank from JSON and checks it.
+    ///
+    /// # Errors
+    /// Names the topic and the activity that cannot be used, and why.
+    pub fn from_json(text: &str) -> Result<Self, TopicError> {
+        #[derive(Deserialize)]
+        struct SchemaOnly {
+            schema: Option<String>,
+        }
+        let json = |error: serde_json::Error| TopicError(error.to_string());
+        // The schema first, so that a file of another one is told so instead of which of its fields is unknown here.
+        let SchemaOnly { schema } = serde_json::from_str(text).map_err(json)?;
+        match schema {
+            Some(schema) if schema == TOPICS_SCHEMA => {}
+            Some(schema) => {
+                return Err(TopicError(format!("schema is \"{schema}\", expected \"{TOPICS_SCHEMA}\"")));
+            }
+            None => return Err(TopicError(format!("it names no schema; expected \"{TOPICS_SCHEMA}\""))),
+        }
+        serde_json::from_str::<BankFile>(text).map_err(json)?.into_bank()
+    }
+
+    /// Writes the bank as JSON over several lines, which [`from_json`](Self::from_json) reads.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&BankFile::of(&self.topics))
+            .expect("these types hold nothing that JSON cannot say");
+        text.push('\n');
+        text
+    }
+}
+
+impl Topic {
+    /// Writes the topic as a line of JSON, as it stands in the file of its bank.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(&TopicFile::from(self)).expect("these types hold nothing that JSON cannot say")
+    }
+}
+
+impl Serialize for TopicBank {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        BankFile::of(&self.topics).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TopicBank {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        BankFile::deserialize(deserializer)?.into_bank().map_err(D::Error::custom)
+    }
+}

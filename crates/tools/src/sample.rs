@@ -1,0 +1,362 @@
+//! Arguments that fit a schema: the smallest that we can think of.
+
+use std::cell::Cell;
+
+use serde_json::{Map, Number, Value};
+
+/// Most schemas within one another.
+const DEPTH_MAX: usize = 16;
+/// Most items of an array, and most characters of a text.
+const LENGTH_MAX: u64 = 1000;
+/// Most values made, however they are nested.
+const VALUES_MAX: u32 = 10_000;
+
+/// Arguments for a tool with this input schema: what is required and nothing else, each value the first that comes to mind.
+/// Empty where nothing is required. Microseconds for a schema of usual size.
+///
+/// Understood are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`, `enum`, `const`,
+/// `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual formats of text, `$ref` within the
+/// schema, `allOf`, and the first possibility of `anyOf` and `oneOf`. Not understood are `pattern`, `not`, `if`,
+/// `dependentRequired`, `uniqueItems` and their like. So what comes back need not fit; [`SchemaCache::check`] says.
+///
+/// [`SchemaCache::check`]: crate::SchemaCache::check
+pub fn sample_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
+    let demands = ["required", "minProperties", "allOf", "anyOf", "oneOf", "$ref"];
+    if !demands.iter().any(|keyword| schema.contains_key(*keyword)) {
+        return Map::new();
+    }
+    match object(&Sampler { root: schema, values: Cell::new(0) }, schema, 0) {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    }
+}
+
+struct Sampler<'s> {
+    root: &'s Map<String, Value>,
+    /// How many were made.
+    values: Cell<u32>,
+}
+
+fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
+    let Value::Object(schema) = schema else { return "example".into() };
+    sampler.values.set(sampler.values.get() + 1);
+    if depth > DEPTH_MAX || sampler.values.get() > VALUES_MAX {
+        return Value::Null;
+    }
+    if let Some(value) = schema.get("const") {
+        return value.clone();
+    }
+    let given = ["enum", "examples"].iter().filter_map(|list| schema.get(*list)?.as_array()?.first());
+    // A default of null mostly says that nothing need be given.
+    let default = schema.get("default").filter(|value| !value.is_null());
+    if let Some(value) = default.or_else(|| given.into_iter().next()) {
+        return value.clone();
+    }
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|place| sampler.find(place)) {
+        return sample(sampler, target, depth + 1);
+    }
+    if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+        let merged = parts.iter().filter_map(|part| sampler.resolved(part, depth)).fold(
+            without(schema, "allOf"),
+            |mut whole, part| {
+                merge(&mut whole, part);
+                whole
+            },
+        );
+        return sample(sampler, &Value::Object(merged), depth + 1);
+    }
+    for choice in ["anyOf", "oneOf"] {
+        let Some(choices) = schema.get(choice).and_then(Value::as_array) else { continue };
+        let is_null = |choice: &&Value| choice.get("type").is_some_and(|kind| kind == "null");
+        let first = choices.iter().find(|choice| !is_null(choice)).or(choices.first());
+        let Some(part) = first.and_then(|first| sampler.resolved(first, depth)) else { continue };
+        let mut merged = without(schema, choice);
+        merge(&mut merged, part);
+        return sample(sampler, &Value::Object(merged), depth + 1);
+    }
+    match kind(schema) {
+        "object" => object(sampler, schema, depth),
+        "array" => array(sampler, schema, depth),
+        "integer" | "number" => number(schema),
+        "boolean" => false.into(),
+        "null" => Value::Null,
+        _ => text(schema).into(),
+    }
+}
+
+/// The type that is wanted, guessed from other keywords where nothing is said.
+fn kind(schema: &Map<String, Value>) -> &str {
+    let named = match schema.get("type") {
+        Some(Value::String(kind)) => Some(kind.as_str()),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+        _ => None,
+    };
+    let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
+    named.unwrap_or_else(|| {
+        if has(&["properties", "required", "minProperties"]) {
+            "object"
+        } else if has(&["items", "prefixItems", "minItems"]) {
+            "array"
+        } else if has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) {
+            "number"
+        } else {
+            "string"
+        }
+    })
+}
+
+impl<'s> Sampler<'s> {
+    /// What a reference within the schema names.
+    fn find(&self, place: &str) -> Option<&'s Value> {
+        let mut steps =
+            place.strip_prefix("#/")?.split('/').map(|it| it.replace("~1", "/").replace("~0", "~"));
+        let first = self.root.get(&steps.next()?)?;
+        steps.try_fold(first, |value, step| match value {
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            value => value.get(&step),
+        })
+    }
+
+    /// A part of a schema, with what it refers to in its place.
+    fn resolved<'a>(&self, part: &'a Value, depth: usize) -> Option<&'a Map<String, Value>>
+    where
+        's: 'a,
+    {
+        let mut part = part.as_object()?;
+        for _ in depth..=DEPTH_MAX {
+            let Some(place) = part.get("$ref").and_then(Value::as_str) else { return Some(part) };
+            part = self.find(place)?.as_object()?;
+        }
+        None
+    }
+}
+
+fn without(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
+    schema
+        .iter()
+        .filter(|(key, _)| *key != keyword)
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+/// Adds what another schema demands as well.
+fn merge(whole: &mut Map<String, Value>, part: &Map<String, Value>) {
+    for (key, value) in part {
+        match (whole.get_mut(key), value) {
+            (Some(Value::Object(known)), Value::Object(more)) if key == "properties" => {
+                known.extend(more.iter().map(|(name, schema)| (name.clone(), schema.clone())));
+            }
+            (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
+                known.extend(more.iter().cloned());
+            }
+            _ => {
+                whole.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+fn object(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> Value {
+    if ["allOf", "anyOf", "oneOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword)) && depth == 0 {
+        return sample(sampler, &Value::Object(schema.clone()), 1);
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let any = Value::Bool(true);
+    let schema_of = |name: &str| properties.and_then(|it| it.get(name)).unwrap_or(&any);
+    let mut made = Map::new();
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        made.insert(name.to_owned(), sample(sampler, schema_of(name), depth + 1));
+    }
+    let least = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(LENGTH_MAX) as usize;
+    let others = properties.into_iter().flat_map(Map::keys).cloned();
+    let invented = (1..=least).map(|number| format!("example_{number}"));
+    for name in others.chain(invented) {
+        if made.len() >= least {
+            break;
+        }
+        if !made.contains_key(&name) {
+            let value = sample(sampler, schema_of(&name), depth + 1);
+            made.insert(name, value);
+        }
+    }
+    Value::Object(made)
+}
+
+fn array(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> Value {
+    let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).min(LENGTH_MAX) as usize;
+    let first = schema.get("prefixItems").and_then(Value::as_array);
+    let any = Value::Bool(true);
+    let rest = schema.get("items").unwrap_or(&any);
+    let schema_at = |place: usize| first.and_then(|first| first.get(place)).unwrap_or(rest);
+    let least = if sampler.values.get() > VALUES_MAX { 0 } else { least };
+    (0..least).map(|place| sample(sampler, schema_at(place), depth + 1)).collect()
+}
+
+fn number(schema: &Map<String, Value>) -> Value {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let is_whole = kind(schema) == "integer";
+    let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(1.0);
+    let fits = |value: f64| {
+        bound("minimum").is_none_or(|least| value >= least)
+            && bound("exclusiveMinimum").is_none_or(|below| value > below)
+            && bound("maximum").is_none_or(|most| value <= most)
+            && bound("exclusiveMaximum").is_none_or(|above| value < above)
+    };
+    let least = bound("minimum").or(bound("exclusiveMinimum"));
+    let most = bound("maximum").or(bound("exclusiveMaximum"));
+    let from_least = least.map(|least| (least / step).ceil() * step);
+    let from_most = most.map(|most| (most / step).floor() * step);
+    let between = least.zip(most).map(|(least, most)| f64::midpoint(least, most)).filter(|_| !is_whole);
+    let candidates = [
+        Some(step),
+        from_least,
+        from_least.map(|value| value + step),
+        from_most,
+        from_most.map(|value| value - step),
+        between,
+    ];
+    let value = candidates.into_iter().flatten().find(|value| fits(*value)).unwrap_or(step);
+    // Whole numbers are written without a fraction.
+    let whole = (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64);
+    whole.map_or_else(|| Number::from_f64(value).map_or(Value::Null, Value::Number), Value::from)
+}
+
+fn text(schema: &Map<String, Value>) -> String {
+    let of_format = match schema.get("format").and_then(Value::as_str) {
+        Some("date") => "2026-01-15",
+        Some("time") => "12:00:00Z",
+        Some("date-time") => "2026-01-15T12:00:00Z",
+        Some("duration") => "PT1H",
+        Some("email" | "idn-email") => "someone@example.com",
+        Some("uri" | "iri" | "uri-reference" | "iri-reference") => "https://example.com/",
+        Some("hostname" | "idn-hostname") => "example.com",
+        Some("ipv4") => "192.0.2.1",
+        Some("ipv6") => "2001:db8::1",
+        Some("uuid") => "00000000-0000-4000-8000-000000000000",
+        Some("json-pointer") => "/example",
+        _ => "example",
+    };
+    let length = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let least = length("minLength").unwrap_or(0).min(LENGTH_MAX) as usize;
+    let most = length("maxLength").map_or(usize::MAX, |most| most.min(LENGTH_MAX) as usize);
+    let mut text = of_format.to_owned();
+    text.extend(std::iter::repeat_n('x', least.saturating_sub(text.len())));
+    // It is all of one byte a character.
+    text.truncate(most);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::SchemaCache;
+
+    fn made(schema: Value) -> Value {
+        let Value::Object(schema) = schema else { panic!("{schema} is no object") };
+        Value::Object(sample_arguments(&schema))
+    }
+
+    #[test]
+    fn what_is_required_is_given_and_nothing_else() {
+        assert_eq!(made(json!({"type": "object", "properties": {"a": {"type": "string"}}})), json!({}));
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "count": {"type": "integer", "minimum": 5},
+                "share": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
+                "on": {"type": "boolean"},
+                "kind": {"enum": ["b", "a"]},
+                "day": {"type": "string", "format": "date"},
+                "tags": {"type": "array", "items": {"type": "string"}, "minItems": 2},
+                "more": {"type": "string"},
+            },
+            "required": ["name", "count", "share", "on", "kind", "day", "tags"],
+            "additionalProperties": false,
+        });
+        let expected = json!({
+            "name": "example", "count": 5, "share": 0.25, "on": false, "kind": "b", "day": "2026-01-15",
+            "tags": ["example", "example"],
+        });
+        assert_eq!(made(schema), expected);
+    }
+
+    #[test]
+    fn samples_fit_their_schemas() {
+        let cache = SchemaCache::default();
+        for property in [
+            json!(true),
+            json!({}),
+            json!({"type": ["null", "integer"]}),
+            json!({"type": "integer", "exclusiveMinimum": 9, "multipleOf": 4}),
+            json!({"type": "integer", "maximum": -3}),
+            json!({"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
+            json!({"type": "string", "minLength": 20}),
+            json!({"type": "string", "maxLength": 3}),
+            json!({"type": "string", "format": "email"}),
+            json!({"anyOf": [{"type": "null"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Point"}}]}),
+            json!({"oneOf": [{"$ref": "#/$defs/Point"}, {"type": "string"}]}),
+            json!({"allOf": [{"$ref": "#/$defs/Point"}, {"required": ["z"], "properties": {"z": {"const": 3}}}]}),
+            json!({"type": "object", "minProperties": 3, "properties": {"one": {"type": "integer"}}}),
+            json!({"type": "array", "minItems": 2, "prefixItems": [{"type": "boolean"}, {"type": "integer"}]}),
+            json!({"type": "string", "default": null, "enum": ["x"]}),
+            json!({"$ref": "#/$defs/Tree"}),
+            json!({"minimum": 4}),
+            json!({"required": ["q"]}),
+        ] {
+            let schema = json!({
+                "type": "object",
+                "properties": {"it": property},
+                "required": ["it"],
+                "$defs": {
+                    "Point": {
+                        "type": "object",
+                        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+                        "required": ["x", "y"],
+                    },
+                    "Tree": {
+                        "type": "object",
+                        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+                        "required": ["children"],
+                    },
+                },
+            });
+            let arguments = made(schema.clone());
+            assert_eq!(cache.check(schema.as_object().unwrap(), &arguments), Ok(()), "{schema} {arguments}");
+        }
+    }
+
+    #[test]
+    fn demands_of_the_whole_are_met() {
+        let cache = SchemaCache::default();
+        let part = json!({"properties": {"b": {"type": "integer"}}, "required": ["b"]});
+        for schema in [
+            json!({"type": "object", "allOf": [part], "required": ["a"]}),
+            json!({"type": "object", "anyOf": [part, {"required": ["c"]}]}),
+            json!({"type": "object", "$ref": "#/$defs/part", "$defs": {"part": part}}),
+            json!({"type": "object", "minProperties": 2}),
+        ] {
+            let arguments = made(schema.clone());
+            assert_eq!(cache.check(schema.as_object().unwrap(), &arguments), Ok(()), "{schema} {arguments}");
+        }
+    }
+
+    #[test]
+    fn what_never_ends_is_given_up() {
+        for schema in [
+            json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/properties/a"}}}),
+            json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}),
+            json!({"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"allOf": [{"$ref": "#/$defs/x"}]}}}),
+            json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "minItems": 1e300}}}),
+            json!({"type": "object", "required": ["a"], "properties": {
+                "a": {"type": "array", "minItems": 999, "items": {"$ref": "#/properties/a"}},
+            }}),
+            json!({"type": "object", "required": [3, {}], "properties": [], "minProperties": "x"}),
+        ] {
+            made(schema);
+        }
+    }
+}
