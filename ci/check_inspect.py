@@ -29,6 +29,8 @@ REASONS_SHOWN = 10
 TOLERANCE = 1e-12
 VIEW_STARTS_WITHIN_SECONDS = 60
 SCORER = "planproof"
+# Of infeasible cases, which are scored apart.
+INFEASIBLE_SCORER = "planproof_infeasible"
 
 # Nothing of this program's is kept where Inspect keeps what it knows between its starts.
 DATA = tempfile.TemporaryDirectory(prefix="check-inspect-")
@@ -77,48 +79,55 @@ def faults_of_messages(log: EvalLog) -> Iterator[str]:
             yield f"sample {sample.id}: messages share an id"
 
 
-def computed(log: EvalLog) -> dict[str, float]:
-    """The metrics of the samples' scores, by Inspect's own functions."""
+def scores_of(log: EvalLog, scorer: str) -> list[tuple[str | int, Score]]:
+    """The scores of a scorer, each with the id of its sample."""
+    samples = log.samples or []
+    return [(sample.id, sample.scores[scorer]) for sample in samples if scorer in (sample.scores or {})]
+
+
+def computed(log: EvalLog, scorer: str) -> dict[str, float]:
+    """The metrics of a scorer's scores, by Inspect's own functions."""
     if (log.eval.config.epochs or 1) > 1:
-        return computed_of_epochs(log)
-    scores = [SampleScore(score=sample.scores[SCORER]) for sample in log.samples or [] if sample.scores]
+        return computed_of_epochs(log, scorer)
+    scores = [SampleScore(score=score) for _, score in scores_of(log, scorer)]
     if not scores:
         return {}
     return {"accuracy": accuracy()(scores), "stderr": stderr()(scores), **ci_wilson()(scores)}
 
 
-def computed_of_epochs(log: EvalLog) -> dict[str, float]:
+def computed_of_epochs(log: EvalLog, scorer: str) -> dict[str, float]:
     """The metrics where samples have several epochs, of which Inspect makes one value first."""
     epochs: dict[str | int, list[Score]] = {}
-    for sample in log.samples or []:
-        if sample.scores:
-            value = 1.0 if sample.scores[SCORER].value == "C" else 0.0
-            epochs.setdefault(sample.id, []).append(Score(value=value))
+    for sample, score in scores_of(log, scorer):
+        epochs.setdefault(sample, []).append(Score(value=1.0 if score.value == "C" else 0.0))
     scores = [SampleScore(score=mean_score()(of_sample)) for of_sample in epochs.values()]
     return {"accuracy": accuracy()(scores), "stderr": stderr()(scores)} if scores else {}
 
 
 def faults_of_metrics(log: EvalLog) -> Iterator[str]:
     """Where the metrics of the log are not those of its samples."""
-    [summary] = log.results.scores
-    said = {name: metric.value for name, metric in summary.metrics.items()}
-    found = computed(log)
-    if said.keys() != found.keys():
-        yield f"metrics: the log has {sorted(said)}, computed {sorted(found)}"
-    for name in said.keys() & found.keys():
-        if abs(said[name] - found[name]) > TOLERANCE:
-            yield f"{name}: the log says {said[name]}, computed {found[name]}"
+    for summary in log.results.scores:
+        said = {name: metric.value for name, metric in summary.metrics.items()}
+        found = computed(log, summary.scorer)
+        if said.keys() != found.keys():
+            yield f"metrics of {summary.scorer}: the log has {sorted(said)}, computed {sorted(found)}"
+        for name in said.keys() & found.keys():
+            if abs(said[name] - found[name]) > TOLERANCE:
+                yield f"{name} of {summary.scorer}: the log says {said[name]}, computed {found[name]}"
 
 
 def count(log: EvalLog) -> dict[str, Any]:
     """What the samples are."""
     samples = log.samples or []
-    values = [sample.scores[SCORER].value for sample in samples if sample.scores]
+    values = [score.value for _, score in scores_of(log, SCORER)]
+    infeasible = [score.value for _, score in scores_of(log, INFEASIBLE_SCORER)]
     usages = [usage for sample in samples for usage in sample.model_usage.values()]
     return {
         "samples": len(samples),
         "passed": values.count("C"),
         "failed": values.count("I"),
+        "detected": infeasible.count("C"),
+        "missed": infeasible.count("I"),
         "unscored": sum(sample.error is not None for sample in samples),
         "tokens": {
             "input": sum(usage.input_tokens for usage in usages),
@@ -129,12 +138,15 @@ def count(log: EvalLog) -> dict[str, Any]:
 
 def faults_of_head(log: EvalLog, counted: dict[str, Any]) -> Iterator[str]:
     """Where the head of the log says something else than its samples."""
-    [summary] = log.results.scores
-    scored = counted["passed"] + counted["failed"]
+    scored = sum(counted[name] for name in ["passed", "failed", "detected", "missed"])
+    for summary in log.results.scores:
+        found = len(scores_of(log, summary.scorer))
+        if summary.scored_samples != found:
+            yield f"scored_samples of {summary.scorer}: the log says {summary.scored_samples}, counted {found}"
+    unscored = sum(summary.unscored_samples for summary in log.results.scores)
     for name, said, found in [
         ("completed_samples", log.results.completed_samples, scored),
-        ("scored_samples", summary.scored_samples, scored),
-        ("unscored_samples", summary.unscored_samples, counted["unscored"]),
+        ("unscored_samples", unscored, counted["unscored"]),
         ("the dataset", log.eval.dataset.samples * (log.eval.config.epochs or 1), log.results.total_samples),
         ("the status", log.status == "success", counted["samples"] == log.results.total_samples),
         ("the tags", "simulation" in (log.eval.tags or []), log.eval.metadata["simulated"]),
@@ -149,14 +161,19 @@ def faults_of_head(log: EvalLog, counted: dict[str, Any]) -> Iterator[str]:
 
 def differences(report: dict[str, Any], log: EvalLog, counted: dict[str, Any]) -> Iterator[str]:
     """Where the log says something else than the report."""
-    not_run = report.get("not_run", 0)
+    infeasible = dict.fromkeys(["runs", "detected", "failed", "unscored", "not_run"], 0)
+    infeasible |= report.get("infeasible") or {}
+    not_run = report.get("not_run", 0) + infeasible["not_run"]
+    runs = report["runs"] + infeasible["runs"]
     for name, said, found in [
-        ("samples", counted["samples"], report["runs"]),
+        ("samples", counted["samples"], runs),
         ("passed", counted["passed"], report["passed"]),
         ("failed", counted["failed"], report["failed"]),
-        ("unscored", counted["unscored"], report["unscored"]),
+        ("detected", counted["detected"], infeasible["detected"]),
+        ("missed", counted["missed"], infeasible["failed"]),
+        ("unscored", counted["unscored"], report["unscored"] + infeasible["unscored"]),
         ("tokens", counted["tokens"], report["tokens"]),
-        ("total_samples", log.results.total_samples, report["runs"] + not_run),
+        ("total_samples", log.results.total_samples, runs + not_run),
         ("epochs", log.eval.config.epochs, report["repeats"]),
         ("agent", log.eval.solver, report["agent"]),
         ("model", log.eval.model, report["model"] or "none/none"),

@@ -68,7 +68,8 @@ pub struct Campaign {
 pub struct Supervision {
     /// Kept out of the traces.
     pub secrets: Secrets,
-    /// Holds the model that is paid for to its budget. Once it has refused a request, no run is begun any more; those
+    /// Holds the model that is paid for to its budget, around which it has to stand (a `MeteredModel`): by itself it is told
+    /// of no request, and refuses none. Once it has refused a request, no run is begun any more; those
     /// going on end as they may, and one that was refused a request counts as not run.
     pub meter: Option<Arc<BudgetMeter>>,
     /// When the runs going on are ended and count as not run.
@@ -182,6 +183,8 @@ pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Ar
 /// What all runs of a campaign share.
 struct Shared {
     campaign: Campaign,
+    /// The place in the store of the first of its cases.
+    first: u32,
     store: Option<Writer>,
     schemas: SchemaCache,
     server: Option<McpServer>,
@@ -240,12 +243,25 @@ impl Campaign {
         units: &[Unit],
         stop: &CancellationToken,
         supervision: Supervision,
+        observe: impl FnMut(Outcome),
+    ) -> Result<CampaignEnd, CampaignError> {
+        self.run_units_from(0, store, units, stop, supervision, observe).await
+    }
+
+    /// The same where the campaign's cases are only those from `first` on, in the store and in the units.
+    pub(crate) async fn run_units_from(
+        &self,
+        first: u32,
+        store: Option<Writer>,
+        units: &[Unit],
+        stop: &CancellationToken,
+        supervision: Supervision,
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
         let server = if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
         let campaign = self.clone();
         let shared =
-            Arc::new(Shared { campaign, store, schemas: SchemaCache::default(), server, supervision });
+            Arc::new(Shared { campaign, first, store, schemas: SchemaCache::default(), server, supervision });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -351,7 +367,7 @@ impl Shared {
     async fn run_unit(&self, unit: Unit) -> Result<Option<Outcome>, CampaignError> {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;
-        let case = &cases[ordinal as usize];
+        let case = &cases[(ordinal - self.first) as usize];
         // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
         let is_repeatable = agent.simulated && agent.agent.is_in_process() && !self.over_http();
         let clock: Arc<dyn Clock> =

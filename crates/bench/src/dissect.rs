@@ -7,16 +7,16 @@
 //! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same trials in the
 //! same places, however many run at once.
 
+mod course;
 mod part;
 mod report;
 mod run;
-
-use std::collections::BTreeMap;
 
 use planproof_synth::{Case, Change, Draw, Mutation, Mutator};
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
+use course::Course;
 
 pub use report::{
     CauseShare, ChangedPiece, DissectedCase, DissectionReport, EnoughCounts, ReportedTrial, SkippedTrial,
@@ -301,109 +301,6 @@ pub struct Dissection {
     pub trials: Vec<TrialRecord>,
 }
 
-/// Makes trials and knows what they showed.
-struct Course<'a> {
-    cases: &'a [Case],
-    options: DissectOptions,
-    seed: u64,
-    mutator: Mutator<'a>,
-    trials: Vec<TrialRecord>,
-    places: BTreeMap<(u32, Trial), usize>,
-    impossible: BTreeMap<(u32, Trial), String>,
-}
-
-/// The next move of the dissection of an error.
-enum Move {
-    /// The trial at this place, which is made already.
-    Again(usize),
-    /// A trial that is not made yet.
-    New(Box<TrialRecord>),
-    /// None.
-    Over(Next),
-}
-
-impl<'a> Course<'a> {
-    fn new(
-        cases: &'a [Case],
-        options: DissectOptions,
-        seed: u64,
-        mutator: Mutator<'a>,
-        trials: Vec<TrialRecord>,
-    ) -> Self {
-        let places = trials.iter().enumerate().map(|(place, it)| ((it.error, it.trial), place)).collect();
-        Self { cases, options, seed, mutator, trials, places, impossible: BTreeMap::new() }
-    }
-
-    fn seen(&self, error: u32, trial: Trial) -> Seen {
-        if self.impossible.contains_key(&(error, trial)) {
-            return Seen::Impossible;
-        }
-        let record = self.places.get(&(error, trial)).map(|place| &self.trials[*place]);
-        match record.and_then(|record| record.outcome.as_ref()?.passed()) {
-            Some(true) => Seen::Passed,
-            Some(false) => Seen::Failed,
-            None => Seen::Nothing,
-        }
-    }
-
-    /// What comes next for an error. Trials that cannot be made are noted and passed over.
-    fn advance(&mut self, error: u32) -> Move {
-        loop {
-            let trial = match next(&self.options, |trial| self.seen(error, trial)) {
-                Next::Try(trial) => trial,
-                over => return Move::Over(over),
-            };
-            if let Some(place) = self.places.get(&(error, trial)) {
-                return Move::Again(*place);
-            }
-            match self.make(error, trial) {
-                Ok(record) => return Move::New(Box::new(record)),
-                Err(why) => drop(self.impossible.insert((error, trial), why)),
-            }
-        }
-    }
-
-    fn make(&self, error: u32, trial: Trial) -> Result<TrialRecord, String> {
-        let failed = &self.cases[error as usize];
-        let (mut case, changes) = match trial.step.mutation() {
-            None => (failed.clone(), Vec::new()),
-            Some((mutation, stream)) => {
-                let index = u64::from(error) << 32 | u64::from(trial.number);
-                let seed = Draw::new(self.seed, index, stream).number();
-                let variant = self.mutator.mutate(failed, mutation, seed).map_err(|why| why.to_string())?;
-                (variant.case, variant.changes)
-            }
-        };
-        case.id = format!("{}.{}-{}", failed.id, trial.step.as_str(), trial.number);
-        Ok(TrialRecord { error, trial, case, changes, outcome: None })
-    }
-
-    fn add(&mut self, record: TrialRecord) -> usize {
-        let place = self.trials.len();
-        self.places.insert((record.error, record.trial), place);
-        self.trials.push(record);
-        place
-    }
-
-    fn conclude(mut self, errors: &[u32]) -> Dissection {
-        let errors = errors.iter().map(|&error| {
-            let next = match self.advance(error) {
-                Move::Over(next) => Some(next),
-                Move::Again(_) | Move::New(_) => None,
-            };
-            let (cause, enough) = match next {
-                Some(Next::Found(cause, enough)) => (Some(cause), enough),
-                _ => (None, None),
-            };
-            let impossible = self.impossible.iter().filter(|((of, _), _)| *of == error);
-            let impossible = impossible.map(|((_, trial), why)| (*trial, why.clone())).collect();
-            DissectedError { error, cause, enough, is_open: next.is_none(), impossible }
-        });
-        let errors = errors.collect();
-        Dissection { options: self.options, errors, trials: self.trials }
-    }
-}
-
 impl Dissection {
     /// What trials that are there already show. `cases` and `seed` are those of the campaign, `errors` as
     /// [`pick_errors`] gives them.
@@ -418,7 +315,7 @@ impl Dissection {
         mutator: Mutator<'_>,
         trials: Vec<TrialRecord>,
     ) -> Self {
-        Course::new(cases, options, seed, mutator, trials).conclude(errors)
+        Course::new(cases, errors, options, seed, mutator, trials).conclude()
     }
 
     /// Whether every error is decided, or cannot be.

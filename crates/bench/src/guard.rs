@@ -13,6 +13,9 @@ use planproof_synth::{Case, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, cloc
 use planproof_tools::{BoxFuture, MockTools, Toolbox};
 use planproof_trace::{TimeOfDay, Tool, ToolCall, ToolResult};
 
+/// What the name of an agent begins with that has a guard between it and the tools.
+pub const GUARD_PREFIX: &str = "repair:";
+
 /// What the answer to a call begins with that was held back.
 pub(crate) const NOT_DONE: &str = "Not done: ";
 

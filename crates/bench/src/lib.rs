@@ -15,6 +15,7 @@ mod metrics;
 mod monitored;
 mod repeats;
 mod report;
+mod rounds;
 mod sequential;
 mod shrink;
 mod sim;
@@ -31,7 +32,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
-pub use guard::{RightCall, Standing};
+pub use guard::{GUARD_PREFIX, RightCall, Standing};
 pub use infeasible::{ConflictScore, InfeasibleReport};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
@@ -44,8 +45,9 @@ pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate
 pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
 pub use sequential::confidence_sequence;
 pub use shrink::{
-    CANDIDATE_RUNS_MAX, CaseSize, FailureCount, NotShrunk, Requirement, ShrinkError, ShrinkOptions,
-    ShrinkReport, ShrinkRun, ShrunkCase, ShrunkFailure, Target, group_alike,
+    CANDIDATE_RUNS_MAX, CandidateRecord, CaseSize, ExampleRun, FailureCount, NotShrunk, Requirement,
+    ShrinkOptions, ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, group_alike,
+    pick_failures,
 };
 pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, RunSummary, Score};

@@ -7,22 +7,27 @@
 //!
 //! What was chosen because it failed looks worse than it is. So the result is run some more times, on which no choice
 //! depended, and these say how often it fails.
+//!
+//! What is run for all failures of a campaign is a campaign of its own, with the candidates as its cases, so that the store,
+//! budgets and recordings keep it like all runs. It goes in rounds: each failure that is not shrunk yet has as many runs in a
+//! round as can decide its candidate.
 
+mod course;
 mod report;
+mod run;
 
-use std::collections::{BTreeMap, HashMap};
-use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
 
 use planproof_constraint::{Shape, Variable};
 use planproof_store::Unit;
-use planproof_synth::{Bound, Case, Class, Draw, NoShrinking, ShrinkEnd, Shrinker, Shrunk, Verdict};
+use planproof_synth::{Bound, Case, Class, NoShrinking, Shrinker, Shrunk, Verdict};
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
-use crate::{Campaign, CampaignEnd, CampaignError, Interval, Outcome, Supervision, wilson};
+use crate::{Interval, Outcome, pick_findings, wilson};
+use course::Course;
 
-pub use report::{CaseSize, NotShrunk, ShrinkReport, ShrunkCase};
+pub use report::{CaseSize, ExampleRun, NotShrunk, ShrinkReport, ShrunkCase};
+pub use run::ShrinkRun;
 
 /// Most runs of one candidate, and most that confirm a result.
 pub const CANDIDATE_RUNS_MAX: u32 = 100;
@@ -39,12 +44,14 @@ pub struct ShrinkOptions {
     pub confirm: u32,
     /// Most runs for one failure, those that confirm it aside.
     pub runs_max: u32,
+    /// Most failures that are shrunk.
+    pub failures_max: u32,
 }
 
 impl Default for ShrinkOptions {
-    /// Two of three runs, five to confirm, 200 in all.
+    /// Two of three runs, five to confirm, 200 in all; three failures.
     fn default() -> Self {
-        Self { runs: 3, failures: 2, confirm: 5, runs_max: 200 }
+        Self { runs: 3, failures: 2, confirm: 5, runs_max: 200, failures_max: 3 }
     }
 }
 
@@ -161,6 +168,19 @@ impl Target {
     }
 }
 
+/// A smaller case that is run, or the smallest one again, with what came of its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateRecord {
+    /// Place of the failed case in its campaign.
+    pub error: u32,
+    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, run again to confirm it.
+    pub number: Option<u32>,
+    /// What the agent was asked. Its id is that of the failed case with `.candidate-` and the number, or with `.shrunk`.
+    pub case: Case,
+    /// What came of its runs, by repeat. Their place is that of the record.
+    pub outcomes: BTreeMap<u32, Outcome>,
+}
+
 /// A failure that was shrunk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShrunkFailure {
@@ -174,6 +194,65 @@ pub struct ShrunkFailure {
     pub runs: u32,
     /// Runs of the result on which no choice depended.
     pub confirmed: FailureCount,
+    /// There are runs left: it was interrupted, or a run says nothing because something else failed.
+    pub is_open: bool,
+    /// A run of the smallest case that failed in the same way, one of those that confirm it if there is one: the place of
+    /// its record, and the repeat.
+    pub example: Option<Unit>,
+}
+
+/// All shrunk failures of a campaign, with what was run for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrinking {
+    /// How it was done.
+    pub options: ShrinkOptions,
+    /// In the order in which they were picked.
+    pub failures: Vec<ShrunkFailure>,
+    /// Failed cases that cannot be shrunk, and why.
+    pub skipped: Vec<(u32, NoShrinking)>,
+    /// In the order in which they were made.
+    pub candidates: Vec<CandidateRecord>,
+}
+
+impl Shrinking {
+    /// What candidates that are there already show. `cases` are those of the campaign, `failures` as [`pick_failures`] gives
+    /// them.
+    ///
+    /// # Panics
+    /// When a failure is not of one of the cases.
+    pub fn of_candidates(
+        cases: &[Case],
+        failures: Vec<(u32, Target)>,
+        options: ShrinkOptions,
+        shrinker: Shrinker<'_>,
+        candidates: Vec<CandidateRecord>,
+    ) -> Self {
+        let mut course = Course::new(cases, failures, options, shrinker, candidates);
+        course.follow();
+        course.conclude()
+    }
+
+    /// Whether nothing is left to be run.
+    pub fn is_complete(&self) -> bool {
+        self.failures.iter().all(|failure| !failure.is_open)
+    }
+
+    /// The record and the verdict of a failure's [`example`](ShrunkFailure::example).
+    pub fn example(&self, failure: &ShrunkFailure) -> Option<(&CandidateRecord, &Verdict)> {
+        let Unit { ordinal, repeat } = failure.example?;
+        let record = self.candidates.get(ordinal as usize)?;
+        Some((record, record.outcomes.get(&repeat)?.verdict.as_ref().ok()?))
+    }
+}
+
+/// The failures that are shrunk: of each class first the smallest, as [`pick_findings`] has them; each case once, and
+/// none that no plan satisfies, of which nothing could be taken away without giving it one.
+pub fn pick_failures(cases: &[Case], outcomes: &[Outcome], options: &ShrinkOptions) -> Vec<(u32, Target)> {
+    let mut seen = HashSet::new();
+    let findings = pick_findings(cases, outcomes, usize::MAX);
+    let first = findings.into_iter().filter(|it| it.case.is_feasible() && seen.insert(it.ordinal));
+    let targets = first.filter_map(|it| Some((it.ordinal, Target::of(it.case, it.verdict)?)));
+    targets.take(options.failures_max as usize).collect()
 }
 
 /// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is too large to have
@@ -188,122 +267,6 @@ pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
     groups.sort();
     groups
-}
-
-/// Shrinks failures of a campaign, with its agent and limits.
-#[derive(Clone)]
-pub struct ShrinkRun<'a> {
-    /// The campaign.
-    pub campaign: &'a Campaign,
-    /// How.
-    pub options: ShrinkOptions,
-    /// Makes the candidates.
-    pub shrinker: Shrinker<'a>,
-}
-
-/// Why a failure was not shrunk.
-#[derive(Debug, thiserror::Error)]
-pub enum ShrinkError {
-    /// Its case cannot be.
-    #[error(transparent)]
-    NoShrinking(#[from] NoShrinking),
-    /// A run could not be carried out.
-    #[error(transparent)]
-    Campaign(#[from] CampaignError),
-}
-
-impl ShrinkRun<'_> {
-    /// Shrinks the failure `target` of the case at `error`. The runs go by the campaign's seed, so that the same seed gives the
-    /// same result. A budget that is used up, of the supervision or in [`ShrinkOptions::runs_max`], ends it with
-    /// what was found by then.
-    ///
-    /// # Errors
-    /// [`ShrinkError`].
-    ///
-    /// # Panics
-    /// When `error` is not the place of a case.
-    pub async fn run(
-        &self,
-        error: u32,
-        target: &Target,
-        stop: &CancellationToken,
-        supervision: &Supervision,
-    ) -> Result<ShrunkFailure, ShrinkError> {
-        let case = &self.campaign.cases[error as usize];
-        let mut counts: HashMap<String, FailureCount> = HashMap::new();
-        let (mut runs, mut is_over) = (0, false);
-        loop {
-            // The search is followed from its beginning with what is known by now, up to the first case of which that is not
-            // enough: it takes far less than a run.
-            let mut open = None;
-            let shrunk = self.shrinker.shrink(case, &mut |candidate| {
-                let count = counts.get(&candidate.paragraph).copied().unwrap_or_default();
-                let decision = count.decision(&self.options);
-                if decision.is_none() {
-                    open = Some((candidate.clone(), count));
-                }
-                decision
-            })?;
-            let open = open.filter(|(_, count)| {
-                !is_over && runs + count.runs_to_decide(&self.options) <= self.options.runs_max
-            });
-            let Some((candidate, count)) = open else {
-                let confirmed = if shrunk.end == ShrinkEnd::NotFailing || is_over {
-                    FailureCount::default()
-                } else {
-                    let place = (shrunk.tested as u64) << 32;
-                    let none = FailureCount::default();
-                    let runs = self.options.confirm;
-                    self.count(error, place, &shrunk.case, none, runs, target, stop, supervision).await?.0
-                };
-                return Ok(ShrunkFailure { error, target: target.clone(), shrunk, runs, confirmed });
-            };
-            let more = count.runs_to_decide(&self.options);
-            let place = shrunk.tested as u64;
-            let (now, end) =
-                self.count(error, place, &candidate, count, more, target, stop, supervision).await?;
-            // A run that could not be scored, or was refused, says nothing; asking again would go on for ever.
-            is_over = end != CampaignEnd::Complete || now.runs < count.runs + more;
-            runs += now.runs - count.runs;
-            counts.insert(candidate.paragraph.clone(), now);
-        }
-    }
-
-    /// Runs a candidate so many times more.
-    #[expect(clippy::too_many_arguments, reason = "it is a part of `run`")]
-    async fn count(
-        &self,
-        error: u32,
-        place: u64,
-        candidate: &Case,
-        mut count: FailureCount,
-        more: u32,
-        target: &Target,
-        stop: &CancellationToken,
-        supervision: &Supervision,
-    ) -> Result<(FailureCount, CampaignEnd), CampaignError> {
-        let Some(repeats) = NonZeroU32::new(count.runs + more) else {
-            return Ok((count, CampaignEnd::Complete));
-        };
-        let seed = Draw::new(self.campaign.seed, u64::from(error), "shrink/runs").number();
-        let campaign = Campaign {
-            cases: Arc::from([candidate.clone()]),
-            seed: Draw::new(seed, place, "shrink/candidate").number(),
-            repeats,
-            ..self.campaign.clone()
-        };
-        let units: Vec<Unit> =
-            (count.runs..repeats.get()).map(|repeat| Unit { ordinal: 0, repeat }).collect();
-        let mut outcomes: Vec<Outcome> = Vec::new();
-        let end = campaign
-            .run_units(None, &units, stop, supervision.clone(), |outcome| outcomes.push(outcome))
-            .await?;
-        for verdict in outcomes.iter().filter_map(|outcome| outcome.verdict.as_ref().ok()) {
-            count.runs += 1;
-            count.failed += u32::from(target.is_hit(candidate, verdict));
-        }
-        Ok((count, end))
-    }
 }
 
 #[cfg(test)]

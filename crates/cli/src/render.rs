@@ -121,7 +121,7 @@ pub(crate) fn report(report: &Report) -> String {
         }
     }
     if let Some(found) = &report.shrinking {
-        let _ = writeln!(out, "\n{}", shrinking(found));
+        let _ = writeln!(out, "\n{}", shrinking(found, Marking::for_stdout()));
     }
     out
 }

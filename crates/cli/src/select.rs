@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, Fault, SimKind, SimModel};
+use planproof_bench::{AgentUnderTest, Fault, GUARD_PREFIX, SimKind, SimModel};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -23,7 +23,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::values::seconds;
 use crate::{progress, secrets};
-pub(crate) use kinds::with_options;
+pub(crate) use kinds::{SpecificationDigest, must_be_unchanged, specifications, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -217,9 +217,6 @@ fn variable(name: &str) -> Option<String> {
 /// Gives the model of a name.
 pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
 
-/// What the name of an agent begins with that has a guard between it and the tools.
-pub(crate) const GUARD_PREFIX: &str = "repair:";
-
 /// The name of the agent itself, where there is a guard around it; else the same name.
 pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
@@ -271,10 +268,7 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
             (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
         }
         _ => {
-            return Err(Failure::usage(format!(
-                "unknown kind of agent \"{kind}\"; there are {}",
-                kinds::known()
-            )));
+            return Err(kinds::unknown(kind));
         }
     };
     let model = find_model(model_name, form)?;

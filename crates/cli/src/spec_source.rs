@@ -44,6 +44,12 @@ impl Source {
         Some(Self { name: format!("{name} (shipped)"), text: shipped(name)?.to_owned() })
     }
 
+    /// The SHA-256 of its text, which is all that it consists of, in hexadecimal digits.
+    pub(crate) fn sha256(&self) -> String {
+        let digest = ring::digest::digest(&ring::digest::SHA256, self.text.as_bytes());
+        digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     pub(crate) fn load(&self, compat: Compat) -> Result<Loaded, FaultySpec> {
         load(&self.text, compat)
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use planproof_bench::{
     Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
-    RunSummary, SummaryInput, TopicErrors, errors_by_topic, pick_errors, pick_smallest,
+    RunSummary, ShrinkReport, Shrinking, SummaryInput, TopicErrors, errors_by_topic, pick_errors,
+    pick_failures, pick_smallest,
 };
 use planproof_report::{ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
@@ -15,7 +16,7 @@ use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
 use crate::arguments::{STORE_DEFAULT, StoreArguments};
-use crate::commands::test::{StoredOptions, read_trials};
+use crate::commands::test::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
 use crate::config;
 use crate::failure::Failure;
 
@@ -28,6 +29,8 @@ pub(crate) struct Stored {
     pub(crate) outcomes: Vec<Outcome>,
     /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
     pub(crate) dissection: Option<(String, Dissection)>,
+    /// The same of the shrinking of its failures.
+    pub(crate) shrinking: Option<(String, Shrinking)>,
 }
 
 /// The dissection of some of a campaign's errors.
@@ -63,8 +66,12 @@ pub(crate) struct StoredTraces<'a> {
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
         let mut stored = Self::load_runs(store, find(store, name)?)?;
-        if let Some(trials) = store.derived(&stored.campaign.id)? {
+        let derived = store.derived(&stored.campaign.id)?;
+        if let Some(trials) = Derived::Dissection.find(&stored.campaign.id, &derived) {
             stored.dissection = Some(stored.load_dissection(store, trials)?);
+        }
+        if let Some(candidates) = Derived::Shrinking.find(&stored.campaign.id, &derived) {
+            stored.shrinking = Some(stored.load_shrinking(store, candidates)?);
         }
         Ok(stored)
     }
@@ -81,6 +88,18 @@ impl Stored {
         let dissection =
             Dissection::of_trials(&self.cases, &errors, how, self.options.seed(), mutator, records);
         Ok((campaign.id, dissection))
+    }
+
+    /// The shrinking of its failures, whose candidates are that campaign.
+    fn load_shrinking(&self, store: &Store, candidates: Campaign) -> Result<(String, Shrinking), Failure> {
+        let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, candidates)?;
+        let wrong = || damaged(&campaign, "its cases are no candidates of a shrinking");
+        let origins = store.origins(&campaign.id)?;
+        let records = read_candidates(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
+        let how = options.shrink.ok_or_else(wrong)?;
+        let failures = pick_failures(&self.cases, &self.outcomes, &how);
+        let shrinking = Shrinking::of_candidates(&self.cases, failures, how, shrinker(), records);
+        Ok((campaign.id, shrinking))
     }
 
     fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
@@ -101,7 +120,7 @@ impl Stored {
             })?;
             outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
         }
-        Ok(Self { campaign, cases, options, outcomes, dissection: None })
+        Ok(Self { campaign, cases, options, outcomes, dissection: None, shrinking: None })
     }
 
     /// The campaign summed up.
@@ -123,6 +142,8 @@ impl Stored {
             .dissection
             .as_ref()
             .map(|(id, dissection)| DissectionReport::new(id, dissection, &self.cases, &self.outcomes));
+        report.shrinking =
+            self.shrinking.as_ref().map(|(id, shrinking)| ShrinkReport::new(id, shrinking, &self.cases));
         report
     }
 
@@ -178,8 +199,8 @@ impl Stored {
 impl Summaries {
     /// Reads them; `None` where there is not one of every case and every finished run.
     pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
-        // What a dissection shows is not in the summaries.
-        if store.derived(&campaign.id)?.is_some() {
+        // What a dissection or a shrinking shows is not in the summaries.
+        if !store.derived(&campaign.id)?.is_empty() {
             return Ok(None);
         }
         let mut cases = Vec::new();

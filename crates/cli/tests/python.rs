@@ -32,7 +32,7 @@ const SCHEDULES_EACH: u32 = 4;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 19] = [
+    let tests: [(&str, &str, fn()); 22] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -50,6 +50,15 @@ fn main() -> ExitCode {
         }),
         ("ci", "the_guide_to_topics_of_ones_own_is_true", the_guide_to_topics_is_true),
         ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
+        (
+            "ci",
+            "a_guard_lets_calls_at_once_through_one_by_one",
+            a_guard_lets_calls_at_once_through_one_by_one,
+        ),
+        ("langgraph", "a_guard_lifts_the_agent_of_langgraph", || guard_lifts_framework("langgraph")),
+        ("openai-agents", "a_guard_lifts_the_agent_of_the_openai_agents_sdk", || {
+            guard_lifts_framework("openai-agents");
+        }),
         ("ci", "an_agent_of_the_newer_protocol_uses_an_older_tool_server", || {
             tools_pass_through_us("mcp2", "2026-07-28", "ci", "2025-11-25");
         }),
@@ -232,7 +241,7 @@ fn z3_catches_what_is_wrong_with_times() {
 fn z3_agrees_with_infeasible_cases() {
     let place = Place::new();
     for options in
-        ["--actions 2..8 --count 300", "--time --count 60", "--actions 9..16 --count 20 --relative-depth 2"]
+        ["--actions 2..8 --count 120", "--time --count 24", "--actions 9..16 --count 8 --relative-depth 2"]
     {
         place.write(
             "cases.jsonl",
@@ -453,6 +462,74 @@ fn the_mcp_client_works_as_an_agent() {
     let report = recounted(&place, &["test", &agent, "--cases", "8"], 1);
     assert_eq!(report["unscored"], 0);
     assert_eq!(report["failed"], report["classes"]["order_error"], "{report}");
+}
+
+/// Calls all tools at once, and those that were refused again, until none is.
+const ALL_AT_ONCE: &str = r#"
+import asyncio, os, sys
+sys.path.insert(0, sys.argv[1])
+from mcp_client import connect
+
+async def main():
+    async with connect(os.environ["PLANPROOF_MCP_URL"]) as (era, client):
+        left = [tool.name for tool in (await client.list_tools()).tools]
+        for _ in range(len(left) + 1):
+            results = await asyncio.gather(*(client.call_tool(tool, {}) for tool in left))
+            left = [tool for tool, result in zip(left, results) if result.isError]
+    print("left:", left)
+
+asyncio.run(main())
+"#;
+
+/// Without a guard calls made at once may overlap; behind it each ends before the next one begins, in the trace too, and those
+/// that come too early are held back until they are right.
+fn a_guard_lets_calls_at_once_through_one_by_one() {
+    let place = Place::new();
+    place.write("at_once.py", ALL_AT_ONCE);
+    let program = place.path("at_once.py");
+    let agent =
+        format!("command:{} {} {}", python("ci").display(), program.display(), root().join("ci").display());
+    let report = |agent: &str, code: i32| {
+        place.run_words(&["test", agent, "--cases", "8", "--actions", "5", "-q", "--json"]).code(code).json()
+    };
+    let bare = report(&agent, 1);
+    assert!(bare["failed"].as_u64() > Some(0) && bare["unscored"] == 0, "{bare}");
+    let guarded = report(&format!("repair:{agent}"), 0);
+    assert_eq!((&guarded["passed"], &guarded["flags"]["concurrent"]), (&json!(8), &json!(0)), "{guarded}");
+    assert!(guarded["flags"]["held_back"].as_u64() > Some(0), "{guarded}");
+    let mut open: Option<Value> = None;
+    let (mut held, mut executed) = (0, 0);
+    for event in json_lines(&place.run("runs export last").code(0).out) {
+        if event["type"] == "call" {
+            assert!(open.is_none(), "{open:?} has not ended: {event}");
+            open = Some(event["id"].clone());
+        } else if event["type"] == "result" {
+            assert_eq!(open.take(), Some(event["id"].clone()));
+            let count = if event["held_back"] == true { &mut held } else { &mut executed };
+            *count += 1;
+        }
+    }
+    assert!(held > 0 && executed == 8 * 5, "{held} {executed}");
+}
+
+/// An unmodified agent of a framework whose model plans carelessly passes behind the guard what it failed without it.
+fn guard_lifts_framework(framework: &str) {
+    let place = Place::new();
+    let program = root().join("examples").join(framework).join("agent.py");
+    let agent = format!("command:{} {}", python(framework).display(), program.display());
+    let run = |agent: &str, code: i32| {
+        let words =
+            ["test", agent, "--serve-model", "sim/careless", "--cases", "3", "--actions", "8", "--seed", "9"];
+        let mut command = place.command(&words);
+        keep_compiled(&mut command);
+        Run::of(command, "").code(code)
+    };
+    run(&agent, 1);
+    let guarded = run(&format!("repair:{agent}"), 0);
+    assert!(guarded.out.contains("Held back by the guard: calls of "), "{guarded:?}");
+    assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
+    assert!(guarded.out.contains("Lift of the guard: +"), "{guarded:?}");
+    assert!(place.run("runs export last").code(0).out.contains("\"held_back\":true"));
 }
 
 /// What a user's agent would be: it is told where the tools are, and calls three of them.

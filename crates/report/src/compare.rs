@@ -8,7 +8,7 @@ mod paired;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_bench::{CaseRuns, Outcome, Rate, mean_of_cases};
+use planproof_bench::{CaseRuns, GUARD_PREFIX, Outcome, Rate, mean_of_cases};
 use planproof_synth::{Case, Class};
 use serde::Serialize;
 use thiserror::Error;
@@ -78,6 +78,8 @@ pub struct Comparison {
     pub differing: u64,
     /// Common cases with a score in both.
     pub scored: u64,
+    /// B is A's agent and model behind the guard (`repair:`), so that the difference is the lift that it gives.
+    pub is_lift: bool,
     /// Success rate of B less that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
     /// How likely a difference at least this large is if neither agent is better; null without scored cases. The exact
@@ -355,10 +357,13 @@ impl Comparison {
             false => mcnemar(all.fixed, all.broken),
             true => sign_flip(&all.a.iter().copied().zip(all.b.iter().copied()).collect::<Vec<_>>()),
         };
+        let [side_a, side_b] = [Side::new(a, success_a), Side::new(b, success_b)];
+        let is_same_model = side_a.model == side_b.model;
         Self {
             schema: COMPARISON_SCHEMA,
-            a: Side::new(a, success_a),
-            b: Side::new(b, success_b),
+            is_lift: is_same_model && side_b.agent.strip_prefix(GUARD_PREFIX) == Some(side_a.agent.as_str()),
+            a: side_a,
+            b: side_b,
             common,
             only_a: a.cases.len() as u64 - in_both,
             only_b: b.cases.len() as u64 - in_both,

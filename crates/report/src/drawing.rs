@@ -8,7 +8,7 @@ use planproof_spec::{Automaton, State};
 use thiserror::Error;
 
 use crate::html::text::Foreign;
-use placing::{Place, Placed, Shape, Way, place};
+use placing::{NotPlaced, Place, Placed, Shape, Way, place};
 
 /// Most states in a picture. (What stands in several places of a behaviour counts several times.)
 pub const DRAWN_STATES_MAX: usize = 40;
@@ -23,13 +23,22 @@ pub enum DrawingError {
     /// There are more states or ways than a picture can show.
     #[error(
         "a picture shows at most {DRAWN_STATES_MAX} states and {DRAWN_WAYS_MAX} ways between them, and this behaviour has \
-         {states} and {ways}; give the graph as dot to a program that draws"
+         {states} and {ways}; print it with --format dot or --format mermaid, for a program that draws"
     )]
     TooLarge {
         /// States of the graph.
         states: usize,
         /// Ways between them.
         ways: usize,
+    },
+    /// The library that finds places for the states gave up.
+    #[error(
+        "no places were found for the states of this picture (layout-rs: {words}); print the graph with --format dot or \
+         --format mermaid"
+    )]
+    NotPlaced {
+        /// What it said.
+        words: String,
     },
 }
 
@@ -69,7 +78,8 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let starts = (1..).zip(nodes).filter(|(_, node)| node.is_start).map(|(number, _)| (0, number));
     let ways = edges.iter().map(|edge| (edge.from + 1, edge.to + 1));
     let pairs: Vec<(usize, usize)> = starts.chain(ways).collect();
-    let Placed { middles, ways } = place(&shapes, &pairs);
+    let Placed { middles, ways } =
+        place(&shapes, &pairs).map_err(|NotPlaced(words)| DrawingError::NotPlaced { words })?;
 
     let bounds = Bounds::of(&shapes, &middles, &ways);
     let legend = Legend::of(nodes);

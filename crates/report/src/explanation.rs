@@ -55,6 +55,13 @@ pub(crate) fn called(case: &Case, verdict: &Verdict, separator: &str) -> String 
     plan_at(case, &verdict.calls, starts.unwrap_or_default(), separator)
 }
 
+/// The actions that would have been right in the place of a call, in the time form each with its earliest start.
+pub(crate) fn right_there(case: &Case, verdict: &Verdict, call: usize, separator: &str) -> String {
+    let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
+    let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));
+    plan_at(case, right, starts.map(Vec::as_slice).unwrap_or_default(), separator)
+}
+
 /// [`plan`] of the repair, in the time form each action with its start.
 pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
     let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
@@ -265,7 +272,7 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
     }
     if let Some(wrong) = verdict.first_wrong_call {
         let called = verdict.calls.get(wrong).map(|id| text(case, id)).unwrap_or_default();
-        let right = verdict.correct_next.get(wrong).map(|ids| plan(case, ids, ", ")).unwrap_or_default();
+        let right = right_there(case, verdict, wrong, ", ");
         line("wrong", format!("call {}, {called}; right there: {right}", wrong + 1));
     }
     if !verdict.repair.is_empty() {

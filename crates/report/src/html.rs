@@ -15,6 +15,7 @@ mod failures;
 mod limit;
 mod page;
 mod run;
+mod shrinking;
 mod summary;
 pub(crate) mod text;
 
@@ -77,6 +78,9 @@ pub fn write(
     })?;
     if let Some(found) = &report.dissection {
         dissection::write(found, limits, &mut page)?;
+    }
+    if let Some(found) = &report.shrinking {
+        shrinking::write(found, campaign, limits, &mut page)?;
     }
     failures::write(campaign, limits, &mut page)?;
     page.write(&html! {

@@ -61,16 +61,16 @@ impl Store {
         insert().map_err(|error| self.place.error(error))
     }
 
-    /// The campaign that the campaign `parent` (its id in full) led to; `None` where there is none.
+    /// The campaigns that the campaign `parent` (its id in full) led to, the oldest first.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading.
-    pub fn derived(&self, parent: &str) -> Result<Option<Campaign>, StoreError> {
+    pub fn derived(&self, parent: &str) -> Result<Vec<Campaign>, StoreError> {
         let key = self.find(parent)?.0;
         if self.version < PARENT_VERSION {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        Ok(self.select_campaigns("WHERE parent = ?1 ORDER BY key LIMIT 1", &[&key])?.pop())
+        self.select_campaigns("WHERE parent = ?1 ORDER BY key", &[&key])
     }
 
     /// Where the cases of a campaign (its id in full) come from, in their order: as JSON, `None` where one was drawn or

@@ -612,6 +612,7 @@ struct TimeVerdictFile<'a> {
     late: Vec<&'a str>,
     restarts: u32,
     repair_start_times: Vec<String>,
+    correct_next_start_times: Vec<Vec<String>>,
     decided: bool,
 }
 
@@ -696,6 +697,11 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
             late: ids(&time.late),
             restarts: time.restarts,
             repair_start_times: time.repair_starts.iter().copied().map(clock_time).collect(),
+            correct_next_start_times: time
+                .next_starts
+                .iter()
+                .map(|starts| starts.iter().copied().map(clock_time).collect())
+                .collect(),
             decided: time.is_decided,
         }),
     };

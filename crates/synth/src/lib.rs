@@ -46,7 +46,7 @@ pub use oracle::{
     Verdict, Violated, judge,
 };
 pub use planproof_constraint::Day;
-pub use shrink::{NoShrinking, Reduction, ShrinkEnd, Shrinker, Shrunk};
+pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };

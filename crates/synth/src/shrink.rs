@@ -13,8 +13,7 @@
 //! Each candidate is a proper case: it is read back in one reading, and the oracle's constraints are those of its text.
 
 mod reduce;
-
-use std::collections::{BTreeSet, HashMap};
+mod search;
 
 use thiserror::Error;
 
@@ -26,6 +25,8 @@ use crate::synthesis::{merge_pairs, merge_times};
 use crate::text::{Written, write_paragraph};
 use crate::time_form::TimeForm;
 use crate::wording::Wordings;
+
+pub use search::ShrinkSearch;
 
 /// What a step takes away. In the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,6 +135,21 @@ impl<'a> Shrinker<'a> {
         case: &Case,
         fails: &mut impl FnMut(&Case) -> Option<bool>,
     ) -> Result<Shrunk, NoShrinking> {
+        let mut search = self.search(case)?;
+        while let Some(candidate) = search.candidate() {
+            match fails(candidate) {
+                Some(answer) => search.answer(answer),
+                None => break,
+            }
+        }
+        Ok(search.shrunk())
+    }
+
+    /// The same, a test at a time.
+    ///
+    /// # Errors
+    /// [`NoShrinking`] says why its pieces are not known.
+    pub fn search(&self, case: &Case) -> Result<ShrinkSearch<'a>, NoShrinking> {
         if !case.is_feasible() {
             return Err(NoShrinking::Infeasible);
         }
@@ -141,33 +157,7 @@ impl<'a> Shrinker<'a> {
         if case.query.matches(&case.paragraph).count() != 1 {
             return Err(NoShrinking::ForeignQuery);
         }
-        let mut search = Search { shrinker: *self, case, fails, known: HashMap::new(), is_cut: false };
-        let end = match search.test(case) {
-            Some(true) => None,
-            Some(false) => Some(ShrinkEnd::NotFailing),
-            None => Some(ShrinkEnd::Unfinished),
-        };
-        let mut found = (tree, case.clone());
-        let mut steps = Vec::new();
-        if let Some(end) = end {
-            return Ok(Shrunk { case: found.1, end, tested: search.known.len(), steps });
-        }
-        loop {
-            let before = steps.len();
-            for reduction in Reduction::ALL {
-                let removed = search.minimise(&mut found, reduction);
-                if removed > 0 {
-                    steps.push((reduction, removed));
-                }
-            }
-            if steps.len() == before || search.is_cut {
-                break;
-            }
-        }
-        let end = if search.is_cut { ShrinkEnd::Unfinished } else { ShrinkEnd::Minimal };
-        let (_, mut smallest) = found;
-        smallest.id = format!("{}.shrunk", case.id);
-        Ok(Shrunk { case: smallest, end, tested: search.known.len(), steps })
+        Ok(ShrinkSearch::new(*self, case.clone(), tree))
     }
 
     /// The case of a smaller tree. `None` where it is no proper case.
@@ -216,62 +206,5 @@ impl<'a> Shrinker<'a> {
         };
         smaller.difficulty = Difficulty::new(smaller.actions.len(), stated, correct);
         Some(smaller)
-    }
-}
-
-/// One case being shrunk.
-struct Search<'a, F> {
-    shrinker: Shrinker<'a>,
-    case: &'a Case,
-    fails: &'a mut F,
-    /// What the tests said, by the paragraph.
-    known: HashMap<String, bool>,
-    /// A test could not say.
-    is_cut: bool,
-}
-
-impl<F: FnMut(&Case) -> Option<bool>> Search<'_, F> {
-    fn test(&mut self, case: &Case) -> Option<bool> {
-        if let Some(known) = self.known.get(&case.paragraph) {
-            return Some(*known);
-        }
-        let answer = (self.fails)(case);
-        match answer {
-            Some(answer) => drop(self.known.insert(case.paragraph.clone(), answer)),
-            None => self.is_cut = true,
-        }
-        answer
-    }
-
-    /// Takes away pieces of one kind until no single one can go. How many went.
-    fn minimise(&mut self, found: &mut (Sentences, Case), reduction: Reduction) -> usize {
-        let from = found.0.clone();
-        let words = self.shrinker.words;
-        let pieces = reduce::count(&from, reduction, words);
-        let mut left: Vec<usize> = (0..pieces).collect();
-        let mut size = pieces.div_ceil(2);
-        while size > 0 && !self.is_cut {
-            let (mut at, before) = (0, left.len());
-            while at < left.len() && !self.is_cut {
-                let end = (at + size).min(left.len());
-                let kept: Vec<usize> = left[..at].iter().chain(&left[end..]).copied().collect();
-                let removed: BTreeSet<usize> = (0..pieces).filter(|piece| !kept.contains(piece)).collect();
-                let tree = reduce::without(&from, reduction, &removed, words);
-                let smaller = self.shrinker.build(self.case, &tree);
-                match smaller {
-                    // A piece may have nothing to take away before another one has gone.
-                    Some(smaller)
-                        if smaller.paragraph != found.1.paragraph && self.test(&smaller) == Some(true) =>
-                    {
-                        *found = (tree, smaller);
-                        left = kept;
-                    }
-                    _ => at = end,
-                }
-            }
-            // Single pieces are tried again as long as one goes: what was needed before may not be any more.
-            size = if size > 1 { size.div_ceil(2) } else { usize::from(left.len() < before) };
-        }
-        pieces - left.len()
     }
 }

@@ -83,6 +83,11 @@ async fn summary_of(
     if results.is_empty() {
         return Ok(Written::by_tools(NOTHING_CALLED.to_owned()));
     }
+    if results.iter().any(|result| result.is_held_back) {
+        // What a guard says has to reach the agent whole, and a summary may leave out what is right instead.
+        let note = "results, because calls were held back".to_owned();
+        return Ok(Written { note, ..Written::by_tools(texts_of(results)) });
+    }
     let texts: Vec<&str> = results.iter().map(text_of).collect();
     let material = Material { question: run.query, goal, results: &texts, before };
     let options = summary::Options {

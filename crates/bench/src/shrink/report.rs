@@ -1,21 +1,29 @@
 //! What shrinking showed, as reports tell it.
 
-use planproof_synth::{Case, ShrinkEnd};
+use std::collections::BTreeSet;
+
+use planproof_synth::{ActionId, Case, ShrinkEnd, Verdict};
+use planproof_trace::TimeOfDay;
 use serde::Serialize;
 
-use super::{Requirement, ShrinkOptions, ShrunkFailure, group_alike};
+use super::{Requirement, ShrinkOptions, Shrinking, ShrunkFailure, group_alike};
+use crate::violated_places;
 
 /// What shrinking showed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShrinkReport {
+    /// Id of the campaign of the candidates.
+    pub campaign: String,
     /// How it was done.
     pub options: ShrinkOptions,
-    /// Failures that were shrunk.
+    /// Failures that were taken.
     pub taken: u64,
     /// Those that failed again, and so have a smallest case.
     pub reproduced: u64,
     /// Distinct failures among these, by class and shape.
     pub distinct: u64,
+    /// Those whose shrinking did not come to its end.
+    pub unfinished: u64,
     /// Runs of the agent, those that confirm included.
     pub runs: u64,
     /// The failures, those that are alike one behind the other.
@@ -46,12 +54,22 @@ pub struct ShrunkCase {
     pub violated: Option<String>,
     /// `minimal`, `unfinished` or `not_failing`.
     pub end: &'static str,
+    /// There are runs left.
+    pub is_open: bool,
     /// Before.
     pub from: CaseSize,
     /// After.
     pub to: CaseSize,
-    /// What is left of the paragraph.
+    /// The paragraph before.
+    pub original: String,
+    /// What is left of it.
     pub paragraph: String,
+    /// Where that states what the example violated: first characters, and those behind the last, in Unicode scalar values.
+    pub marks: Vec<[u32; 2]>,
+    /// The correct plan that is nearest to what the example did; empty where none is known.
+    pub plan: Vec<String>,
+    /// A run of the smallest case that failed so; null where it did not.
+    pub example: Option<ExampleRun>,
     /// Distinct cases that were tested.
     pub tested: u64,
     /// Runs that the search took.
@@ -66,6 +84,15 @@ pub struct ShrunkCase {
     pub high: Option<f64>,
 }
 
+/// A run in the campaign of the candidates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExampleRun {
+    /// Id of its case.
+    pub case: String,
+    /// Which repeat of it, from 0.
+    pub repeat: u32,
+}
+
 /// How large a case is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CaseSize {
@@ -73,15 +100,25 @@ pub struct CaseSize {
     pub actions: u64,
     /// Distinct requirements.
     pub constraints: u64,
+    /// Sentences.
+    pub sentences: u64,
+    /// Sub-sentences.
+    pub sub_sentences: u64,
     /// Words of the paragraph.
     pub words: u64,
 }
 
 impl CaseSize {
     fn of(case: &Case) -> Self {
+        // Every sub-sentence states something.
+        let places = case.constraint_sources().flatten().map(|source| (source.sentence, source.sub_sentence));
+        let places: BTreeSet<(u32, u32)> = places.collect();
+        let sentences: BTreeSet<u32> = places.iter().map(|(sentence, _)| *sentence).collect();
         Self {
             actions: case.actions.len() as u64,
             constraints: case.difficulty.constraints as u64,
+            sentences: sentences.len() as u64,
+            sub_sentences: places.len() as u64,
             words: case.paragraph.split_whitespace().count() as u64,
         }
     }
@@ -97,50 +134,71 @@ impl Requirement {
 }
 
 impl ShrinkReport {
-    /// Of failures of these cases.
+    /// Of failures of these cases; `campaign` is the id of that of the candidates.
     ///
     /// # Panics
     /// When a failure is not of one of the cases.
-    pub fn new(
-        options: ShrinkOptions,
-        failures: &[ShrunkFailure],
-        skipped: Vec<NotShrunk>,
-        cases: &[Case],
-    ) -> Self {
+    pub fn new(campaign: &str, shrinking: &Shrinking, cases: &[Case]) -> Self {
+        let Shrinking { options, failures, skipped, candidates } = shrinking;
         let (again, gone): (Vec<ShrunkFailure>, Vec<ShrunkFailure>) =
-            failures.iter().cloned().partition(|failure| failure.shrunk.end != ShrinkEnd::NotFailing);
+            failures.iter().cloned().partition(ShrunkFailure::is_reproduced);
         let groups = group_alike(&again);
         let grouped = (1u64..).zip(&groups).flat_map(|(number, group)| {
             group.iter().map(|place| (Some(number), &again[*place])).collect::<Vec<_>>()
         });
         let all = grouped.chain(gone.iter().map(|failure| (None, failure)));
-        let all = all.map(|(group, failure)| ShrunkCase::new(group, failure, cases));
+        let all = all.map(|(group, failure)| ShrunkCase::new(group, failure, shrinking, cases));
+        let skipped = skipped
+            .iter()
+            .map(|(error, why)| NotShrunk { case: cases[*error as usize].id.clone(), why: why.to_string() });
         Self {
-            options,
+            campaign: campaign.to_owned(),
+            options: *options,
             taken: failures.len() as u64,
             reproduced: again.len() as u64,
             distinct: groups.len() as u64,
-            runs: failures.iter().map(|it| u64::from(it.runs + it.confirmed.runs)).sum(),
+            unfinished: failures.iter().filter(|failure| failure.is_open).count() as u64,
+            runs: candidates.iter().map(|record| record.outcomes.len() as u64).sum(),
             failures: all.collect(),
-            skipped,
+            skipped: skipped.collect(),
         }
     }
 }
 
+impl ShrunkFailure {
+    /// Whether the failed case failed again, so that there is a smallest one.
+    pub fn is_reproduced(&self) -> bool {
+        let is_tested = self.shrunk.tested > 0;
+        is_tested && self.shrunk.end != ShrinkEnd::NotFailing
+    }
+}
+
 impl ShrunkCase {
-    fn new(group: Option<u64>, failure: &ShrunkFailure, cases: &[Case]) -> Self {
-        let ShrunkFailure { error, target, shrunk, runs, confirmed } = failure;
+    fn new(group: Option<u64>, failure: &ShrunkFailure, shrinking: &Shrinking, cases: &[Case]) -> Self {
+        let ShrunkFailure { error, target, shrunk, runs, confirmed, is_open, .. } = failure;
         let case = &cases[*error as usize];
         let interval = (confirmed.runs > 0).then(|| confirmed.interval());
+        let example = shrinking.example(failure).filter(|_| failure.is_reproduced());
         Self {
             case: case.id.clone(),
             group,
             class: target.class.as_str(),
             violated: target.violated.as_ref().map(Requirement::describe),
             end: shrunk.end.as_str(),
+            is_open: *is_open,
             from: CaseSize::of(case),
             to: CaseSize::of(&shrunk.case),
+            original: case.paragraph.clone(),
             paragraph: shrunk.case.paragraph.clone(),
+            marks: example.map_or_else(Vec::new, |(record, verdict)| {
+                let places = violated_places(&record.case, verdict);
+                places.iter().map(|place| [place.start, place.end]).collect()
+            }),
+            plan: example.map_or_else(Vec::new, |(record, verdict)| plan(&record.case, verdict)),
+            example: failure
+                .example
+                .zip(example)
+                .map(|(unit, (record, _))| ExampleRun { case: record.case.id.clone(), repeat: unit.repeat }),
             tested: shrunk.tested as u64,
             runs: u64::from(*runs),
             confirmations: u64::from(confirmed.runs),
@@ -149,4 +207,19 @@ impl ShrunkCase {
             high: interval.map(|it| it.high),
         }
     }
+}
+
+/// The correct plan that a verdict names, in words; in the time form with starts.
+fn plan(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let text =
+        |id: &ActionId| case.actions.iter().find(|action| action.id == *id).map(|action| action.text.clone());
+    let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.repair_starts);
+    let start = |place: usize| starts.get(place).and_then(|minute| TimeOfDay::from_minute(*minute));
+    let actions = verdict.repair.iter().filter_map(text).enumerate();
+    actions
+        .map(|(place, text)| match start(place) {
+            Some(start) => format!("{start} {text}"),
+            None => text,
+        })
+        .collect()
 }

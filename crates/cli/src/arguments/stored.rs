@@ -64,6 +64,9 @@ pub(crate) enum RunsCommand {
         /// What to write.
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
         format: ExportFormat,
+        /// Only the case of that id; with `--format cases`.
+        #[arg(long, value_name = "ID")]
+        case: Option<String>,
     },
 }
 

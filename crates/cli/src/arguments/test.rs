@@ -20,10 +20,13 @@ const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
 /// Options that say whether and how failures are dissected; a recording knows it by itself.
 const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
 
+/// Options that say how failures are shrunk.
+const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_repeat"];
+
 #[derive(Debug, Args)]
 #[command(
     mut_arg("resume", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat")),
-    mut_arg("replay", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat").conflicts_with_all(DISSECTING))
+    mut_arg("replay", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat").conflicts_with_all(DISSECTING).conflicts_with_all(SHRINKING))
 )]
 pub(crate) struct TestArguments {
     /// Number of cases.
@@ -97,12 +100,12 @@ impl DissectArguments {
 #[derive(Debug, Default, Args)]
 pub(crate) struct ShrinkArguments {
     /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent fails in the
-    /// same way, in 2 of 3 runs.
-    #[arg(long, conflicts_with_all = ["resume", "record", "replay"])]
+    /// same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of the campaign.
+    #[arg(long)]
     pub(crate) shrink: bool,
     /// Most failures that are shrunk; by default 3.
-    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX), requires = "shrink")]
-    pub(crate) shrink_max: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
+    pub(crate) shrink_max: Option<u32>,
     /// Most runs of the agent for each of them; by default 200.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
     pub(crate) shrink_runs: Option<u32>,
@@ -110,17 +113,18 @@ pub(crate) struct ShrinkArguments {
     #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
     pub(crate) shrink_repeat: Option<u32>,
     /// Write the smallest cases as case v1 lines, for `--from`.
-    #[arg(long, value_name = "FILE", value_parser = file(), requires = "shrink")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) shrink_to: Option<PathBuf>,
 }
 
 impl ShrinkArguments {
-    /// How failures are shrunk, and how many; `None` where they are not.
-    pub(crate) fn options(&self) -> Option<(ShrinkOptions, usize)> {
+    /// How failures are shrunk; `None` where they are not.
+    pub(crate) fn options(&self) -> Option<ShrinkOptions> {
         let default = ShrinkOptions::default();
         let runs = self.shrink_repeat.unwrap_or(default.runs);
         let runs_max = self.shrink_runs.unwrap_or(default.runs_max);
-        let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, ..default };
-        self.shrink.then(|| (options, self.shrink_max.unwrap_or(3)))
+        let failures_max = self.shrink_max.unwrap_or(default.failures_max);
+        let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, failures_max, ..default };
+        self.shrink.then_some(options)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let plan = prepared.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =
-        runtime()?.block_on(carry_out(&prepared, global, next, None))?;
+        runtime()?.block_on(carry_out(&prepared, global, next))?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.options.cost(&progress);
     report.campaign = prepared.options.completed(report.campaign, &progress);
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if prepared.tell_differences(&outcomes, None) {
+    if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report, arguments.at_least))

@@ -116,18 +116,7 @@ fn text(comparison: &Comparison) -> String {
     }
     out += &format!("{}\n\n", sides(a, b));
     out += &format!("{}\n", changes(comparison));
-    if let (Some(difference), Some(p_value)) = (comparison.difference, comparison.p_value) {
-        let p_value = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.3}") };
-        let what = if comparison.is_repeated() {
-            "A difference as large as this"
-        } else {
-            "A split into fixed and broken as uneven as this"
-        };
-        out += &format!(
-            "From A to B: {:+.1} points. {what} comes about by chance with {p_value}.\n",
-            difference * 100.0
-        );
-    }
+    out += &difference(comparison);
     if let Some(infeasible) = &comparison.infeasible {
         out += &format!(
             "Infeasible, scored apart: {} cases in common; A detected {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
@@ -146,6 +135,24 @@ fn text(comparison: &Comparison) -> String {
         out += &format!("\n{}\n", by_actions(comparison));
     }
     out + &changed_cases(comparison)
+}
+
+/// The difference with its test, in a line; nothing without scored cases.
+pub(super) fn difference(comparison: &Comparison) -> String {
+    let (Some(difference), Some(p_value)) = (comparison.difference, comparison.p_value) else {
+        return String::new();
+    };
+    let p_value = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.3}") };
+    let (what, test) = if comparison.is_repeated() {
+        ("A difference as large as this", "sign-flip test over cases")
+    } else {
+        ("A split into fixed and broken as uneven as this", "exact McNemar test")
+    };
+    let of_what = if comparison.is_lift { "Lift of the guard" } else { "From A to B" };
+    format!(
+        "{of_what}: {:+.1} points. {what} comes about by chance with {p_value} ({test}).\n",
+        difference * 100.0
+    )
 }
 
 fn sides(a: &Side, b: &Side) -> comfy_table::Table {

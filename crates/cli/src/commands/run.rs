@@ -52,7 +52,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     if select::bare(&arguments.agent) != arguments.agent {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: what is right in a task of your own is not known",
-            select::GUARD_PREFIX
+            planproof_bench::GUARD_PREFIX
         )));
     }
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
@@ -93,9 +93,14 @@ fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failu
     let kept = FunctionCallingAgent::KIND_WITH_SERVER_STATE;
     let is_kept_elsewhere = agent.name.split_once('@').is_some_and(|(kind, _)| kind == kept);
     let (Agent::FunctionCalling(inner), false) = (&agent.agent, is_kept_elsewhere) else {
-        return Err(Failure::usage(
-            "--system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")",
-        ));
+        return Err(Failure::usage(match &agent.agent {
+            Agent::Behaviour(_) | Agent::Voting(_) => {
+                "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
+                 (:instructions \"TEXT\") before its (:states ...): for a shipped one such as react, `planproof spec print \
+                 react > my.spec`, write it there, and run spec:my.spec@MODEL"
+            }
+            _ => "--system is for tools@MODEL: the instructions of other agents are their own affair",
+        }));
     };
     let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));
     let inner = FunctionCallingAgent::new(model)

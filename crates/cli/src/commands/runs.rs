@@ -15,7 +15,7 @@ use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
 use super::print_json;
-use super::test::{Resumed, print_report};
+use super::test::{Derived, Resumed, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
             show(&store, run, *findings, *judge_again, global)?;
         }
-        RunsCommand::Export { run, format } => export(&store, run, *format)?,
+        RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
     }
     Ok(ExitCode::Passed)
 }
@@ -163,13 +163,19 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     let missing = campaign.total() - campaign.finished();
     // Of a search for a limit, most cases beyond it are never run.
     let is_search = stored::options(campaign).is_ok_and(|options| options.limit.is_some());
-    if missing > 0 && campaign.progress.ended_by.is_none() && !is_search {
+    // Of one that another led to, not every case is run as often as it could be.
+    let is_asked_for = Derived::parent(&campaign.id).is_none();
+    if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
         eprintln!(
             "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
             campaign.total(),
             campaign.id
         );
     }
+}
+
+fn no_case(campaign: &Campaign, id: &str) -> Failure {
+    Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id))
 }
 
 fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) -> Result<(), Failure> {
@@ -184,7 +190,7 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
         }
     }
     let Some(ordinal) = found else {
-        return Err(Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id)));
+        return Err(no_case(&campaign, id));
     };
     if repeat >= campaign.repeats {
         let times = campaign.repeats;
@@ -232,8 +238,13 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
     Ok(())
 }
 
-fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure> {
+fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
+    if case.is_some() && !matches!(format, ExportFormat::Cases) {
+        return Err(Failure::usage(
+            "--case is for --format cases; `runs show RUN --case ID` shows a run of it",
+        ));
+    }
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
@@ -243,8 +254,16 @@ fn export(store: &Store, name: &str, format: ExportFormat) -> Result<(), Failure
             store.export_traces(&campaign.id, &mut out)?;
         }
         ExportFormat::Cases => {
+            let mut is_found = case.is_none();
             for row in store.cases(&campaign.id)? {
-                writeln!(out, "{}", row?.json)?;
+                let row = row?;
+                if case.is_none_or(|id| row.id == id) {
+                    is_found = true;
+                    writeln!(out, "{}", row.json)?;
+                }
+            }
+            if let Some(id) = case.filter(|_| !is_found) {
+                return Err(no_case(&campaign, id));
             }
         }
         ExportFormat::Verdicts => {

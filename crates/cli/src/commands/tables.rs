@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write as _;
 
 use comfy_table::{CellAlignment, Table};
-use planproof_bench::Report;
+use planproof_bench::{CauseShare, Rate, Report};
 use planproof_report::tables::{
     ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
     TopicCount,
@@ -115,7 +115,7 @@ impl Found {
         let Self { campaign, options, is_time_form, .. } = self;
         let limit = self.limit_among(all);
         let is_within = |actions: usize| limit.is_none_or(|limit| actions <= limit as usize);
-        let (summaries, part) = if store.derived(&campaign.id)?.is_some() {
+        let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
             let part = stored.part_of_dissection(|case| is_within(case.actions.len()), ERRORS_MAX);
             (Summaries::of(&stored), part)
@@ -175,7 +175,7 @@ fn text(tables: &Tables) -> String {
     for (is_time_form, number) in [(false, 4), (true, 7)] {
         if tables.causes_of(is_time_form).next().is_some() {
             let form = if is_time_form { " in the time form" } else { "" };
-            out += &format!("Failures by root cause{form}, in per cent (as table {number})\n\n");
+            out += &format!("Failures by root cause{form}, in per cent [95 %] (as table {number})\n\n");
             out += &format!("{}\n", causes(tables, is_time_form));
             out += &format!(
                 "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
@@ -280,7 +280,12 @@ fn causes(tables: &Tables, is_time_form: bool) -> Table {
             row.used.to_string(),
             (row.undecided + row.unfinished).to_string(),
         ];
-        cells.extend(row.causes.iter().map(|cause| cause.share.map_or("-".to_owned(), render::percent)));
+        let share = |cause: &CauseShare| {
+            let rate = cause.share.map(|rate| Rate { rate, low: cause.low, high: cause.high });
+            // The interval has a line of its own, or the table would be wider than screens are.
+            rate.map_or("-".to_owned(), |rate| render::rate_with_interval(rate).replacen(' ', "\n", 1))
+        };
+        cells.extend(row.causes.iter().map(share));
         table.add_row(cells);
     }
     table

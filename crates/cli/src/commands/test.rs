@@ -5,7 +5,9 @@ mod budgets;
 mod carry_out;
 mod cases;
 mod create;
+mod derived;
 mod dissect;
+mod lift;
 mod models;
 mod options;
 mod prepare;
@@ -19,28 +21,28 @@ use std::path::Path;
 
 use planproof_bench::{DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings};
 use planproof_model::prices::Money;
+use planproof_synth::Unscored;
 use planproof_synth::file::write_case;
-use planproof_synth::{ShrinkEnd, Unscored};
 
 use super::{print_json, runtime};
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
-use crate::select::{self, GUARD_PREFIX};
 use crate::stored;
-use shrink::ShrunkFailures;
 
 pub(super) use asked::Asked;
 pub(super) use budgets::Budgets;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
 pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
+pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
 pub(super) use models::{Around, Models};
 pub(crate) use options::{Resumed, StoredOptions};
 pub(super) use prepare::{key_needed, prepare, with_cost};
 pub(super) use prepared::Prepared;
 pub(super) use recording::cache as open_cache;
+pub(crate) use shrink::{read_candidates, shrinker};
 
 /// Stands above the figures of a replay.
 pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
@@ -56,8 +58,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     let prepared = prepare(&arguments.campaign, global, Asked::Test(arguments))?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
-    let Ended { outcomes, progress, failure, dissection, shrunk } =
-        runtime()?.block_on(carry_out(&prepared, global, all, arguments.shrink.options()))?;
+    let Ended { outcomes, progress, failure, dissection, shrinking } =
+        runtime()?.block_on(carry_out(&prepared, global, all))?;
     let report = Report::new(ReportInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
@@ -72,18 +74,18 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     });
     let mut report = prepared.options.completed(report, &progress);
     report.dissection = dissection.as_ref().map(|dissection| {
-        let id = dissect::trials_id(&prepared.campaign.id);
+        let id = Derived::Dissection.id(&prepared.campaign.id);
         DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
     });
+    report.shrinking = shrinking.as_ref().map(|shrinking| {
+        let id = Derived::Shrinking.id(&prepared.campaign.id);
+        ShrinkReport::new(&id, shrinking, &prepared.campaign.cases)
+    });
+    let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
-        .iter()
-        .flat_map(|shrunk| &shrunk.failures)
-        .filter(|failure| failure.shrunk.end != ShrinkEnd::NotFailing)
+        .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
-    report.shrinking = shrunk.map(|ShrunkFailures { options, failures, skipped }| {
-        ShrinkReport::new(options, &failures, skipped, &prepared.campaign.cases)
-    });
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
     let written = match cases_file {
@@ -105,7 +107,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => print_lift(&prepared, &stored::store_option(&arguments.campaign.store)),
+            true => lift::print(&prepared, &stored::store_option(&arguments.campaign.store)),
             false => Ok(()),
         });
     match written.and(printed) {
@@ -113,7 +115,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    if prepared.tell_differences(&outcomes, dissection.as_ref()) {
+    if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
     Ok(exit_code(&report))
@@ -201,23 +203,6 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &Resu
     unscored.into_iter().chain(without_temperature(report)).chain(ended(report, resumed)).collect()
 }
 
-/// Says how to see what the guard gains: the same command line without it, and the two campaigns side by side.
-fn print_lift(prepared: &Prepared, store_option: &str) -> Result<(), Failure> {
-    let row = prepared.store.campaign(&prepared.campaign.id)?;
-    let begins_anew = row.command_line.contains(GUARD_PREFIX);
-    let bare = match begins_anew {
-        true => row.command_line.replacen(GUARD_PREFIX, "", 1),
-        false => format!("planproof test '{}', with the same options", select::bare(&row.agent)),
-    };
-    let option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
-    writeln!(
-        std::io::stdout(),
-        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  planproof report last {}{option}",
-        row.id
-    )?;
-    Ok(())
-}
-
 /// Whether the agent's model answers from a recording alone, so that trying again changes nothing.
 fn is_from_recording(agent: &str) -> bool {
     agent.split_once('@').is_some_and(|(_, model)| model.starts_with("replay/"))
@@ -241,8 +226,11 @@ fn ended(report: &Report, resumed: &Resumed<'_>) -> Option<String> {
     let not_run = report.all_not_run();
     let all = report.all_runs() + not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
-    let what = match report.dissection.as_ref().filter(|it| not_run == 0 && it.unfinished > 0) {
-        Some(dissection) => format!("the dissection of {} failures is not finished", dissection.unfinished),
+    let dissection = report.dissection.as_ref().map(|it| (Derived::Dissection, it.unfinished));
+    let shrinking = report.shrinking.as_ref().map(|it| (Derived::Shrinking, it.unfinished));
+    let unfinished = dissection.into_iter().chain(shrinking).find(|(_, left)| *left > 0);
+    let what = match unfinished.filter(|_| not_run == 0) {
+        Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
         None => format!("{not_run} of {all} {noun}"),
     };
     let again = format!(" Go on with: {resumed}{}", budgets::larger(budget));

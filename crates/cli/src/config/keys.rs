@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 44] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 45] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -47,6 +47,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 44] = [
     ("runs show", "case", "is what one call is about"),
     ("runs show", "repeat", "is what one call is about"),
     ("runs show", "judge-again", "is for one look"),
+    ("runs export", "case", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
     ("limit", "resume", "names one search"),
     ("limit", "record", "is what one call writes"),

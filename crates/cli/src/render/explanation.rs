@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use planproof_constraint::Variable;
 use planproof_report::conflict_lines;
 use planproof_synth::{
     ActionId, Case, ConstraintId, Flag, ParameterError, Source, StartFault, TimeForm, TimeVerdict, Verdict,
@@ -102,7 +101,8 @@ impl Explained<'_> {
         let Some(wrong) = self.verdict.first_wrong_call else { return String::new() };
         let mut out = String::new();
         let right = self.verdict.correct_next.get(wrong).map(Vec::as_slice).unwrap_or_default();
-        let right = self.plan(right, &self.earliest_starts(wrong));
+        let right_starts = self.time.and_then(|time| time.verdict.next_starts.get(wrong));
+        let right = self.plan(right, right_starts.map(Vec::as_slice).unwrap_or_default());
         let called = self.verdict.calls.get(wrong).map(std::slice::from_ref).unwrap_or_default();
         let starts = self.time.and_then(|time| time.verdict.starts.get(wrong..)).unwrap_or_default();
         let called = self.plan(called, starts);
@@ -132,15 +132,6 @@ impl Explained<'_> {
             [] => "what is left does not fit into the day any more".to_owned(),
             core => format!("what is left cannot keep to {} any more", core.join(" and ")),
         })
-    }
-
-    /// When each of the actions that are right in the place of a call would start at the earliest.
-    fn earliest_starts(&self, call: usize) -> Vec<u16> {
-        let Some((problem, time)) = self.case.timed_problem().zip(self.time) else { return Vec::new() };
-        let minute = self.end_before(time, call);
-        let right = self.verdict.correct_next.get(call).into_iter().flatten();
-        let places = right.filter_map(|id| self.place(id));
-        places.filter_map(|place| problem.timetable().earliest_start(Variable::new(place), minute)).collect()
     }
 
     /// When the call before this one ended, or the day began.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use planproof_bench::{ShrinkReport, ShrunkCase};
+use planproof_synth::Source;
 
-use super::percent;
+use super::{Marking, marked, percent};
 
-pub(super) fn shrinking(report: &ShrinkReport) -> String {
+pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -17,41 +18,56 @@ pub(super) fn shrinking(report: &ShrinkReport) -> String {
         let alike = || report.failures.iter().filter(|failure| failure.group == Some(number));
         let smallest =
             alike().min_by_key(|failure| (failure.to.actions, failure.to.constraints, failure.to.words));
-        if let Some(failure) = smallest {
-            let more = alike().count() - 1;
-            let more = if more > 0 { format!(", and {more} alike") } else { String::new() };
-            let _ = writeln!(out, "\n{number}. {}{more}", shrunk(failure));
+        let Some(smallest) = smallest else { continue };
+        let _ = writeln!(out, "\n{number}. {}", shrunk(smallest, &report.campaign, marking));
+        let others: Vec<&str> =
+            alike().map(|it| it.case.as_str()).filter(|case| *case != smallest.case).collect();
+        if !others.is_empty() {
+            let noun = if others.len() == 1 { "case" } else { "cases" };
+            let _ = writeln!(out, "   The same shape is left of {noun} {}.", others.join(", "));
         }
     }
-    let gone: Vec<&str> =
-        report.failures.iter().filter(|it| it.group.is_none()).map(|it| it.case.as_str()).collect();
+    let is_gone = |it: &&ShrunkCase| it.group.is_none() && !it.is_open;
+    let gone: Vec<&str> = report.failures.iter().filter(is_gone).map(|it| it.case.as_str()).collect();
     if !gone.is_empty() {
         let _ = writeln!(out, "\nDid not fail again often enough to be shrunk: {}.", gone.join(", "));
     }
     for skipped in &report.skipped {
         let _ = writeln!(out, "\nCase {} cannot be shrunk: {}.", skipped.case, skipped.why);
     }
+    if report.unfinished > 0 {
+        let _ = writeln!(out, "\nNot finished: {}.", report.unfinished);
+    }
     out
 }
 
-fn shrunk(failure: &ShrunkCase) -> String {
+fn shrunk(failure: &ShrunkCase, campaign: &str, marking: Marking) -> String {
     let ShrunkCase { from, to, .. } = failure;
-    let mut out = format!(
-        "{} of case {}: from {} actions to {}, from {} requirements to {}, from {} words to {}",
-        failure.class,
-        failure.case,
-        from.actions,
-        to.actions,
-        from.constraints,
-        to.constraints,
-        from.words,
-        to.words
-    );
-    let _ = write!(out, " ({} runs", failure.runs);
-    let _ = write!(out, "{})", if failure.end == "minimal" { "" } else { ", not finished" });
-    let _ = write!(out, "\n   {}", failure.paragraph);
+    let mut out = format!("{} of case {}", failure.class, failure.case);
+    let sizes = [
+        ("actions", from.actions, to.actions),
+        ("requirements", from.constraints, to.constraints),
+        ("sentences", from.sentences, to.sentences),
+        ("sub-sentences", from.sub_sentences, to.sub_sentences),
+        ("words", from.words, to.words),
+    ];
+    for (place, (noun, from, to)) in sizes.into_iter().enumerate() {
+        let _ = write!(out, "{} {noun} {from} to {to}", if place == 0 { ":" } else { "," });
+    }
+    let end = match (failure.end, failure.is_open) {
+        ("minimal", _) => "",
+        (_, true) => ", not finished",
+        (_, false) => ", cut short by --shrink-runs",
+    };
+    let _ = write!(out, " ({} runs{end})", failure.runs);
+    let marks = failure.marks.iter();
+    let marks = marks.map(|[start, end]| Source { sentence: 0, sub_sentence: 0, start: *start, end: *end });
+    let _ = write!(out, "\n   {}", marked(&failure.paragraph, &marks.collect::<Vec<_>>(), marking));
     if let Some(violated) = &failure.violated {
         let _ = write!(out, "\n   Violated: {violated}.");
+    }
+    if !failure.plan.is_empty() {
+        let _ = write!(out, "\n   Right:    {}.", failure.plan.join(", "));
     }
     if let (Some(low), Some(high)) = (failure.low, failure.high) {
         let (confirmed, runs) = (failure.confirmed, failure.confirmations);
@@ -60,6 +76,10 @@ fn shrunk(failure: &ShrunkCase) -> String {
             out,
             "\n   Of {runs} more runs {confirmed} failed so: {low} to {high} % of all, with 95 % confidence."
         );
+    }
+    if let Some(example) = &failure.example {
+        let repeat = if example.repeat > 0 { format!(" --repeat {}", example.repeat) } else { String::new() };
+        let _ = write!(out, "\n   See it:   planproof runs show {campaign} --case {}{repeat}", example.case);
     }
     out
 }

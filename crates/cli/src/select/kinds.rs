@@ -16,6 +16,7 @@ use planproof_bench::learning::Language;
 use planproof_model::Model;
 use planproof_spec::{Compat, Loaded, SHIPPED};
 use planproof_trace::Continuation;
+use serde::{Deserialize, Serialize};
 
 use super::{FindModel, ModelForm, is_simulation};
 use crate::arguments::{self, AgentArguments};
@@ -89,7 +90,8 @@ fn parse(options: &str) -> Result<Vec<(&str, &str)>, Failure> {
         let known = part.split_once('=').filter(|(option, _)| OPTIONS.contains(option));
         let Some((option, value)) = known else {
             return Err(Failure::usage(format!(
-                "\"{part}\" is no option of an agent; there are {}",
+                "there is no option \"{}\" of an agent; there are {}",
+                part.split('=').next().unwrap_or(part),
                 OPTIONS.map(|option| format!("{option}=...")).join(", ")
             )));
         };
@@ -175,6 +177,68 @@ pub(super) fn agent(
     let agent = kinds.into_agent(&maker)?;
     let (name, model) = (name.to_owned(), Some(model.name().to_owned()));
     Ok(Some(AgentUnderTest { agent, name, model, simulated, guarded: false }))
+}
+
+/// A specification of the user's that an agent is made from, as a campaign keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SpecificationDigest {
+    /// As the agent's name has it.
+    file: String,
+    /// Of its text, in hexadecimal digits.
+    sha256: String,
+}
+
+/// The user's specifications that the agent of this name is made from, as they are now.
+pub(crate) fn specifications(name: &str) -> Result<Vec<SpecificationDigest>, Failure> {
+    let name = super::bare(name);
+    let is_external = name.starts_with("command:") || name.starts_with("url:");
+    let Some((kind, _)) = super::parts(name).filter(|_| !is_external) else { return Ok(Vec::new()) };
+    let base = split(kind).0;
+    let kinds = base.strip_prefix(PAIR_PREFIX).and_then(|pair| pair.split_once(','));
+    let (first, second) = kinds.map_or((base, None), |(first, second)| (first, Some(second)));
+    let files = [Some(first), second].into_iter().flatten().filter_map(|kind| kind.strip_prefix(SPEC_PREFIX));
+    let digest = |file: &str| {
+        let sha256 = Source::find(file)?.sha256();
+        Ok(SpecificationDigest { file: file.to_owned(), sha256 })
+    };
+    files.map(digest).collect()
+}
+
+/// Makes sure that the agent of this name is still made from these specifications.
+pub(crate) fn must_be_unchanged(before: &[SpecificationDigest], name: &str) -> Result<(), Failure> {
+    // Campaigns of before there were digests have none.
+    if before.is_empty() {
+        return Ok(());
+    }
+    for now in specifications(name)? {
+        if let Some(then) = before.iter().find(|then| then.file == now.file && then.sha256 != now.sha256) {
+            return Err(Failure::usage(format!(
+                "the specification {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} \
+                 now; put the old text back, or begin a new campaign",
+                now.file, then.sha256, now.sha256
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a kind of agent that there is not.
+pub(super) fn unknown(kind: &str) -> Failure {
+    let known_kind = kind.split_once(':').filter(|(base, _)| {
+        let tools = [FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE];
+        tools.contains(base) || SHIPPED.iter().any(|(name, _)| name == base)
+    });
+    match known_kind {
+        Some((base, _)) if !is_specified(base) => Failure::usage(format!(
+            "{base} has no options: those in an agent's name are for agents that are made from a specification"
+        )),
+        Some((base, options)) => match parse(options) {
+            Err(failure) => failure,
+            Ok(_) => Failure::usage(format!("\"{kind}\" has a colon and no option behind it: write {base}")),
+        },
+        None => Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", known())),
+    }
 }
 
 /// The language of an agent of that kind, if it is made from specifications.
@@ -265,9 +329,7 @@ impl Specified {
     fn read(kind: &str) -> Result<Self, Failure> {
         let source = match kind.strip_prefix(SPEC_PREFIX) {
             Some(file) => Source::find(file)?,
-            None => Source::shipped(kind).ok_or_else(|| {
-                Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", known()))
-            })?,
+            None => Source::shipped(kind).ok_or_else(|| unknown(kind))?,
         };
         let loaded = source.load_or_explain(Compat::Ours, false)?;
         Ok(Self { source, loaded })

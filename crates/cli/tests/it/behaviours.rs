@@ -119,8 +119,20 @@ fn what_makes_no_agent_is_told() {
         ("test reflexion@sim/perfect --evaluator me", "\"me\" cannot be the evaluator of an agent"),
         ("test fallback:direct@sim/perfect", "is no pair of agents"),
         ("test fallback:direct,nobody@sim/perfect", "unknown kind of agent \"nobody\""),
-        ("test react:samples=1,x=2@sim/perfect", "\"x=2\" is no option of an agent"),
-        ("run react@sim/perfect --system x task", "a specification says what its model is told"),
+        (
+            "test react:foo=1@sim/perfect",
+            "there is no option \"foo\" of an agent; there are samples=..., summary=..., evaluator=..., continuation=...",
+        ),
+        ("test react:@sim/perfect", "\"react:\" has a colon and no option behind it: write react"),
+        (
+            "test tools:samples=3@sim/perfect",
+            "tools has no options: those in an agent's name are for agents that",
+        ),
+        ("test react:samples=1,x=2@sim/perfect", "there is no option \"x\" of an agent"),
+        (
+            "run react@sim/perfect --system x task",
+            "is written in the specification, as (:instructions \"TEXT\")",
+        ),
     ] {
         let run = place.run(line);
         assert_eq!(run.code, 2, "{line}: {run:?}");
@@ -135,4 +147,38 @@ fn a_pair_answers_one_after_the_other() {
     assert!(run.code <= 1, "{run:?}");
     let out = place.run("runs export last").out;
     assert!(out.contains("\"agent\":\"fallback:direct,react:samples=2@sim/perfect\""), "{out}");
+}
+
+/// The first of two SHA-256 in a text, and the second.
+fn digests(text: &str) -> Vec<&str> {
+    text.split(' ').filter(|word| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit())).collect()
+}
+
+#[test]
+fn a_campaign_is_not_gone_on_with_under_another_specification() {
+    let place = Place::new();
+    let react = place.run("spec print react").code(0).out;
+    place.write("my.spec", &react);
+    let line = "test spec:my.spec@sim/clumsy --cases 6 --max-tokens 8000 --record r.jsonl -q";
+    let cut = place.run(line);
+    assert!(cut.out.contains("Ended by the budget of 8000 tokens"), "{cut:?}");
+    let id = json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned();
+
+    place.write("my.spec", &format!("; changed\n{react}"));
+    for line in [format!("test --resume {id} --max-tokens 9000000"), "test --replay r.jsonl".to_owned()] {
+        let run = place.run(&line).code(2);
+        assert!(
+            run.err.contains("the specification my.spec was changed since the campaign was begun"),
+            "{run:?}"
+        );
+        let [was, is] = digests(&run.err)[..] else { panic!("not two digests: {run:?}") };
+        assert_ne!(was, is);
+    }
+    place.write("my.spec", &react);
+    assert_ne!(place.run("test --replay r.jsonl -q").code, 2);
+    let rest = place.run(&format!("test --resume {id} --max-tokens 9000000 -q --json"));
+    assert_eq!(rest.json()["not_run"], 0);
+    // Once nothing is asked any more the specification is of no account.
+    place.write("my.spec", &format!("; changed\n{react}"));
+    assert_eq!(place.run(&format!("test --resume {id} -q --json")).json()["not_run"], 0);
 }

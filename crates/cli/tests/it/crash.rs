@@ -6,8 +6,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::interrupt::{logged, write_cases};
-use crate::stored::{assert_kept, finished, finished_count};
+use crate::stored::{assert_kept, derived, finished, finished_count};
 use crate::support::Place;
 use crate::until;
 
@@ -126,6 +128,83 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     }
     assert!(!finished_at.is_empty() && finished_at.len() < CASES);
     assert_eq!(finished(&place).unwrap().1.len(), CASES);
+}
+
+/// Kills the command and those that go on with it, each time some runs later, a few times in what it leads to (if `leads_on`).
+fn kill_in_the_middle(place: &Place, first: &str, resume: &str, leads_on: bool) {
+    const KILLS: u64 = 4;
+    let is_begun = || finished_count(place) > 0 && (!leads_on || !derived(place).is_empty());
+    let (mut line, mut kept) = (first, BTreeMap::new());
+    for kill in 0..KILLS {
+        let before = finished_count(place);
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("a run more is finished", || (is_begun() && finished_count(place) > before).then_some(()));
+        thread::sleep(Duration::from_millis(kill * 17 % 40));
+        child.kill().unwrap();
+        assert_eq!(
+            child.wait().unwrap().code(),
+            None,
+            "it came to its end before it was killed {kill} times"
+        );
+        assert_kept(&kept, &derived(place));
+        kept = derived(place);
+        line = resume;
+    }
+}
+
+/// What is the same in every campaign with the same options.
+fn same(mut report: Value) -> Value {
+    for key in ["agent_seconds", "solver", "synthesis_seconds", "cost"] {
+        report[key] = Value::Null;
+        report["campaign"][key] = Value::Null;
+    }
+    for part in ["dissection", "shrinking"] {
+        if report[part].is_object() {
+            report[part]["campaign"] = Value::Null;
+        }
+    }
+    report
+}
+
+fn a_killed_one_goes_on(line: &str, part: Option<&str>) {
+    let command = line.split(' ').next().unwrap();
+    let resume = format!("{command} --resume last");
+    let place = Place::new();
+    kill_in_the_middle(&place, line, &resume, part.is_some());
+    let before = derived(&place);
+    let end = place.run(&format!("{resume} -q --json"));
+    assert_kept(&before, &derived(&place));
+    let (id, _) = finished(&place).unwrap();
+    let whole = Place::new();
+    let expected = whole.run(&format!("{line} -q --json"));
+    let read = |text: &str| same(serde_json::from_str(text).unwrap());
+    assert_eq!(read(&end.out), read(&expected.out));
+    let (whole_id, _) = finished(&whole).unwrap();
+    for of in part.into_iter().map(|part| format!(".{part}")).chain([String::new()]) {
+        let [killed, other] = [(&place, &id), (&whole, &whole_id)]
+            .map(|(place, id)| place.run(&format!("runs export {id}{of}")).code(0).out);
+        assert!(killed == other, "the traces of {id}{of} are others");
+    }
+}
+
+#[test]
+fn a_killed_dissection_goes_on_where_it_was() {
+    let line = "test tools@sim/planted/constraint --cases 30 --dissect --dissect-k 3 --concurrency 2";
+    a_killed_one_goes_on(line, Some("dissection"));
+}
+
+#[test]
+fn a_killed_shrinking_goes_on_where_it_was() {
+    let line =
+        "test tools@sim/planted/constraint --cases 20 --actions 7 --shrink --shrink-max 8 --concurrency 2";
+    a_killed_one_goes_on(line, Some("shrinking"));
+}
+
+#[test]
+fn a_killed_search_for_a_limit_goes_on_where_it_was() {
+    let line = "limit tools@sim/careless --from 2 --to 6 --cases-per-pair 20 --no-early-stop --concurrency 2";
+    a_killed_one_goes_on(line, None);
 }
 
 #[test]

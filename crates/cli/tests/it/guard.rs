@@ -2,18 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines};
+use crate::stand_in::{self, StandIn};
+use crate::support::{Place, Run, json_lines};
 
 #[test]
 fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     let place = Place::new();
+    let run = place.run("test repair:tools@sim/careless --cases 40 --seed 5").code(0);
+    assert!(run.out.contains("the lift over the bare agent on the same cases:"), "{run:?}");
+    assert!(run.out.contains("test tools@sim/careless --cases 40 --seed 5\n"), "{run:?}");
     place.run("test tools@sim/careless --cases 40 --seed 5").code(1);
-    let bare = place.run("runs list --json").code(0).json()["run"].as_str().unwrap().to_owned();
+    let newest = json_lines(&place.run("runs list --json").code(0).out).swap_remove(0);
+    let bare = newest["run"].as_str().unwrap();
     let run = place.run("test repair:tools@sim/careless --cases 40 --seed 5").code(0);
     assert!(run.out.contains("SIMULATION"), "{run:?}");
     assert!(run.out.contains("Held back by the guard: calls of "), "{run:?}");
-    assert!(run.out.contains("the lift over the bare agent on the same cases:"), "{run:?}");
-    assert!(run.out.contains("test tools@sim/careless --cases 40 --seed 5\n"), "{run:?}");
+    let said = "On the same cases the bare agent passed 32 of 40, behind the guard 40 of 40: 8 fixed, 0 broken.\n\
+                Lift of the guard: +20.0 points. A split into fixed and broken as uneven as this comes about by chance with \
+                p = 0.008 (exact McNemar test).\n";
+    assert!(run.out.contains(said), "{run:?}");
+    let text = place.run(&format!("report {bare} last --html page.html")).code(0).out;
+    assert!(text.contains("Lift of the guard: +20.0 points. "), "{text}");
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("percentage points that the guard gains: B is A behind it"), "{page}");
     let compared = place.run(&format!("report {bare} last --json")).code(0).json();
     assert_eq!(compared["b"]["agent"], "repair:tools@sim/careless");
     assert!(compared["difference"].as_f64().is_some_and(|lift| lift > 0.0), "{compared}");
@@ -33,15 +44,96 @@ fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     assert!(traces.contains("\"is_error\":true,\"held_back\":true"), "{traces}");
 }
 
+/// Runs an agent with the guard and without; what the guarded runs failed of, and the lift in points.
+fn classes_and_lift(place: &Place, agent: &str, options: &str) -> (Value, f64) {
+    let run = |agent: &str| {
+        let mut words = vec!["test", agent, "--json", "-q"];
+        words.extend(options.split_whitespace());
+        let run = place.run_words(&words);
+        assert!(run.code < 2, "{agent}: {run:?}");
+        let id = place.run("runs list --json").code(0).out;
+        (run.json(), json_lines(&id)[0]["run"].as_str().unwrap().to_owned())
+    };
+    let (bare, guarded) = (run(agent), run(&format!("repair:{agent}")));
+    assert_eq!(guarded.0["unscored"], 0, "{agent}: {}", guarded.0);
+    let compared = place.run(&format!("report {} {} --json", bare.1, guarded.1)).code(0).json();
+    assert_eq!(compared["is_lift"], true);
+    for verdict in json_lines(&place.run("runs export last --format verdicts").code(0).out) {
+        assert_eq!(verdict["first_wrong_call"], Value::Null, "{agent}: {verdict}");
+        assert_eq!(verdict["violated"], json!([]), "{agent}: {verdict}");
+    }
+    (guarded.0["classes"].clone(), compared["difference"].as_f64().unwrap() * 100.0)
+}
+
 #[test]
 fn every_kind_of_agent_can_be_guarded_and_goes_on() {
     let place = Place::new();
-    for agent in ["repair:react@sim/careless", "repair:responses@sim/careless"] {
-        place.run(&format!("test {agent} --cases 15 --actions 4 --repeat 2")).code(0);
+    let none = json!({
+        "act_error": 0, "action_lost": 0, "distractor": 0, "order_error": 0, "parameter_error": 0, "repeated": 0, "timeout": 0,
+    });
+    let critique = concat!("spec:", env!("CARGO_MANIFEST_DIR"), "/../../examples/behaviours/critique.spec");
+    for kind in ["tools", "responses", "react", "reflexion", "pass", critique] {
+        for form in ["", "--time"] {
+            let options = format!("--cases 15 --actions 4 --repeat 2 --distractors 1 {form}");
+            let (classes, lift) = classes_and_lift(&place, &format!("{kind}@sim/careless"), &options);
+            assert_eq!(classes, none, "{kind} {form}");
+            assert!(lift > 0.0, "{kind} {form}: {lift}");
+        }
     }
-    place.run("test repair:tools@sim/careless --time --cases 15").code(0);
-    place.run("test --resume last").code(0);
+    // These write their calls before they see an answer, or make none: what is held back, or never called, is lost.
+    for kind in ["rewoo", "direct", "direct:samples=3", "fallback:direct,react", "fallback:direct,tools"] {
+        let options = "--cases 12 --actions 4";
+        let (mut classes, lift) = classes_and_lift(&place, &format!("{kind}@sim/careless"), options);
+        let lost = classes["action_lost"].take();
+        assert!(lost.as_u64() > Some(0) && lift >= 0.0, "{kind}: {lost} {lift}");
+        assert!(
+            classes.as_object().unwrap().values().all(|count| count.is_null() || *count == 0),
+            "{classes}"
+        );
+    }
+    place.run("test --resume last").code(1);
     place.run("limit repair:tools@sim/careless --from 2 --to 3").code(0);
+}
+
+/// Our own loop as somebody else's program: it finds the tools over MCP, and knows nothing of the run it is in.
+fn loop_as_a_program() -> String {
+    format!("{} run tools@sim/careless - --quiet --tools mcp+", env!("CARGO_BIN_EXE_planproof"))
+}
+
+#[test]
+fn the_guard_stands_between_a_program_and_the_tools() {
+    let place = Place::new();
+    let agent = format!("command:sh -c '{}$PLANPROOF_MCP_URL'", loop_as_a_program());
+    for form in ["--seed 5", "--seed 5 --time"] {
+        let (classes, lift) = classes_and_lift(&place, &agent, &format!("--cases 16 --actions 5 {form}"));
+        assert!(classes.as_object().unwrap().values().all(|count| *count == 0), "{classes}");
+        assert!(lift > 0.0, "{form}: {lift}");
+        let traces = place.run("runs export last").code(0).out;
+        assert!(traces.contains("\"is_error\":true,\"held_back\":true"), "{traces}");
+        let report = place.run("report last --html page.html").code(0);
+        assert!(report.err.contains("wrote page.html"), "{report:?}");
+        let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+        assert!(page.contains("A guard held a call back, which was not executed."), "{agent}");
+    }
+}
+
+#[test]
+fn the_guard_stands_between_a_service_and_the_tools() {
+    let place = Place::new();
+    let service = StandIn::start(|_, request| {
+        let text = |field: &str| request[field].as_str().unwrap().to_owned();
+        let line = loop_as_a_program() + &text("mcp_url");
+        let mut words = line.split_whitespace();
+        let mut command = std::process::Command::new(words.next().unwrap());
+        command.args(words).args(["--config", "none"]);
+        let answered = Run::of(command, &text("query"));
+        assert_eq!(answered.code, 0, "{answered:?}");
+        stand_in::answer("200 OK", "", &json!({"answer": answered.out}).to_string())
+    });
+    let agent = format!("url:{}/agent", service.base_url());
+    let (classes, lift) = classes_and_lift(&place, &agent, "--cases 16 --actions 5 --seed 5");
+    assert!(classes.as_object().unwrap().values().all(|count| *count == 0), "{classes}");
+    assert!(lift > 0.0, "{lift}");
 }
 
 #[test]

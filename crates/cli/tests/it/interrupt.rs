@@ -113,6 +113,44 @@ fn stop_simulation(signal: &str) {
     assert!((said..4000).contains(&before.len()), "{said} said, {} kept", before.len());
 }
 
+/// The hint counts what was shrunk beside the runs of the campaign, and going on with it comes to the same end.
+#[test]
+fn a_shrinking_that_is_stopped_is_gone_on_with_as_the_hint_says() {
+    for signal in ["INT", "TERM"] {
+        let place = Place::new();
+        write_cases(&place, 2);
+        // It does nothing, so that every case loses its actions, and in the shrinking it takes its time.
+        place.write(
+            "agent.sh",
+            "echo run >> log\n[ $(wc -l < log) -gt 8 ] && [ ! -e hurry ] && sleep 3600\nexit 0\n",
+        );
+        let rest = "--from cases.jsonl --shrink --shrink-max 1 --concurrency 1 -q";
+        let words = ["test", "command:sh agent.sh"].into_iter().chain(rest.split(' '));
+        let mut command = place.command(&words.collect::<Vec<_>>());
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until("some candidates are run, and one hangs", || {
+            (finished_count(&place) == 8 && logged(&place).len() == 9).then_some(())
+        });
+        send(&child, signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        let (id, _) = finished(&place).unwrap();
+        let expected = format!(
+            "error: interrupted: 2 of 2 runs are finished and kept, and so are 6 of the shrinking of its failures; \
+             go on with `planproof test --resume {id}`"
+        );
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(err.lines().last(), Some(expected.as_str()), "{err}");
+        place.write("hurry", "");
+        let report = place.run(&format!("test --resume {id} --json -q")).code(1).json();
+        let runs = report["shrinking"]["runs"].as_u64().unwrap();
+        // Only what was not finished is run: the one that hung is the only one that was begun twice.
+        assert_eq!(logged(&place).len() as u64, 2 + runs + 1);
+        assert_eq!(report["shrinking"]["failures"][0]["to"]["actions"], 2);
+    }
+}
+
 #[test]
 fn ctrl_c_of_a_tool_server_gives_the_verdict() {
     let place = Place::new();

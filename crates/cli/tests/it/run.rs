@@ -206,8 +206,10 @@ fn the_system_message_comes_first_in_every_request() {
     let refused = place.run_words(&["run", "command:true", "x", "--system", "y"]).code(2);
     assert_eq!(
         refused.err,
-        "error: --system is for tools@MODEL; a specification says what its model is told by (:instructions \"TEXT\")\n"
+        "error: --system is for tools@MODEL: the instructions of other agents are their own affair\n"
     );
+    let refused = place.run_words(&["run", "react@sim/perfect", "x", "--system", "y"]).code(2);
+    assert!(refused.err.contains("(:instructions \"TEXT\") before its (:states ...)"), "{refused:?}");
 }
 
 #[test]

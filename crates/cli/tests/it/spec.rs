@@ -143,7 +143,7 @@ fn graphs_are_printed_for_programs_that_draw_and_for_people() {
     assert_eq!(
         place.run("spec graph long.spec --format svg").code(2).err,
         "error: long.spec cannot be drawn: a picture shows at most 40 states and 80 ways between them, and this behaviour \
-         has 50 and 49; give the graph as dot to a program that draws\n"
+         has 50 and 49; print it with --format dot or --format mermaid, for a program that draws\n"
     );
     assert_eq!(place.run("spec graph long.spec").code(0).out.matches(" -> ").count(), 50);
     place.write("bad.spec", BAD);

@@ -30,7 +30,7 @@ fn causes_stand_by_agent_and_topics_by_model() {
         text = text.replace(id, &letter.repeat(id.len()));
     }
     let (_, causes) =
-        text.split_once("Failures by root cause, in per cent (as table 4)").expect("table 4 is there");
+        text.split_once("Failures by root cause, in per cent [95 %] (as table 4)").expect("table 4 is there");
     assert_snapshot!(causes);
 
     let tables = place.run(&format!("{line} --json")).code(0).json();

@@ -1,5 +1,9 @@
 //! Where the boxes and arrows of a drawing go. The library `layout-rs` says so; all that is known of it is here.
 
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
 use layout::core::base::Orientation;
 use layout::core::format::{ClipHandle, RenderBackend};
 use layout::core::geometry::Point;
@@ -43,11 +47,87 @@ const LOOP_SIZE: (f64, f64) = (24.0, 9.0);
 /// How far each of two arrows to and fro is moved aside.
 const APART: f64 = 7.0;
 
+/// The library gave up, with these words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NotPlaced(pub(super) String);
+
 /// Places shapes in rows from top to bottom, so that as many arrows as possible lead down. `pairs` are indices of the
 /// shapes that arrows lead from and to, no two of them the same. Takes time that grows fast with the number of pairs
 /// that skip rows: the caller bounds both.
-pub(super) fn place(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
+///
+/// # Errors
+/// An assertion of the library failed. No graph is known that makes it, but it checks itself in many places.
+pub(super) fn place(shapes: &[Shape], pairs: &[(usize, usize)]) -> Result<Placed, NotPlaced> {
+    guarded(|| place_with_library(shapes, pairs))
+}
+
+thread_local! {
+    /// Whether what this thread does is guarded, so that a panic is not printed.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what may panic, and gives the words of the panic, of which nothing is printed.
+fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    // What the run had begun is dropped with it, so nobody sees it half done.
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    IS_GUARDED.set(false);
+    result.map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        NotPlaced(text.unwrap_or_else(|| "without a word".to_owned()))
+    })
+}
+
+/// The pairs turned so that they close no cycle: each that would is turned round. With the index of the pair and whether it
+/// is turned, those first that lead from what nothing leads to.
+///
+/// The library would do it, but it follows every path to find a cycle, and forty boxes can have millions of paths. Given
+/// in this order, there is no path yet from where an arrow leads to.
+fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) -> Vec<Directed> {
+    // What is reached from each shape, itself included.
+    let mut reached: Vec<Vec<bool>> =
+        (0..shapes).map(|number| (0..shapes).map(|other| other == number).collect()).collect();
+    let mut directed = Vec::new();
+    for (pair, (from, to)) in pairs {
+        let is_turned = reached[to][from];
+        let (from, to) = if is_turned { (to, from) } else { (from, to) };
+        let behind = reached[to].clone();
+        for row in reached.iter_mut().filter(|row| row[from]) {
+            row.iter_mut().zip(&behind).for_each(|(old, new)| *old |= new);
+        }
+        directed.push(Directed { pair, from, to, is_turned });
+    }
+    // What leads to a shape reaches it and more.
+    directed.sort_by_key(|arrow| {
+        let reaches = reached[arrow.from].iter().filter(|is_reached| **is_reached).count();
+        (std::cmp::Reverse(reaches), arrow.from)
+    });
+    directed
+}
+
+/// A pair as the library is given it.
+#[derive(Debug, Clone, Copy)]
+struct Directed {
+    pair: usize,
+    from: usize,
+    to: usize,
+    is_turned: bool,
+}
+
+fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     let mut graph = VisualGraph::new(Orientation::TopToBottom);
+    // It would follow every path for every arrow once more, to make sure that there is no cycle.
+    graph.dag.set_validate(false);
     let handles: Vec<_> = (0..)
         .zip(shapes)
         .map(|(number, shape): (usize, &Shape)| {
@@ -63,14 +143,21 @@ pub(super) fn place(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     // Arrows from a shape to itself are ours, and of two to and fro the second: the library draws them over one another,
     // or, given a label, moves them into what stands beside, and an assertion of its own fails.
     let is_return = |from: usize, to: usize| from > to && pairs.contains(&(to, from));
-    for (number, &(from, to)) in pairs.iter().enumerate() {
-        if from != to && !is_return(from, to) {
-            graph.add_edge(Arrow::simple_with_properties("", number.to_string()), handles[from], handles[to]);
-        }
+    let given =
+        pairs.iter().copied().enumerate().filter(|(_, (from, to))| from != to && !is_return(*from, *to));
+    let directed = acyclic(shapes.len(), given);
+    for Directed { pair, from, to, .. } in &directed {
+        graph.add_edge(Arrow::simple_with_properties("", pair.to_string()), handles[*from], handles[*to]);
     }
     let mut drawn = Drawn { middles: vec![(0.0, 0.0); shapes.len()], ways: Vec::new() };
     // No marks for debugging, with the order of places optimised, and with coordinates.
     graph.do_it(false, false, false, &mut drawn);
+    drawn.ways.sort_by_key(|way| way.pair);
+    for way in &mut drawn.ways {
+        if directed.iter().any(|arrow| arrow.pair == way.pair && arrow.is_turned) {
+            *way = reversed(way);
+        }
+    }
     for (pair, &(from, to)) in pairs.iter().enumerate() {
         if from == to {
             if let Shape::Box { width, .. } = shapes[from] {
@@ -131,7 +218,7 @@ impl RenderBackend for Drawn {
         &mut self,
         path: &[(Point, Point)],
         _: bool,
-        (has_head_at_start, _): (bool, bool),
+        _: (bool, bool),
         _: &StyleAttr,
         properties: Option<String>,
         _: &str,
@@ -145,9 +232,7 @@ impl RenderBackend for Drawn {
             let [_, (before_x, before_y), (x, y)] = curves[curves.len() - 1];
             curves.push([(2.0 * x - before_x, 2.0 * y - before_y), place(second), place(end)]);
         }
-        let way = Way { pair, start: place(start), curves };
-        // Where an arrow had to be turned round to lead down, its head is at its start.
-        self.ways.push(if has_head_at_start { reversed(&way) } else { way });
+        self.ways.push(Way { pair, start: place(start), curves });
     }
 
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
@@ -205,7 +290,7 @@ mod tests {
     fn arrows_lead_from_box_to_box() {
         // A chain with a way back, a way to and fro, one over a row, and one to itself.
         let pairs = [(0, 1), (1, 2), (2, 1), (2, 3), (3, 0), (0, 3), (3, 3)];
-        let placed = place(&[BOX; 4], &pairs);
+        let placed = place(&[BOX; 4], &pairs).unwrap();
         assert_eq!(placed.ways.len(), pairs.len());
         for way in &placed.ways {
             let (from, to) = pairs[way.pair];
@@ -221,11 +306,76 @@ mod tests {
 
     #[test]
     fn boxes_lie_apart() {
-        let placed = place(&[BOX; 5], &[(0, 1), (0, 2), (0, 3), (3, 4), (4, 0)]);
+        let placed = place(&[BOX; 5], &[(0, 1), (0, 2), (0, 3), (3, 4), (4, 0)]).unwrap();
         for (number, (x, y)) in placed.middles.iter().enumerate() {
             for (other_x, other_y) in &placed.middles[number + 1..] {
                 assert!((x - other_x).abs() >= 80.0 || (y - other_y).abs() >= 40.0, "{:?}", placed.middles);
             }
+        }
+    }
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let words = |result: Result<(), NotPlaced>| result.unwrap_err().0;
+        assert_eq!(words(guarded(|| panic!("Boxes must not intersect"))), "Boxes must not intersect");
+        assert_eq!(words(guarded(|| panic!("row {}", 1))), "row 1");
+        assert_eq!(guarded(|| 1), Ok(1));
+    }
+
+    /// Graphs of every shape, and those with the most paths that the bounds allow.
+    #[test]
+    fn every_graph_is_placed() {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut below = move |end: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as usize % end
+        };
+        let layers = |width: usize, count: usize, extra: usize| -> Vec<(usize, usize)> {
+            let node = move |layer: usize, place: usize| 1 + layer * width + place;
+            let between = move |layer| {
+                (0..width).flat_map(move |a| (0..width).map(move |b| (node(layer, a), node(layer + 1, b))))
+            };
+            (0..count).flat_map(between).chain((0..extra).map(|back| (node(count, 0), 1 + back))).collect()
+        };
+        let mut graphs: Vec<(usize, Vec<(usize, usize)>)> = vec![
+            (1, vec![]),
+            (41, vec![]),
+            (41, (1..41).map(|number| (number, number)).collect()),
+            (41, (0..40).map(|number| (number, number + 1)).collect()),
+            (
+                41,
+                (0..40).map(|number| (number, number + 1)).chain((3..41).map(|number| (number, 1))).collect(),
+            ),
+            (41, (1..41).map(|number| (0, number)).chain((1..40).map(|number| (number, 40))).collect()),
+            (41, layers(2, 19, 4)),
+            (41, layers(3, 8, 8)),
+            (13, (1..13).flat_map(|a| (1..13).map(move |b| (a, b))).take(80).collect()),
+        ];
+        for round in 0..150 {
+            let shapes = 2 + below(if round % 30 == 0 { 40 } else { 9 });
+            let mut pairs = Vec::new();
+            for _ in 0..below(2 * shapes) {
+                let from = if below(5) == 0 { 0 } else { 1 + below(shapes - 1) };
+                let pair = (from, 1 + below(shapes - 1));
+                if !pairs.contains(&pair) {
+                    pairs.push(pair);
+                }
+            }
+            graphs.push((shapes, pairs));
+        }
+        for (count, pairs) in graphs {
+            let shapes: Vec<Shape> = (0..count)
+                .map(|number| match number {
+                    0 => Shape::Disc(14.0),
+                    _ => Shape::Box { width: 28.0 + below(500) as f64, height: [46.0, 66.0][below(2)] },
+                })
+                .collect();
+            let placed = place(&shapes, &pairs).unwrap();
+            assert_eq!(placed.ways.len(), pairs.len(), "{pairs:?}");
+            let ways = placed.ways.iter().flat_map(|way| way.curves.iter().flatten().chain([&way.start]));
+            assert!(placed.middles.iter().chain(ways).all(|(x, y)| x.is_finite() && y.is_finite()));
         }
     }
 }

@@ -69,7 +69,11 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
             div.figures.pairs {
                 (figure("A passed", &or_dash(comparison.a.success.rate), &success(&comparison.a.success)))
                 (figure("B passed", &or_dash(comparison.b.success.rate), &success(&comparison.b.success)))
-                (figure("Difference", &points(comparison.difference), &html! { "percentage points, B less A" }))
+                @if comparison.is_lift {
+                    (figure("Lift", &points(comparison.difference), &html! { "percentage points that the guard gains: B is A behind it" }))
+                } @else {
+                    (figure("Difference", &points(comparison.difference), &html! { "percentage points, B less A" }))
+                }
                 (figure("Fixed", &count(fixed), &html! { "failed in A, passed in B" }))
                 (figure("Broken", &count(broken), &html! { "passed in A, failed in B" }))
             }

@@ -351,11 +351,13 @@ fn call_id(id: &CallId) -> Markup {
 
 fn first_wrong(case: &Case, verdict: &Verdict) -> Markup {
     let right = verdict.first_wrong_call.and_then(|wrong| verdict.correct_next.get(wrong));
+    let times = verdict.time.as_ref().zip(verdict.first_wrong_call);
+    let starts = times.and_then(|(time, wrong)| time.next_starts.get(wrong)).map_or(&[][..], Vec::as_slice);
     html! {
         div.hint {
             strong { "First wrong call." }
             @if let Some(right) = right.filter(|right| !right.is_empty()) {
-                " Right there: " (any_of(case, right)) "."
+                " Right there: " (any_of(case, right, starts)) "."
             }
         }
     }

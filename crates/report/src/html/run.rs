@@ -30,12 +30,13 @@ pub(super) fn action<'a>(case: &'a Case, id: &'a ActionId) -> Foreign<'a> {
     Foreign::short(found.map_or(id.as_str(), |action| &action.text), NAME_CHARACTERS_MAX)
 }
 
-/// Actions to choose from: "A, B or C".
-pub(super) fn any_of(case: &Case, ids: &[ActionId]) -> Markup {
+/// Actions to choose from: "A, B or C"; with the earliest starts, where there are any: "A from 08:00".
+pub(super) fn any_of(case: &Case, ids: &[ActionId], starts: &[u16]) -> Markup {
     html! {
         @for (place, id) in ids.iter().enumerate() {
             @if place > 0 { @if place + 1 == ids.len() { " or " } @else { ", " } }
             b { (action(case, id)) }
+            @if let Some(start) = starts.get(place) { " from " (planproof_synth::clock_time(*start)) }
         }
     }
 }
@@ -136,6 +137,19 @@ pub(super) fn paragraph(case: &Case, verdict: &Verdict) -> Markup {
                     None => (Foreign::whole(text)),
                     Some(place) => (mark(case, text, &stated, &place)),
                 }
+            }
+            @if left_out > 0 { "… (" (count(left_out)) " more characters)" }
+        }
+    }
+}
+
+/// A paragraph with the words at these places marked, which do not overlap and come in order.
+pub(super) fn marked(text: &str, places: &[Source]) -> Markup {
+    let (pieces, left_out) = pieces(text, places);
+    html! {
+        p.paragraph {
+            @for (text, place) in pieces {
+                @if place.is_some() { mark { (Foreign::whole(text)) } } @else { (Foreign::whole(text)) }
             }
             @if left_out > 0 { "… (" (count(left_out)) " more characters)" }
         }

@@ -114,10 +114,9 @@ pub(super) fn percent_range(low: f64, high: f64) -> String {
     format!("{:.1} to {:.1}\u{a0}%", low * 100.0, high * 100.0)
 }
 
-/// A time in the unit that suits it. Those of stored runs are whole milliseconds.
+/// A time in the unit that suits it.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
-        0.0 => "under 1\u{a0}ms".to_owned(),
         s if s < 1e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
         s if s < 1.0 => format!("{:.1}\u{a0}ms", s * 1e3),
         s if s < 60.0 => format!("{s:.1}\u{a0}s"),

@@ -28,8 +28,9 @@ pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
     }
 }
 
-/// The arguments that a text means for a tool. A tool without parameters ignores the text, and one whose only parameter is
-/// a string takes it as it is, unless it is a JSON object with just that string. For any other the text is a JSON object that fits the tool's schema.
+/// The arguments that a text means for a tool. A tool without parameters ignores the text. A JSON object is the arguments,
+/// and has to fit the tool's schema. A tool whose only parameter is a string takes no object with other keys, and any other
+/// text as it is.
 ///
 /// # Errors
 /// What is wrong with the text, for the model.
@@ -43,14 +44,19 @@ pub fn arguments_from(
     match (parameters.next(), parameters.next()) {
         (None, _) => return Ok(Arguments::none()),
         (Some((name, schema)), None) if schema.get("type").and_then(Value::as_str) == Some("string") => {
-            // Who writes JSON all the same means what is in it.
-            let object = serde_json::from_str::<Map<String, Value>>(text).ok();
-            let is_meant = |object: &Map<String, Value>| {
-                object.len() == 1 && object.get(name).is_some_and(Value::is_string)
+            let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
+                return Ok(Arguments::Object(Map::from_iter([(name.clone(), text.into())])));
             };
-            let object = object.filter(is_meant);
-            let object = object.unwrap_or_else(|| Map::from_iter([(name.clone(), text.into())]));
-            return Ok(Arguments::Object(object));
+            // Who writes a JSON object means what is in it, and taken as the text it would hardly be what was meant.
+            if let Some(other) = object.keys().find(|key| *key != name) {
+                return Err(format!("{other} is no parameter of {}, which has {name} alone", tool.name));
+            }
+            let required = tool.input_schema.get("required").and_then(Value::as_array);
+            match object.get(name) {
+                Some(Value::String(_)) => {}
+                None if required.is_none_or(|all| !all.contains(&Value::from(name.as_str()))) => {}
+                _ => return Err(format!("{name}, the parameter of {}, must be a string", tool.name)),
+            }
         }
         _ => {}
     }
@@ -118,9 +124,15 @@ mod tests {
     fn texts_become_arguments() {
         check(json!({"type": "object"}), "whatever", Ok(json!({})));
         let one = json!({"properties": {"query": {"type": "string"}}});
-        check(one.clone(), "{\"query\": 1}", Ok(json!({"query": "{\"query\": 1}"})));
+        check(one.clone(), "as it is", Ok(json!({"query": "as it is"})));
+        check(one.clone(), "[1]", Ok(json!({"query": "[1]"})));
+        check(one.clone(), "{\"query\": \"x\"", Ok(json!({"query": "{\"query\": \"x\""})));
         check(one.clone(), "{\"query\": \"x\"}", Ok(json!({"query": "x"})));
-        check(one, "{\"query\": \"x\", \"y\": 1}", Ok(json!({"query": "{\"query\": \"x\", \"y\": 1}"})));
+        check(one.clone(), "{\"query\": 1}", Err("query, the parameter of pay, must be a string"));
+        check(one.clone(), "{}", Ok(json!({})));
+        let required = json!({"properties": {"query": {"type": "string"}}, "required": ["query"]});
+        check(required, "{}", Err("query, the parameter of pay, must be a string"));
+        check(one, "{\"query\": \"x\", \"y\": 1}", Err("y is no parameter of pay, which has query alone"));
         let two = json!({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
         check(two.clone(), "{\"a\": \"x\"}", Ok(json!({"a": "x"})));
         check(two.clone(), "x", Err("the input of pay must be a JSON object (expected value"));

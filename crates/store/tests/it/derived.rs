@@ -12,7 +12,7 @@ fn a_derived_campaign_grows_and_stands_in_no_listing() {
     let directory = Directory::new();
     let store = directory.store();
     create(&store, "abc", 2, 1);
-    assert_eq!(store.derived("abc").expect("reads"), None);
+    assert_eq!(store.derived("abc").expect("reads"), []);
     store.create_derived("abc", &campaign("abc.trials", 9, 1)).expect("is created");
     let again = store.create_derived("abc", &campaign("abc.trials", 9, 1));
     assert!(matches!(again, Err(StoreError::CampaignExists { .. })), "{again:?}");
@@ -23,6 +23,7 @@ fn a_derived_campaign_grows_and_stands_in_no_listing() {
         matches!(&wrong, Err(StoreError::Failed { what, .. }) if what.contains("3 cases where 2")),
         "{wrong:?}"
     );
+    store.create_derived("abc", &campaign("abc.more", 9, 4)).expect("is created");
     let writer = store.writer().expect("starts");
     for place in 0..2 {
         run(&writer, "abc.trials", place, 0, 2).expect("runs");
@@ -36,9 +37,10 @@ fn a_derived_campaign_grows_and_stands_in_no_listing() {
         assert_eq!(store.campaign("ab").expect("reads").id, "abc");
         assert_eq!(store.campaign("abc.trials").expect("reads").total(), 3);
         assert!(store.campaign("abc.t").is_err());
-        let found = store.derived("abc").expect("reads").expect("it is there");
-        assert_eq!((found.id.as_str(), found.total(), found.finished()), ("abc.trials", 3, 2));
-        assert_eq!(store.derived("abc.trials").expect("reads"), None);
+        let found = store.derived("abc").expect("reads");
+        let found: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.total(), it.finished())).collect();
+        assert_eq!(found, [("abc.trials", 3, 2), ("abc.more", 0, 0)]);
+        assert_eq!(store.derived("abc.trials").expect("reads"), []);
         let origins: Vec<_> = store.origins("abc.trials").expect("reads").into_iter().flatten().collect();
         assert_eq!(origins, ["{\"of\":0}", "{\"of\":1}", "{\"of\":2}"]);
         assert_eq!(store.origins("abc").expect("reads"), [None, None]);

@@ -97,6 +97,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
         cut_short,
         conflict,
         time: case.time.is_some().then(|| TimeVerdict {
+            next_starts: Vec::new(),
             starts,
             parameter_errors: Vec::new(),
             late: Vec::new(),

@@ -23,6 +23,8 @@ pub struct TimeVerdict {
     pub restarts: u32,
     /// The starts of [`Verdict::repair`].
     pub repair_starts: Vec<u16>,
+    /// For each of [`Verdict::correct_next`] the earliest start that is right there.
+    pub next_starts: Vec<Vec<u16>>,
     /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any, and
     /// core, repair and what would have been right may be missing.
     pub is_decided: bool,
@@ -155,7 +157,13 @@ pub(super) fn judge(
     let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();
     let (nearest, is_nearest_known) = known(problem.timetable().nearest(&starts));
     let repair = nearest.filter(|nearest| *nearest != starts).unwrap_or_default();
-    let (correct_next, is_next_known) = correct_next(&problem, &starts, first_wrong_call, id_of);
+    let (next, is_next_known) = correct_next(&problem, &starts, first_wrong_call);
+    let (correct_next, next_starts): (Vec<_>, Vec<_>) = next
+        .into_iter()
+        .map(|right| {
+            right.into_iter().map(|it| (id_of(it.variable), it.minute)).unzip::<_, _, Vec<_>, Vec<_>>()
+        })
+        .unzip();
     Verdict {
         passed: class.is_none(),
         class,
@@ -177,6 +185,7 @@ pub(super) fn judge(
             late: late.into_iter().map(id_of).collect(),
             restarts,
             repair_starts: repair.iter().map(|start| start.minute).collect(),
+            next_starts,
             is_decided: is_blocking_known && is_nearest_known && is_next_known,
         }),
     }
@@ -210,14 +219,13 @@ fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
     with_place.filter(|(place, _)| places.contains(place)).map(|(_, id)| id.clone()).collect()
 }
 
-/// For each call, what would have been right in its place; empty once no correct schedule was possible. Also whether all
-/// searches came to an end.
+/// For each call, what would have been right in its place, started as early as it can be; empty once no correct schedule was
+/// possible. Also whether all searches came to an end.
 fn correct_next(
     problem: &TimedProblem,
     starts: &[Start],
     first_wrong_call: Option<usize>,
-    id_of: impl Fn(Variable) -> ActionId,
-) -> (Vec<Vec<ActionId>>, bool) {
+) -> (Vec<Vec<Start>>, bool) {
     let table = problem.timetable();
     let mut all = Vec::with_capacity(starts.len());
     let (mut done, mut minute, mut is_known) = (0, 0, true);
@@ -229,7 +237,8 @@ fn correct_next(
                 0
             }),
         };
-        all.push(variables_in(right).map(&id_of).collect());
+        let earliest = |variable| Some(Start { variable, minute: table.earliest_start(variable, minute)? });
+        all.push(variables_in(right).filter_map(earliest).collect());
         done |= start.variable.bit();
         minute = start.minute.saturating_add(table.duration(start.variable));
     }

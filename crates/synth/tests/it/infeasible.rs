@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_synth::file::{read_case, write_case, write_verdict};
 use planproof_synth::{
-    Bound, Case, JudgeOptions, Options, REPORT_TOOL, Share, SynthesisError, Synthesizer, TimeOptions,
-    TopicBank, Wordings, judge, read, report_arguments,
+    Bound, Case, ConflictVerdict, JudgeOptions, Options, REPORT_TOOL, Share, SynthesisError, Synthesizer,
+    TimeOptions, TopicBank, Wordings, judge, read, report_arguments,
 };
 use planproof_trace::notation;
 
@@ -69,11 +69,10 @@ impl<'a> Twin<'a> {
                 return false;
             }
             let own = || bounds.iter().filter(|(other, _)| *other == action).map(|(_, bound)| *bound);
-            let from =
-                own().filter_map(|bound| matches!(bound, Bound::StartsFrom(_)).then(|| bound.minute()));
+            let from = own().filter(|bound| matches!(bound, Bound::StartsFrom(_))).map(Bound::minute);
             let start = from.max().unwrap_or(0).max(minute);
             let end = start + self.durations[action];
-            let by = own().filter_map(|bound| matches!(bound, Bound::EndsBy(_)).then(|| bound.minute()));
+            let by = own().filter(|bound| matches!(bound, Bound::EndsBy(_))).map(Bound::minute);
             if end > by.min().unwrap_or(day_end).min(day_end) {
                 return false;
             }
@@ -104,10 +103,15 @@ fn the_conflict_is_the_only_smallest_one() {
             let case = infeasible(2..=5, time, index);
             let conflict = case.conflict.clone().expect("all are infeasible");
             let conflicts = Twin::new(&case, false).conflicts();
-            assert_eq!(conflicts, [conflict.clone()], "{}: {}", case.id, case.paragraph);
+            assert_eq!(conflicts, std::slice::from_ref(&conflict), "{}: {}", case.id, case.paragraph);
             if time {
                 // Nobody can know the durations, and nobody needs to.
-                assert_eq!(Twin::new(&case, true).conflicts(), [conflict.clone()], "{}", case.id);
+                assert_eq!(
+                    Twin::new(&case, true).conflicts(),
+                    std::slice::from_ref(&conflict),
+                    "{}",
+                    case.id
+                );
             }
             *sizes.entry((time, conflict.len())).or_insert(0) += 1;
         }
@@ -261,7 +265,7 @@ fn check_verdict(case: &Case, line: &str) -> String {
         verdict.class.map_or("passed", |class| class.as_str()),
         flags.join(" "),
         conflict.and_then(|conflict| conflict.reported.as_deref()),
-        conflict.and_then(|conflict| conflict.named()).map_or("-", |named| named.as_str()),
+        conflict.and_then(ConflictVerdict::named).map_or("-", |named| named.as_str()),
         verdict.calls.len()
     )
 }

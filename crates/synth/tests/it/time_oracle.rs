@@ -191,6 +191,7 @@ fn the_file_of_a_verdict_has_the_times() {
         serde_json::json!([{"tool": "feed_mixing", "start_time": "2 pm", "fault": "no_clock_time"}])
     );
     assert_eq!(file["correct_next"], serde_json::json!([["a1"], ["a2"]]));
+    assert_eq!(file["correct_next_start_times"], serde_json::json!([["08:00"], ["10:00"]]));
 }
 
 /// The twin: plain arithmetic on random schedules of random cases.

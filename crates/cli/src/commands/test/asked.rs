@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use planproof_bench::{DissectOptions, LimitPlan};
+use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
 use planproof_synth::TopicBank;
 
 use super::cases::Cases;
@@ -54,6 +54,23 @@ impl Asked<'_> {
             Self::Test(arguments) => arguments.dissect.options(),
             Self::Limit(..) => None,
         }
+    }
+
+    pub(super) fn shrink(&self) -> Option<ShrinkOptions> {
+        match self {
+            Self::Test(arguments) => arguments.shrink.options(),
+            Self::Limit(..) => None,
+        }
+    }
+
+    /// Makes sure that failures are shrunk where the smallest cases are asked for.
+    pub(super) fn must_be_shrunk(&self, options: &StoredOptions) -> Result<(), Failure> {
+        let Self::Test(TestArguments { shrink, .. }) = self else { return Ok(()) };
+        if shrink.shrink_to.is_some() && options.shrink.is_none() {
+            let what = "--shrink-to: the failures of the campaign are not shrunk; add --shrink";
+            return Err(Failure::usage(what));
+        }
+        Ok(())
     }
 
     pub(super) fn limit(&self) -> Option<LimitPlan> {

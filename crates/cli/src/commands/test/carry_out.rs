@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use planproof_agents::Agent;
 use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, Dissection, Outcome, ShrinkOptions, Supervision, TrialRecord, Unit,
+    Campaign, CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, Shrinking, Supervision,
+    TrialRecord, Unit,
 };
 use planproof_model::recording::RecordingError;
 use planproof_model::server::{ServerConfig, serve};
 use planproof_store::Progress;
+use planproof_synth::Case;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
+use super::derived::Derived;
 use super::dissect::dissect;
 use super::prepared::{Prepared, Served};
-use super::shrink::{ShrunkFailures, shrink};
+use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::Failure;
@@ -31,8 +34,8 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) failure: Option<Failure>,
     /// What the dissection of its failures showed, as far as it came.
     pub(in crate::commands) dissection: Option<Dissection>,
-    /// What shrinking its failures showed; `None` where they were not.
-    pub(in crate::commands) shrunk: Option<ShrunkFailures>,
+    /// What shrinking them showed, as far as it came.
+    pub(in crate::commands) shrinking: Option<Shrinking>,
 }
 
 /// All runs that have not come to their end: what there is to do for a test.
@@ -43,12 +46,11 @@ pub(in crate::commands) fn all_at_once(prepared: &Prepared, outcomes: &[Outcome]
 }
 
 /// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. Ctrl-C ends the campaign;
-/// what is finished stays in the store. Then dissects its failures, and shrinks so many of them, where that is asked for.
+/// what is finished stays in the store. Then dissects its failures, and shrinks them, where that is asked for.
 pub(in crate::commands) async fn carry_out(
     prepared: &Prepared,
     global: &Global,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
-    to_shrink: Option<(ShrinkOptions, usize)>,
 ) -> Result<Ended, Failure> {
     let writer = prepared.store.writer()?;
     let stop = CancellationToken::new();
@@ -88,6 +90,17 @@ pub(in crate::commands) async fn carry_out(
     let mut failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count();
     let budgets = prepared.budgets.to_json()?;
     let mut unwritten: Option<RecordingError> = None;
+    // Writes down what came of a run beside the store, which has it already.
+    let note = |case: &Case, outcome: &Outcome, unwritten: &mut Option<RecordingError>| {
+        if let Some(recording) = &prepared.recording
+            && let Err(error) = recording.write_verdict(case, outcome)
+        {
+            unwritten.get_or_insert(error);
+            stop.cancel();
+        }
+        // A failure of the store ends the campaign with the next run.
+        drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+    };
     writer.set_progress(&campaign.id, &prepared.progress(&budgets)).await?;
     let end = loop {
         let units = next(&outcomes);
@@ -100,15 +113,9 @@ pub(in crate::commands) async fn carry_out(
                 failed += usize::from(outcome.passed() == Some(false));
                 bar.inc(1);
                 bar.set_message(format!("{failed} failed"));
-                if let Some(recording) = &prepared.recording
-                    && let Some(case) = campaign.cases.get(outcome.ordinal as usize)
-                    && let Err(error) = recording.write_verdict(case, &outcome)
-                {
-                    unwritten.get_or_insert(error);
-                    stop.cancel();
+                if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
+                    note(case, &outcome, &mut unwritten);
                 }
-                // A failure of the store ends the campaign with the next run.
-                drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
                 outcomes.push(outcome);
             })
             .await;
@@ -119,36 +126,41 @@ pub(in crate::commands) async fn carry_out(
     };
     bar.finish_and_clear();
     outcomes.sort_by_key(Outcome::unit);
-    let (mut end, mut dissection) = (end, None);
+    let (mut end, mut dissection, mut shrinking) = (end, None, None);
+    // What was finished beside the campaign's own runs, and of what.
+    let mut further: Option<(Derived, usize)> = None;
     if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
         let watch = (writer.clone(), &stop, supervision.clone());
+        let mut finished = prepared.trials.iter().filter(|trial| trial.outcome.is_some()).count();
         let observe = |trial: &TrialRecord, outcome: &Outcome| {
-            if let Some(recording) = &prepared.recording
-                && let Err(error) = recording.write_verdict(&trial.case, outcome)
-            {
-                unwritten.get_or_insert(error);
-                stop.cancel();
-            }
-            drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
+            finished += 1;
+            note(&trial.case, outcome, &mut unwritten);
         };
         match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
             Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
             Err(error) => end = Err(error),
         }
+        further = Some((Derived::Dissection, finished));
     }
-    let mut shrunk = None;
-    if let (Ok(CampaignEnd::Complete), None, Some(how)) = (&end, &unwritten, to_shrink) {
-        match shrink(&campaign, &outcomes, how, &stop, &supervision, global).await {
-            Ok(found) => shrunk = Some(found),
+    if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.shrink) {
+        let watch = (writer.clone(), &stop, supervision.clone());
+        let mut finished = prepared.candidates.iter().map(|candidate| candidate.outcomes.len()).sum();
+        let observe = |candidate: &CandidateRecord, outcome: &Outcome| {
+            finished += 1;
+            note(&candidate.case, outcome, &mut unwritten);
+        };
+        match shrink(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+            Ok((ended, found)) => (end, shrinking) = (Ok(ended), Some(found)),
             Err(error) => end = Err(error),
         }
+        further = Some((Derived::Shrinking, finished));
     }
     let mut found = prepared.budgets.clone();
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     let mut progress = prepared.progress(&found.to_json()?);
-    let is_dissected = matches!(end, Ok(CampaignEnd::Complete)) || prepared.options.dissect.is_none();
-    let is_complete = next(&outcomes).is_empty() && is_dissected;
+    let leads_on = prepared.options.dissect.is_some() || prepared.options.shrink.is_some();
+    let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
     progress.ended_by = match &end {
         _ if is_complete => {
             prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
@@ -158,8 +170,12 @@ pub(in crate::commands) async fn carry_out(
         Ok(CampaignEnd::Complete) | Err(_) => None,
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
+    let further = match further {
+        None => String::new(),
+        Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
+    };
     let hint = format!(
-        "{} of {total} runs are finished and kept; go on with `{}`",
+        "{} of {total} runs are finished and kept{further}; go on with `{}`",
         outcomes.len(),
         prepared.resumed()
     );
@@ -175,7 +191,7 @@ pub(in crate::commands) async fn carry_out(
         let written = recording.write_end(progress.ended_by.as_deref());
         written.map_err(|error| Failure::outside(format!("{error}\n{hint}")))?;
     }
-    Ok(Ended { outcomes, progress, failure, dissection, shrunk })
+    Ok(Ended { outcomes, progress, failure, dissection, shrinking })
 }
 
 /// Why a campaign could not go on, and how to go on with it.

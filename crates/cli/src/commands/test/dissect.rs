@@ -1,20 +1,19 @@
 //! Dissecting the failures of a campaign that has come to its end.
 
+use std::num::NonZeroU32;
+
 use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, CaseSummary, DissectOptions, Dissection, DissectionRun, Outcome,
-    Step, Supervision, Trial, TrialRecord, pick_errors,
+    Campaign, CampaignEnd, CampaignError, DissectOptions, Dissection, DissectionRun, Outcome, Step,
+    Supervision, Trial, TrialRecord, pick_errors,
 };
-use planproof_store::{DerivedCase, NewCampaign, NewCase, Store, StoreError, Writer};
-use planproof_synth::file::write_case;
+use planproof_store::Writer;
 use planproof_synth::{Case, Change, Mutator, Piece, Span, Wordings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::create::milliseconds_now;
-use super::options::StoredOptions;
+use super::derived::{Derived, Keeper, scored};
 use super::prepared::Prepared;
 use crate::arguments::Global;
-use crate::failure::Failure;
 use crate::progress;
 
 /// What the store keeps of where a trial's case comes from.
@@ -74,11 +73,6 @@ impl Origin {
     }
 }
 
-/// Id of the campaign of the trials.
-pub(super) fn trials_id(campaign: &str) -> String {
-    format!("{campaign}.dissection")
-}
-
 /// The trials of a stored campaign: its cases, outcomes and origins, put together. `None` where they do not fit together.
 pub(crate) fn read_trials(
     cases: Vec<Case>,
@@ -103,31 +97,6 @@ pub(crate) fn read_trials(
     Some(records)
 }
 
-/// How a campaign is dissected that is gone on with: as it was begun, or as the command line says if it was not.
-pub(super) fn resumed(
-    now: Option<DissectOptions>,
-    stored: Option<DissectOptions>,
-    begun: Option<&(String, Dissection)>,
-) -> Result<Option<DissectOptions>, Failure> {
-    let before = begun.map(|(_, dissection)| dissection.options).or(stored);
-    match (now, before) {
-        (Some(now), Some(before)) if now != before => Err(Failure::usage(
-            "--dissect: the campaign is dissected with other options already; go on with it without naming any",
-        )),
-        (now, before) => Ok(before.or(now)),
-    }
-}
-
-/// Trials alone cannot be gone on with: what comes next follows from the campaign that is dissected.
-pub(super) fn must_be_no_trials(store: &Store, campaign: &str) -> Result<(), Failure> {
-    if store.origins(campaign)?.iter().all(Option::is_none) {
-        return Ok(());
-    }
-    Err(Failure::usage(format!(
-        "{campaign} holds the trials of a dissection: go on with the campaign that is dissected"
-    )))
-}
-
 /// Whether nothing is left to be tried.
 pub(super) fn is_over(
     options: &DissectOptions,
@@ -144,49 +113,9 @@ pub(super) fn is_over(
 pub(super) fn scored_trials(begun: Option<(String, Dissection)>) -> Vec<TrialRecord> {
     let mut trials = begun.map(|(_, dissection)| dissection.trials).unwrap_or_default();
     for trial in &mut trials {
-        trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
+        trial.outcome = trial.outcome.take().filter(scored);
     }
     trials
-}
-
-/// Puts the trials into the store, as a campaign that this one leads to.
-struct Keeper<'a> {
-    prepared: &'a Prepared,
-    store: &'a Store,
-    is_created: bool,
-}
-
-impl Keeper<'_> {
-    fn keep(&mut self, first: u32, trials: &[TrialRecord]) -> Result<(), StoreError> {
-        let Prepared { campaign, options, .. } = self.prepared;
-        let id = trials_id(&campaign.id);
-        if !self.is_created && self.store.derived(&campaign.id)?.is_none() {
-            let seed = DissectionRun::seed(campaign.seed);
-            let options = StoredOptions { seed, limit: None, ..options.clone() };
-            let row = NewCampaign {
-                id: &id,
-                created_ms: milliseconds_now(),
-                command_line: "",
-                agent: &campaign.agent.name,
-                model: campaign.agent.model.as_deref(),
-                simulated: campaign.agent.simulated,
-                // All its keys are strings, so rendering cannot fail.
-                options: &serde_json::to_string(&options).unwrap_or_default(),
-                repeats: 1,
-            };
-            self.store.create_derived(&campaign.id, &row)?;
-        }
-        self.is_created = true;
-        let case = |record: &TrialRecord| DerivedCase {
-            case: NewCase {
-                id: record.case.id.clone(),
-                json: write_case(&record.case),
-                summary: Some(CaseSummary::of(&record.case).to_json()),
-            },
-            origin: serde_json::to_string(&Origin::of(record)).unwrap_or_default(),
-        };
-        self.store.add_cases(&id, first, &trials.iter().map(case).collect::<Vec<_>>())
-    }
 }
 
 /// Dissects what was failed. `observe` is handed each trial with its outcome.
@@ -204,16 +133,19 @@ pub(super) async fn dissect(
     progress::say(global, &format!("dissecting {} failures", errors.len()));
     let run = DissectionRun {
         campaign,
-        id: trials_id(&campaign.id),
+        id: Derived::Dissection.id(&campaign.id),
         options,
         errors,
         mutator: Mutator::new(Wordings::shipped(), prepared.options.bank()),
     };
-    let mut keeper = Keeper { prepared, store: &prepared.store, is_created: !prepared.trials.is_empty() };
+    let seed = DissectionRun::seed(campaign.seed);
+    let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);
     // A replay asks nothing that was not asked when it was recorded.
     let may_run = |case: &Case| {
         prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, 0))
     };
-    let keep = |first: u32, trials: &[TrialRecord]| keeper.keep(first, trials);
+    let keep = |first: u32, trials: &[TrialRecord]| {
+        keeper.keep(first, trials.iter().map(|record| (&record.case, Origin::of(record))))
+    };
     run.run(Some(writer), prepared.trials.clone(), stop, supervision, may_run, keep, observe).await
 }

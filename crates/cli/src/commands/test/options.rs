@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, SolverMeter};
+use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, ShrinkOptions, SolverMeter};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
 use planproof_synth::{JudgeOptions, TopicBank};
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
+use crate::select::SpecificationDigest;
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,12 +34,18 @@ pub(crate) struct StoredOptions {
     /// How failures are dissected; absent where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dissect: Option<DissectOptions>,
+    /// How failures are shrunk; absent where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shrink: Option<ShrinkOptions>,
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitPlan>,
     /// The topics of the user's own that its cases are about; absent where they come with planproof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) topics: Option<TopicBank>,
+    /// The user's specifications that the agent is made from, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) specifications: Vec<SpecificationDigest>,
 }
 
 /// The command line that goes on with a campaign.
@@ -103,8 +110,10 @@ impl StoredOptions {
             synthesis_ns: 0,
             answers: Answers::Live,
             dissect: None,
+            shrink: None,
             limit: None,
             topics: None,
+            specifications: Vec::new(),
         };
         options.set_synthesis(solver, synthesis);
         options

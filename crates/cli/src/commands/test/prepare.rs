@@ -19,12 +19,14 @@ use planproof_trace::Usage;
 use super::asked::Asked;
 use super::budgets::{self, Budgets};
 use super::create::{create, open_store};
+use super::derived::{Derived, must_be_asked_for};
 use super::dissect;
 use super::models::{Around, Models};
 use super::options::{Answers, StoredOptions};
 use super::prepared::{Prepared, Replayed, Served};
 use super::recorded::RecordedCampaign;
 use super::recording::{self, CampaignNote};
+use super::shrink;
 use crate::arguments::{CampaignArguments, Global};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
@@ -117,8 +119,11 @@ fn begin(
     let mut options = options(arguments, global, &agent, &cases.cases, repeats, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     options.dissect = asked.dissect();
+    options.shrink = asked.shrink();
+    asked.must_be_shrunk(&options)?;
     options.limit = asked.limit();
     options.topics = topics.map(|_| bank);
+    options.specifications = select::specifications(name)?;
 
     let secrets = secrets::held_apart_from(&cases.cases)?;
     let (recording, file) = match &options.answers {
@@ -153,6 +158,7 @@ fn begin(
         recording,
         replayed: None,
         trials: Vec::new(),
+        candidates: Vec::new(),
         secrets,
     })
 }
@@ -163,8 +169,8 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    dissect::must_be_no_trials(&store, &stored.campaign.id)?;
-    let Stored { campaign: row, cases, mut options, mut outcomes, dissection } = stored;
+    must_be_asked_for(&stored.campaign.id)?;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection, shrinking } = stored;
     asked.must_fit(
         &options,
         &format!("campaign {}", row.id),
@@ -174,11 +180,21 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| Failure::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
-    options.dissect = dissect::resumed(asked.dissect(), options.dissect, dissection.as_ref())?;
+    let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
+    options.dissect = Derived::Dissection.resumed(asked.dissect(), options.dissect, begun)?;
+    let begun = shrinking.as_ref().map(|(_, shrinking)| shrinking.options);
+    options.shrink = Derived::Shrinking.resumed(asked.shrink(), options.shrink, begun)?;
+    asked.must_be_shrunk(&options)?;
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
-    let is_complete = outcomes.len() as u64 == row.total() && is_dissected;
+    let is_shrunk =
+        options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
+    let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
+    if !is_complete {
+        select::must_be_unchanged(&options.specifications, &row.agent)?;
+    }
     let trials = dissect::scored_trials(dissection);
+    let candidates = shrink::scored_candidates(shrinking);
 
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
@@ -229,6 +245,11 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
         for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
             recording.write_verdict(&trial.case, outcome)?;
         }
+        for candidate in &candidates {
+            for outcome in candidate.outcomes.values() {
+                recording.write_verdict(&candidate.case, outcome)?;
+            }
+        }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out =
@@ -249,6 +270,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
         recording,
         replayed,
         trials,
+        candidates,
         secrets,
     })
 }
@@ -288,6 +310,7 @@ fn replay(
         }
         _ => &note.agent,
     };
+    select::must_be_unchanged(&note.options.specifications, name)?;
     let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
@@ -297,6 +320,7 @@ fn replay(
     let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
+    asked.must_be_shrunk(&options)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     if is_program {
         allow_open_files(&agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
@@ -327,6 +351,7 @@ fn replay(
         recording: None,
         replayed: Some(Replayed { recorded, models: models.into_replays() }),
         trials: Vec::new(),
+        candidates: Vec::new(),
         secrets,
     })
 }
@@ -407,8 +432,10 @@ fn options(
         synthesis_ns: 0,
         answers,
         dissect: None,
+        shrink: None,
         limit: None,
         topics: None,
+        specifications: Vec::new(),
     })
 }
 

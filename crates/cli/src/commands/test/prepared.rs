@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, Dissection, Outcome, Report, TrialRecord, Unit};
+use planproof_bench::{Campaign, CandidateRecord, Dissection, Outcome, Report, Shrinking, TrialRecord, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
@@ -42,6 +42,8 @@ pub(in crate::commands) struct Prepared {
     pub(super) replayed: Option<Replayed>,
     /// Trials of the dissection that are there already; those without a score are run again.
     pub(super) trials: Vec<TrialRecord>,
+    /// The same of the shrinking.
+    pub(super) candidates: Vec<CandidateRecord>,
     /// Kept out of traces and recordings.
     pub(super) secrets: Secrets,
 }
@@ -111,6 +113,7 @@ impl Prepared {
         &self,
         outcomes: &[Outcome],
         dissection: Option<&Dissection>,
+        shrinking: Option<&Shrinking>,
     ) -> bool {
         let Some(replayed) = &self.replayed else { return false };
         let (mut cases, mut outcomes) = (self.campaign.cases.to_vec(), outcomes.to_vec());
@@ -119,6 +122,12 @@ impl Prepared {
                 outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
             }
             cases.push(trial.case.clone());
+        }
+        for candidate in shrinking.into_iter().flat_map(|shrinking| &shrinking.candidates) {
+            let place = cases.len() as u32;
+            let of_candidate = candidate.outcomes.values();
+            outcomes.extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..outcome.clone() }));
+            cases.push(candidate.case.clone());
         }
         let mut differences = replayed.recorded.differences(&cases, &outcomes);
         let misses = replayed.models.iter().flat_map(|model| model.misses());

@@ -1,54 +1,102 @@
 //! Shrinking the smallest failures of a campaign that has come to its end.
 
 use planproof_bench::{
-    Campaign, CampaignError, NotShrunk, Outcome, ShrinkError, ShrinkOptions, ShrinkRun, ShrunkFailure,
-    Supervision, Target, pick_findings,
+    Campaign, CampaignEnd, CampaignError, CandidateRecord, Outcome, ShrinkOptions, ShrinkRun, Shrinking,
+    Supervision, pick_failures,
 };
-use planproof_synth::{Shrinker, Wordings, read};
+use planproof_store::Writer;
+use planproof_synth::{Case, Shrinker, Wordings, read};
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::derived::{Derived, Keeper, scored};
+use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::progress;
 
-/// What was shrunk.
-#[derive(Debug)]
-pub(in crate::commands) struct ShrunkFailures {
-    /// How.
-    pub(super) options: ShrinkOptions,
-    /// The failures.
-    pub(super) failures: Vec<ShrunkFailure>,
-    /// Those that could not be.
-    pub(super) skipped: Vec<NotShrunk>,
+/// What the store keeps of where a candidate comes from.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Origin {
+    /// Place of the failed case.
+    error: u32,
+    /// Which of its candidates, from 1; null for the smallest case that is run again to confirm it.
+    candidate: Option<u32>,
 }
 
-/// Shrinks failures, one after the other, up to so many: of each class first the smallest.
+/// Makes smaller cases of the words that cases are written with.
+pub(crate) fn shrinker() -> Shrinker<'static> {
+    Shrinker::new(Wordings::shipped(), read::Directions::shipped())
+}
+
+/// The candidates of a stored campaign: its cases, outcomes and origins, put together. `None` where they do not fit together.
+pub(crate) fn read_candidates(
+    cases: Vec<Case>,
+    outcomes: Vec<Outcome>,
+    origins: Vec<Option<String>>,
+    failed_cases: usize,
+) -> Option<Vec<CandidateRecord>> {
+    let read = |(case, origin): (Case, Option<String>)| {
+        let Origin { error, candidate } = serde_json::from_str(&origin?).ok()?;
+        let record = CandidateRecord { error, number: candidate, case, outcomes: Default::default() };
+        ((error as usize) < failed_cases).then_some(record)
+    };
+    if cases.len() != origins.len() {
+        return None;
+    }
+    let mut records = cases.into_iter().zip(origins).map(read).collect::<Option<Vec<_>>>()?;
+    for outcome in outcomes {
+        records.get_mut(outcome.ordinal as usize)?.outcomes.insert(outcome.repeat, outcome);
+    }
+    Some(records)
+}
+
+/// Whether nothing is left to be run.
+pub(super) fn is_over(
+    options: &ShrinkOptions,
+    cases: &[Case],
+    outcomes: &[Outcome],
+    begun: Option<&(String, Shrinking)>,
+) -> bool {
+    match begun {
+        Some((_, shrinking)) => shrinking.is_complete(),
+        None => pick_failures(cases, outcomes, options).is_empty(),
+    }
+}
+
+/// The candidates so far. What could not be scored is run again.
+pub(super) fn scored_candidates(begun: Option<(String, Shrinking)>) -> Vec<CandidateRecord> {
+    let mut candidates = begun.map(|(_, shrinking)| shrinking.candidates).unwrap_or_default();
+    for candidate in &mut candidates {
+        candidate.outcomes.retain(|_, outcome| scored(outcome));
+    }
+    candidates
+}
+
+/// Shrinks what was failed. `observe` is handed each run of a candidate.
 pub(super) async fn shrink(
+    prepared: &Prepared,
     campaign: &Campaign,
     outcomes: &[Outcome],
-    (options, most): (ShrinkOptions, usize),
-    stop: &CancellationToken,
-    supervision: &Supervision,
+    options: ShrinkOptions,
+    watch: (Writer, &CancellationToken, Supervision),
+    observe: impl FnMut(&CandidateRecord, &Outcome),
     global: &Global,
-) -> Result<ShrunkFailures, CampaignError> {
-    let findings = pick_findings(&campaign.cases, outcomes, most);
-    progress::say(global, &format!("shrinking {} failures", findings.len()));
-    let shrinker = Shrinker::new(Wordings::shipped(), read::Directions::shipped());
-    let run = ShrinkRun { campaign, options, shrinker };
-    let mut shrunk = ShrunkFailures { options, failures: Vec::new(), skipped: Vec::new() };
-    let mut seen = std::collections::BTreeSet::new();
-    for finding in findings {
-        // A case that fails in several repeats is shrunk once.
-        if !seen.insert(finding.ordinal) {
-            continue;
-        }
-        let Some(target) = Target::of(finding.case, finding.verdict) else { continue };
-        match run.run(finding.ordinal, &target, stop, supervision).await {
-            Ok(failure) => shrunk.failures.push(failure),
-            Err(ShrinkError::NoShrinking(why)) => {
-                shrunk.skipped.push(NotShrunk { case: finding.case.id.clone(), why: why.to_string() });
-            }
-            Err(ShrinkError::Campaign(error)) => return Err(error),
-        }
-    }
-    Ok(shrunk)
+) -> Result<(CampaignEnd, Shrinking), CampaignError> {
+    let (writer, stop, supervision) = watch;
+    let failures = pick_failures(&campaign.cases, outcomes, &options);
+    progress::say(global, &format!("shrinking {} failures", failures.len()));
+    let id = Derived::Shrinking.id(&campaign.id);
+    let run = ShrinkRun { campaign, id, options, failures, shrinker: shrinker() };
+    let seed = ShrinkRun::seed(campaign.seed);
+    let mut keeper = Keeper::new(prepared, Derived::Shrinking, seed, options.repeats());
+    // A replay asks nothing that was not asked when it was recorded.
+    let may_run = |case: &Case, repeat: u32| {
+        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, repeat))
+    };
+    let keep = |first: u32, candidates: &[CandidateRecord]| {
+        let origin = |it: &CandidateRecord| Origin { error: it.error, candidate: it.number };
+        keeper.keep(first, candidates.iter().map(|record| (&record.case, origin(record))))
+    };
+    run.run(Some(writer), prepared.candidates.clone(), stop, supervision, may_run, keep, observe).await
 }

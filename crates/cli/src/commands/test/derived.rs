@@ -1,0 +1,141 @@
+//! Campaigns that a campaign leads to: the trials of the dissection of its failures, and the candidates of their shrinking.
+
+use std::num::NonZeroU32;
+
+use planproof_bench::{CaseSummary, Outcome};
+use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
+use planproof_synth::Case;
+use planproof_synth::file::write_case;
+use serde::Serialize;
+
+use super::create::milliseconds_now;
+use super::options::StoredOptions;
+use super::prepared::Prepared;
+use crate::failure::Failure;
+
+/// What a campaign leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Derived {
+    Dissection,
+    Shrinking,
+}
+
+impl Derived {
+    /// The id of the campaign that this campaign leads to.
+    pub(crate) fn id(self, campaign: &str) -> String {
+        format!("{campaign}.{}", self.noun())
+    }
+
+    /// The one among those that a campaign led to.
+    pub(crate) fn find(self, campaign: &str, derived: &[Campaign]) -> Option<Campaign> {
+        derived.iter().find(|it| it.id == self.id(campaign)).cloned()
+    }
+
+    /// The campaign that led to that of this id; `None` where none did.
+    pub(crate) fn parent(id: &str) -> Option<&str> {
+        [Self::Dissection, Self::Shrinking]
+            .iter()
+            .find_map(|it| id.strip_suffix(it.noun())?.strip_suffix('.'))
+    }
+
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Dissection => "dissection",
+            Self::Shrinking => "shrinking",
+        }
+    }
+
+    fn option(self) -> &'static str {
+        match self {
+            Self::Dissection => "--dissect",
+            Self::Shrinking => "--shrink",
+        }
+    }
+
+    /// How it is done in a campaign that is gone on with: as it was begun, or as the command line says if it was not.
+    pub(super) fn resumed<T: Copy + PartialEq>(
+        self,
+        now: Option<T>,
+        stored: Option<T>,
+        begun: Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        let before = begun.or(stored);
+        match (now, before) {
+            (Some(now), Some(before)) if now != before => Err(Failure::usage(format!(
+                "{}: the {} of the campaign was begun with other options already; go on with it without naming any",
+                self.option(),
+                self.noun()
+            ))),
+            (now, before) => Ok(before.or(now)),
+        }
+    }
+}
+
+/// Such a campaign alone cannot be gone on with: what comes next follows from the one that led to it.
+pub(super) fn must_be_asked_for(campaign: &str) -> Result<(), Failure> {
+    let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{campaign} holds runs that the campaign {parent} led to: go on with that one, `planproof test --resume {parent}`"
+    )))
+}
+
+/// Puts the cases of such a campaign into the store.
+pub(super) struct Keeper<'a> {
+    prepared: &'a Prepared,
+    of: Derived,
+    /// Seed of its runs, and how often a case of it can be run.
+    seed: u64,
+    repeats: NonZeroU32,
+    is_created: bool,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(prepared: &'a Prepared, of: Derived, seed: u64, repeats: NonZeroU32) -> Self {
+        Self { prepared, of, seed, repeats, is_created: false }
+    }
+
+    /// Adds cases, each with where it comes from, behind the `first` so many that are there.
+    pub(super) fn keep<'c, O: Serialize>(
+        &mut self,
+        first: u32,
+        cases: impl Iterator<Item = (&'c Case, O)>,
+    ) -> Result<(), StoreError> {
+        let Prepared { campaign, options, store, .. } = self.prepared;
+        let id = self.of.id(&campaign.id);
+        if !self.is_created && self.of.find(&campaign.id, &store.derived(&campaign.id)?).is_none() {
+            let options = StoredOptions { seed: self.seed, limit: None, ..options.clone() };
+            let row = NewCampaign {
+                id: &id,
+                created_ms: milliseconds_now(),
+                command_line: "",
+                agent: &campaign.agent.name,
+                model: campaign.agent.model.as_deref(),
+                simulated: campaign.agent.simulated,
+                // All its keys are strings, so rendering cannot fail.
+                options: &serde_json::to_string(&options).unwrap_or_default(),
+                repeats: self.repeats.get(),
+            };
+            store.create_derived(&campaign.id, &row)?;
+        }
+        self.is_created = true;
+        let cases: Vec<DerivedCase> = cases.map(|(case, origin)| derived_case(case, &origin)).collect();
+        store.add_cases(&id, first, &cases)
+    }
+}
+
+fn derived_case(case: &Case, origin: &impl Serialize) -> DerivedCase {
+    DerivedCase {
+        case: NewCase {
+            id: case.id.clone(),
+            json: write_case(case),
+            summary: Some(CaseSummary::of(case).to_json()),
+        },
+        // All its keys are strings, so rendering cannot fail.
+        origin: serde_json::to_string(origin).unwrap_or_default(),
+    }
+}
+
+/// An outcome that says something: what could not be scored is tried again.
+pub(super) fn scored(outcome: &Outcome) -> bool {
+    outcome.verdict.is_ok()
+}

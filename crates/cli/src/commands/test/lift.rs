@@ -1,0 +1,73 @@
+//! What the guard of `repair:AGENT` gains over the bare agent.
+
+use std::io::Write as _;
+
+use planproof_bench::GUARD_PREFIX;
+use planproof_report::compare::{Change, Comparison, Side};
+use planproof_store::{Campaign, Store};
+
+use super::Prepared;
+use crate::commands::report::difference;
+use crate::failure::Failure;
+use crate::select;
+use crate::stored::{Stored, StoredTraces};
+
+/// Says what the guard gains, where the store has the bare agent on the same cases; else how to find out.
+pub(super) fn print(prepared: &Prepared, store_option: &str) -> Result<(), Failure> {
+    let guarded = Stored::load(&prepared.store, &prepared.campaign.id)?;
+    let option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
+    let mut out = std::io::stdout().lock();
+    if let Some(lift) = over_bare(&prepared.store, &guarded)? {
+        let passed = |side: &Side| format!("{} of {}", side.success.passed, side.success.runs);
+        let [fixed, broken] = [Change::Fixed, Change::Broken].map(|change| lift.count(change));
+        let (a, b) = (&lift.a, &lift.b);
+        write!(
+            out,
+            "On the same cases the bare agent passed {}, behind the guard {}: {fixed} fixed, {broken} broken.\n{}  \
+             planproof report {} {}{option}\n",
+            passed(a),
+            passed(b),
+            difference(&lift),
+            a.campaign,
+            b.campaign
+        )?;
+        return Ok(());
+    }
+    let row = &guarded.campaign;
+    let begins_anew = row.command_line.contains(GUARD_PREFIX);
+    let bare = match begins_anew {
+        true => row.command_line.replacen(GUARD_PREFIX, "", 1),
+        false => format!("planproof test '{}', with the same options", select::bare(&row.agent)),
+    };
+    writeln!(
+        out,
+        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  planproof report last {}{option}",
+        row.id
+    )?;
+    Ok(())
+}
+
+/// The newest finished campaign of the bare agent on all of the cases, compared with the guarded one.
+fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Failure> {
+    let is_bare = |row: &&Campaign| {
+        let row: &Campaign = row;
+        guarded.campaign.agent.strip_prefix(GUARD_PREFIX) == Some(row.agent.as_str())
+            && row.model == guarded.campaign.model
+            && row.repeats == guarded.campaign.repeats
+            && row.finished() == row.total()
+    };
+    let report = guarded.report();
+    let traces = StoredTraces { store, campaign: &guarded.campaign.id };
+    let after = guarded.reported(&report, &traces, "");
+    for row in store.campaigns()?.iter().filter(is_bare) {
+        let bare = Stored::load(store, &row.id)?;
+        let report = bare.report();
+        let traces = StoredTraces { store, campaign: &row.id };
+        let comparison = Comparison::new(&bare.reported(&report, &traces, ""), &after).ok();
+        let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;
+        if let Some(found) = comparison.filter(is_whole) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,226 @@
+//! The smallest failing queries that shrinking found, each beside the query that it comes from.
+
+use std::io;
+
+use maud::{Markup, PreEscaped, html};
+use planproof_bench::{CaseSize, ShrinkReport, ShrunkCase};
+use planproof_synth::Source;
+
+use super::cases::{Budget, write_list};
+use super::text::{Foreign, count, counted, percent, percent_range, shell_argument};
+use super::{COMMAND_CHARACTERS_MAX, HtmlLimits, NAME_CHARACTERS_MAX, Page, run};
+use crate::ReportedCampaign;
+
+/// Most characters shown of why a case cannot be shrunk, and of a requirement.
+const REASON_CHARACTERS_MAX: usize = 500;
+/// Most cases named that have the same in common, that did not fail again, or that cannot be shrunk.
+const CASES_NAMED_MAX: usize = 50;
+/// Most actions shown of a plan.
+const PLAN_MAX: usize = 100;
+
+pub(super) fn write(
+    report: &ShrinkReport,
+    campaign: &ReportedCampaign<'_>,
+    limits: &HtmlLimits,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
+    let options = report.options;
+    page.write(&html! {
+        (PreEscaped("<section aria-labelledby=\"shrinking\">"))
+        h2 #shrinking { "Smallest failing queries" }
+        p.intro {
+            (counted(report.taken, "failure was", "failures were")) " made smaller, piece by piece, as long as the agent \
+            failed in the same way in " (count(options.failures.into())) " of up to "
+            (counted(options.runs.into(), "run", "runs")) ". That took " (counted(report.runs, "run", "runs")) " and left "
+            (counted(report.distinct, "distinct failure", "distinct failures")) ": of the same class, and with the same \
+            order demanded of the actions, whatever they are called."
+        }
+    })?;
+    let shrunk: Vec<&ShrunkCase> = report.failures.iter().filter(|it| it.group.is_some()).collect();
+    let mut budget = Budget::new(limits);
+    let show = |failure: &&ShrunkCase| shown(failure, report, campaign);
+    let left_out = write_list(&shrunk, false, show, &mut budget, page)?;
+    let is_gone = |it: &&ShrunkCase| it.group.is_none() && !it.is_open;
+    let gone: Vec<&str> = report.failures.iter().filter(is_gone).map(|it| it.case.as_str()).collect();
+    page.write(&html! {
+        @if !left_out.is_empty() {
+            p { (counted(left_out.len() as u64, "more failure is", "more failures are")) " in the report as JSON." }
+        }
+        @if !gone.is_empty() {
+            p { "Did not fail again often enough to be made smaller: " (named(&gone)) "." }
+        }
+        @for skipped in report.skipped.iter().take(CASES_NAMED_MAX) {
+            p {
+                "Case " (Foreign::short(&skipped.case, NAME_CHARACTERS_MAX)) " cannot be made smaller: "
+                (Foreign::short(&skipped.why, REASON_CHARACTERS_MAX)) "."
+            }
+        }
+        @if report.unfinished > 0 {
+            p {
+                (counted(report.unfinished, "failure is", "failures are")) " not finished. Go on: "
+                code.command { (super::command(campaign, "test --resume", "")) }
+            }
+        }
+        (PreEscaped("</section>"))
+    })
+}
+
+fn named(cases: &[&str]) -> Markup {
+    html! {
+        @for (place, case) in cases.iter().enumerate().take(CASES_NAMED_MAX) {
+            @if place > 0 { ", " }
+            (Foreign::short(case, NAME_CHARACTERS_MAX))
+        }
+        @if let Some(more @ 1..) = cases.len().checked_sub(CASES_NAMED_MAX) { " and " (count(more as u64)) " more" }
+    }
+}
+
+/// One failure. The first of those that are alike is open.
+fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaign<'_>) -> Markup {
+    let number = failure.group.unwrap_or_default();
+    let alike: Vec<&str> =
+        report.failures.iter().filter(|it| it.group == failure.group).map(|it| it.case.as_str()).collect();
+    let is_first = alike.first() == Some(&failure.case.as_str());
+    let others: Vec<&str> = alike.into_iter().filter(|case| *case != failure.case).collect();
+    html! {
+        details.case open[is_first] {
+            summary {
+                h3 {
+                    span.finding { "Failure " (number) } " "
+                    span.class { (failure.class) } " "
+                    "case " (Foreign::short(&failure.case, NAME_CHARACTERS_MAX)) ", "
+                    (count(failure.from.actions)) " to " (counted(failure.to.actions, "action", "actions"))
+                } " "
+                @if let Some(violated) = &failure.violated {
+                    span.gist { "violated: " (Foreign::short(violated, REASON_CHARACTERS_MAX)) } " "
+                }
+                @if !others.is_empty() {
+                    span.alike { (counted(others.len() as u64, "other case", "other cases")) " alike" }
+                }
+            }
+            div.columns {
+                div { h4 { "The query" } (original(failure, campaign)) }
+                div { h4 { "The smallest query that fails" } (run::marked(&failure.paragraph, &places(failure))) }
+            }
+            (facts(failure, &others, report, campaign))
+        }
+    }
+}
+
+/// A command line about the run store of the campaign.
+fn line(campaign: &ReportedCampaign<'_>, command: &str) -> Foreign<'static> {
+    let store = campaign.store_option;
+    let separator = if store.is_empty() { "" } else { " " };
+    Foreign::owned(&format!("{command}{separator}{store}"), COMMAND_CHARACTERS_MAX)
+}
+
+fn places(failure: &ShrunkCase) -> Vec<Source> {
+    let place = |[start, end]: &[u32; 2]| Source { sentence: 0, sub_sentence: 0, start: *start, end: *end };
+    failure.marks.iter().map(place).collect()
+}
+
+/// The failed case's own paragraph, marked as in the list of failing cases.
+fn original(failure: &ShrunkCase, campaign: &ReportedCampaign<'_>) -> Markup {
+    let failed = campaign.outcomes.iter().find_map(|outcome| {
+        let case = campaign.cases.get(outcome.ordinal as usize).filter(|case| case.id == failure.case)?;
+        let verdict = outcome.verdict.as_ref().ok()?;
+        (verdict.class?.as_str() == failure.class).then_some((case, verdict))
+    });
+    match failed {
+        Some((case, verdict)) => run::paragraph(case, verdict),
+        None => run::marked(&failure.original, &[]),
+    }
+}
+
+fn facts(
+    failure: &ShrunkCase,
+    others: &[&str],
+    report: &ShrinkReport,
+    campaign: &ReportedCampaign<'_>,
+) -> Markup {
+    html! {
+        dl.facts {
+            @if let Some(violated) = &failure.violated {
+                dt { "Violated" }
+                dd { (Foreign::short(violated, REASON_CHARACTERS_MAX)) }
+            }
+            @if !failure.plan.is_empty() {
+                dt { "Right would be" }
+                dd.right {
+                    ol.plan {
+                        @for action in failure.plan.iter().take(PLAN_MAX) {
+                            li { (Foreign::short(action, NAME_CHARACTERS_MAX)) }
+                        }
+                    }
+                }
+            }
+            dt { "Size" }
+            dd { (sizes(failure.from, failure.to)) }
+            dt { "How sure" }
+            dd { (certainty(failure)) }
+            @if !others.is_empty() {
+                dt { "Alike" }
+                dd { (named(others)) }
+            }
+            @if let Some(example) = &failure.example {
+                dt { "A run of it" }
+                dd {
+                    code.command {
+                        (line(campaign, &format!(
+                            "planproof runs show {} --case {} --repeat {}",
+                            shell_argument(&report.campaign), shell_argument(&example.case), example.repeat
+                        )))
+                    }
+                }
+                dt { "Run it again" }
+                dd {
+                    code.command {
+                        (line(campaign, &format!(
+                            "planproof runs export {} --format cases --case {}",
+                            shell_argument(&report.campaign), shell_argument(&example.case)
+                        )))
+                        " | planproof test " (Foreign::owned(&shell_argument(&campaign.report.agent), COMMAND_CHARACTERS_MAX))
+                        " --from -"
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn sizes(from: CaseSize, to: CaseSize) -> Markup {
+    let rows = [
+        ("actions", from.actions, to.actions),
+        ("requirements", from.constraints, to.constraints),
+        ("sentences", from.sentences, to.sentences),
+        ("sub-sentences", from.sub_sentences, to.sub_sentences),
+        ("words", from.words, to.words),
+    ];
+    html! {
+        @for (place, (noun, from, to)) in rows.into_iter().enumerate() {
+            @if place > 0 { ", " }
+            (count(from)) "\u{a0}→\u{a0}" (count(to)) " " (noun)
+        }
+    }
+}
+
+fn certainty(failure: &ShrunkCase) -> Markup {
+    html! {
+        @match (failure.low, failure.high) {
+            (Some(low), Some(high)) => {
+                (count(failure.confirmed)) " of " (counted(failure.confirmations, "more run", "more runs"))
+                " failed in the same way, so that it fails in "
+                (percent(failure.confirmed as f64 / failure.confirmations as f64)) " of all, with 95 % confidence "
+                (percent_range(low, high))
+            },
+            _ => "it was not run again to confirm it",
+        }
+        ". The search took " (counted(failure.runs, "run", "runs")) " of "
+        (counted(failure.tested, "different query", "different queries"))
+        @match (failure.end, failure.is_open) {
+            ("minimal", _) => "; no single piece can go any more.",
+            (_, true) => "; it is not finished.",
+            (_, false) => ", as many as it was allowed; more might go.",
+        }
+    }
+}

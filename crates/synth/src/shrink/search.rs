@@ -1,0 +1,183 @@
+//! The search for a smallest case, a test at a time.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Reduction, ShrinkEnd, Shrinker, Shrunk, reduce};
+use crate::case::Case;
+use crate::grammar::Sentences;
+
+/// A case being shrunk: asks for the test of one [`candidate`](Self::candidate) after another, and is told what came of it.
+/// Whoever tests can take all the time it needs, or keep a copy and try both answers.
+#[derive(Debug, Clone)]
+pub struct ShrinkSearch<'a> {
+    shrinker: Shrinker<'a>,
+    case: Case,
+    /// The smallest that fails; the case itself at the beginning.
+    found: (Sentences, Case),
+    /// What the tests said, by the paragraph.
+    known: HashMap<String, bool>,
+    steps: Vec<(Reduction, usize)>,
+    /// How many steps there were when the reductions were begun with this time.
+    steps_before: usize,
+    /// What is being taken away; `None` while the case itself is tested.
+    sweep: Option<Sweep>,
+    /// What is to be tested now.
+    open: Option<(Sentences, Case)>,
+    end: Option<ShrinkEnd>,
+}
+
+/// Pieces of one kind being taken away until no single one can go.
+#[derive(Debug, Clone)]
+struct Sweep {
+    /// Place in [`Reduction::ALL`].
+    reduction: usize,
+    from: Sentences,
+    pieces: usize,
+    /// Those that are not taken away yet.
+    left: Vec<usize>,
+    /// How many are taken away at once, and from which of those left.
+    size: usize,
+    at: usize,
+    /// How many were left when this size was begun with.
+    left_before: usize,
+}
+
+impl Sweep {
+    fn new(reduction: usize, from: &Sentences, shrinker: Shrinker<'_>) -> Self {
+        let pieces = reduce::count(from, Reduction::ALL[reduction], shrinker.words);
+        Self {
+            reduction,
+            from: from.clone(),
+            pieces,
+            left: (0..pieces).collect(),
+            size: pieces.div_ceil(2),
+            at: 0,
+            left_before: pieces,
+        }
+    }
+
+    /// The end of the pieces that are taken away now.
+    fn end(&self) -> usize {
+        (self.at + self.size).min(self.left.len())
+    }
+
+    /// Those that stay when these go.
+    fn kept(&self) -> Vec<usize> {
+        self.left[..self.at].iter().chain(&self.left[self.end()..]).copied().collect()
+    }
+
+    /// The tree without these pieces, and without those that have gone before.
+    fn tree(&self, shrinker: Shrinker<'_>) -> Sentences {
+        let kept = self.kept();
+        let removed: BTreeSet<usize> = (0..self.pieces).filter(|piece| !kept.contains(piece)).collect();
+        reduce::without(&self.from, Reduction::ALL[self.reduction], &removed, shrinker.words)
+    }
+
+    /// On to smaller sets of pieces; single ones are tried again as long as one goes, because what was needed before may
+    /// not be any more.
+    fn smaller(&mut self) {
+        let has_gone = self.left.len() < self.left_before;
+        self.size = if self.size > 1 { self.size.div_ceil(2) } else { usize::from(has_gone) };
+        (self.at, self.left_before) = (0, self.left.len());
+    }
+}
+
+impl<'a> ShrinkSearch<'a> {
+    pub(super) fn new(shrinker: Shrinker<'a>, case: Case, tree: Sentences) -> Self {
+        let found = (tree, case.clone());
+        Self {
+            shrinker,
+            case,
+            open: Some(found.clone()),
+            found,
+            known: HashMap::new(),
+            steps: Vec::new(),
+            steps_before: 0,
+            sweep: None,
+            end: None,
+        }
+    }
+
+    /// What is to be tested next; nothing at the end. The first is the case itself, and no paragraph comes twice.
+    pub fn candidate(&mut self) -> Option<&Case> {
+        while self.open.is_none() && self.end.is_none() {
+            self.advance();
+        }
+        self.open.as_ref().map(|(_, case)| case)
+    }
+
+    /// What came of the test of the candidate. Nothing changes where none was asked for.
+    pub fn answer(&mut self, fails: bool) {
+        let Some((tree, case)) = self.open.take() else { return };
+        self.known.insert(case.paragraph.clone(), fails);
+        match self.sweep {
+            Some(_) => self.decide(tree, case, fails),
+            None if fails => self.sweep = Some(Sweep::new(0, &self.found.0, self.shrinker)),
+            None => self.end = Some(ShrinkEnd::NotFailing),
+        }
+    }
+
+    /// What was found by now: [`ShrinkEnd::Unfinished`] while there is something to be tested.
+    pub fn shrunk(&self) -> Shrunk {
+        let mut case = self.found.1.clone();
+        if self.sweep.is_some() {
+            case.id = format!("{}.shrunk", self.case.id);
+        }
+        Shrunk {
+            case,
+            end: self.end.unwrap_or(ShrinkEnd::Unfinished),
+            tested: self.known.len(),
+            steps: self.steps.clone(),
+        }
+    }
+
+    /// One step towards the next candidate, or to the end.
+    fn advance(&mut self) {
+        let Some(sweep) = &mut self.sweep else { return };
+        if sweep.size == 0 {
+            self.next_reduction();
+        } else if sweep.at >= sweep.left.len() {
+            sweep.smaller();
+        } else {
+            let tree = sweep.tree(self.shrinker);
+            // A piece may have nothing to take away before another one has gone.
+            match self.shrinker.build(&self.case, &tree) {
+                Some(smaller) if smaller.paragraph != self.found.1.paragraph => {
+                    match self.known.get(&smaller.paragraph) {
+                        Some(&fails) => self.decide(tree, smaller, fails),
+                        None => self.open = Some((tree, smaller)),
+                    }
+                }
+                _ => sweep.at = sweep.end(),
+            }
+        }
+    }
+
+    fn decide(&mut self, tree: Sentences, case: Case, fails: bool) {
+        let Some(sweep) = &mut self.sweep else { return };
+        if fails {
+            sweep.left = sweep.kept();
+            self.found = (tree, case);
+        } else {
+            sweep.at = sweep.end();
+        }
+    }
+
+    /// On to the next kind of pieces, or from the first kind on again, until nothing has gone all the way.
+    fn next_reduction(&mut self) {
+        let Some(sweep) = &self.sweep else { return };
+        let (reduction, removed) = (sweep.reduction, sweep.pieces - sweep.left.len());
+        if removed > 0 {
+            self.steps.push((Reduction::ALL[reduction], removed));
+        }
+        let mut next = reduction + 1;
+        if next == Reduction::ALL.len() {
+            if self.steps.len() == self.steps_before {
+                self.end = Some(ShrinkEnd::Minimal);
+                return;
+            }
+            (next, self.steps_before) = (0, self.steps.len());
+        }
+        self.sweep = Some(Sweep::new(next, &self.found.0, self.shrinker));
+    }
+}
