@@ -113,15 +113,17 @@ pub(crate) fn report(report: &Report) -> String {
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found));
-        if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
-            let _ = writeln!(
-                out,
-                "The {failed} failures of infeasible cases are no errors of planning, and not dissected."
-            );
-        }
     }
     if let Some(found) = &report.shrinking {
         let _ = writeln!(out, "\n{}", shrinking(found, Marking::for_stdout()));
+    }
+    let is_followed_up = report.dissection.is_some() || report.shrinking.is_some();
+    let missed = report.infeasible.as_ref().filter(|_| is_followed_up).map(|infeasible| infeasible.failed);
+    if let Some(missed @ 1..) = missed {
+        let _ = writeln!(
+            out,
+            "\nNeither dissected nor shrunk: {missed} failures of infeasible cases, which are no errors of a plan."
+        );
     }
     out
 }
