@@ -195,3 +195,25 @@ fn options_that_do_not_go_together_are_refused() {
     }
     place.run("test --replay r.jsonl --shrink").code(2);
 }
+
+/// The command that is told runs the same agent on the case, wherever the store is and whoever serves its model.
+#[test]
+fn the_command_that_is_told_runs_a_smallest_case_again() {
+    let place = Place::new();
+    let line = "test tools@sim/planted/word --cases 60 --actions 8 --shrink --shrink-max 1 --iterations 40 --allow-repeats";
+    let mut words: Vec<&str> = line.split(' ').collect();
+    words.extend(["--store", "my runs.db", "--html", "r.html", "-q"]);
+    let shown = place.run_words(&words).code(1).out;
+    let again = shown.lines().find_map(|line| line.trim().strip_prefix("Again:")).expect("it is told").trim();
+    for part in ["--iterations 40 --allow-repeats --from -", "--store 'my runs.db' | ", "--from - --store 'my runs.db'"] {
+        assert!(again.contains(part), "{part}: {again}");
+    }
+    let page = std::fs::read_to_string(place.path("r.html")).unwrap();
+    let words: String = again.split(' ').map(|word| format!("<span>{word}</span>")).collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&words), "{words}");
+    let run = place.shell(&format!("{again} --json -q")).code(1).json();
+    assert_eq!((&run["cases"], &run["failed"]), (&json!(1), &json!(1)));
+    // So do those that go on with a campaign.
+    let part = place.run_words(&["test", "--resume", "last", "--shrink", "--store", "my runs.db", "--minutes", "0.0000001"]);
+    assert!(part.err.contains("--store 'my runs.db'") || part.code == 1, "{part:?}");
+}

@@ -159,6 +159,7 @@ fn a_comparison_is_written_as_its_schema_says() {
       "only_b": 0,
       "differing": 0,
       "scored": 2,
+      "is_lift": false,
       "difference": -1.0,
       "p_value": 0.5,
       "changes": {
