@@ -110,10 +110,10 @@ def faults_of_metrics(log: EvalLog) -> Iterator[str]:
         said = {name: metric.value for name, metric in summary.metrics.items()}
         found = computed(log, summary.scorer)
         if said.keys() != found.keys():
-            yield f"metrics of {summary.scorer}: the log has {sorted(said)}, computed {sorted(found)}"
+            yield f"metrics: the log has {sorted(said)}, computed {sorted(found)} ({summary.scorer})"
         for name in said.keys() & found.keys():
             if abs(said[name] - found[name]) > TOLERANCE:
-                yield f"{name} of {summary.scorer}: the log says {said[name]}, computed {found[name]}"
+                yield f"{name}: the log says {said[name]}, computed {found[name]} ({summary.scorer})"
 
 
 def count(log: EvalLog) -> dict[str, Any]:

@@ -117,7 +117,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
             let _ = writeln!(
                 out,
-                "The {failed} failures of infeasible cases are no errors of planning, and not dissected."
+                "Not dissected: {failed} failures of infeasible cases, which are no errors of a plan."
             );
         }
     }

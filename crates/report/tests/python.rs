@@ -82,6 +82,11 @@ fn campaigns() -> Vec<TestCampaign> {
         TestCampaign::repeated(SimKind::Careless, campaigns::cases(Options::default(), 30), 3),
         hostile("<script>\u{1}\u{ffff}\"'\\ ]]> &amp; \u{1f600}"),
         nothing,
+        TestCampaign::simulated(
+            SimKind::Clumsy,
+            Options { infeasible: planproof_synth::Share::new(0.5), ..Options::default() },
+            60,
+        ),
     ]
 }
 

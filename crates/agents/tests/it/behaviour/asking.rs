@@ -150,10 +150,7 @@ async fn calls_run_in_their_order_and_answer_in_it() {
     let model = Scripted::new(
         WHOLE,
         1,
-        [
-            stop("[Act] say\n[In] {\"a\": 1}\n[Act] wash\n[In] x\n[Act] bake\n[In] {\"loaves\": 1}\n"),
-            stop(" ok"),
-        ],
+        [stop("[Act] say\n[In] [1, 2]\n[Act] wash\n[In] x\n[Act] bake\n[In] {\"loaves\": 1}\n"), stop(" ok")],
     );
     insta::assert_snapshot!(run(&model, automaton).await);
 }
