@@ -77,7 +77,7 @@ fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16], separator: &str) -> St
 }
 
 /// What is wrong with a start, in words. Names and starts come in as the agent wrote them.
-pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
+pub fn wrong_start(case: &Case, error: &ParameterError) -> String {
     let place = case.action_of_tool(&error.tool);
     let task = place.map_or(&error.tool, |place| &case.actions[place].text);
     let start = &error.start;
