@@ -9,6 +9,9 @@ Checked in the page as the browser has it after its script ran:
   there), and the script did run;
 - with --verdicts: the page shows failed cases and no others, all of them unless it says that some are left out, and
   the marked words are the violated words of the verdict; with --cases, character by character;
+- with --shrinking, the report of the same campaign as JSON, and the verdicts and cases of its candidates: each smallest
+  failing query that was found is shown beside the query that it comes from, and in both the violated words are marked,
+  character by character;
 - at a width of 390 pixels neither the page nor an unfolded case is wider than the window.
 
 Saves light.png, dark.png and narrow.png into the folder of --screenshots. Prints what was checked as one JSON line, and
@@ -57,7 +60,7 @@ addEventListener("load", () => {
     width: root.scrollWidth,
     window: root.clientWidth,
     height: root.scrollHeight,
-    wide_cases: wide.map((details) => details.dataset.case),
+    wide_cases: wide.map((details) => details.dataset.case ?? details.dataset.shrunk),
   }), "*");
 });
 </script>
@@ -77,11 +80,14 @@ VOID = {"meta", "input", "br", "hr", "link", "img"}
 
 
 class Page(html.parser.HTMLParser):
-    """Collects the cases of a page: for each its id, its paragraph, and the marks in it."""
+    """Collects the cases of a page: for each its id, its paragraph, and the marks in it. The shrunk ones have two
+    paragraphs, that of the failed case and the smallest one, and are collected apart."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.cases: list[dict[str, Any]] = []
+        self.shrunk: list[dict[str, Any]] = []
+        self._shown: dict[str, Any] = {}
         self.is_cut = False
         self.has_filter = False
         self.measured = ""
@@ -94,11 +100,17 @@ class Page(html.parser.HTMLParser):
         if tag not in VOID:
             self._open.append((tag, found))
         if tag == "details" and "data-case" in found:
-            self.cases.append({"id": found["data-case"], "paragraph": "", "marks": []})
+            self._shown = {"id": found["data-case"], "paragraph": "", "marks": []}
+            self.cases.append(self._shown)
+        elif tag == "details" and "data-shrunk" in found:
+            self.shrunk.append({"id": found["data-shrunk"], "queries": []})
+        elif found.get("class") == "paragraph" and any("data-shrunk" in around for _, around in self._open):
+            self._shown = {"paragraph": "", "marks": []}
+            self.shrunk[-1]["queries"].append(self._shown)
         elif tag == "mark":
             ids = found.get("data-constraint", "").split(" ")
-            at = len(self.cases[-1]["paragraph"])
-            self.cases[-1]["marks"].append({"ids": ids, "start": at, "text": ""})
+            at = len(self._shown["paragraph"])
+            self._shown["marks"].append({"ids": ids, "start": at, "text": ""})
         elif found.get("id") == "left-out":
             self.is_cut = True
         elif found.get("id") == "filter":
@@ -110,9 +122,9 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, text: str) -> None:
         if any(found.get("class") == "paragraph" for _, found in self._open):
-            self.cases[-1]["paragraph"] += text
+            self._shown["paragraph"] += text
             if self._open[-1][0] == "mark":
-                self.cases[-1]["marks"][-1]["text"] += text
+                self._shown["marks"][-1]["text"] += text
         elif self._open and self._open[-1][1].get("id") == "page-check":
             self.measured += text
 
@@ -161,11 +173,16 @@ def wrong_marks(shown: dict[str, Any], verdict: dict[str, Any], case: dict[str, 
             yield f"the words of {constraint}, {text!r}, are not marked"
     if case is None:
         return
+    yield from wrong_characters(shown, verdict, case)
+
+
+def wrong_characters(shown: dict[str, Any], verdict: dict[str, Any], case: dict[str, Any]) -> Iterator[str]:
+    """Where the marked characters of a paragraph are not those that state what the verdict says is violated."""
     if shown["paragraph"] != case["paragraph"]:
         yield "the paragraph is another one than the case has"
         return
     found = {at for mark in shown["marks"] for at in range(mark["start"], mark["start"] + len(mark["text"]))}
-    expected = violated_characters(case, words.keys())
+    expected = violated_characters(case, {violated["id"] for violated in verdict["violated"]})
     if found != expected:
         yield f"characters {sorted(found ^ expected)[:5]}... are marked and not violated, or violated and not marked"
 
@@ -190,6 +207,36 @@ def check_marks(page: Page, verdicts: list[dict[str, Any]], cases: dict[str, dic
         if case["id"] in failed:
             for reason in wrong_marks(case, failed[case["id"]], cases.get(case["id"])):
                 yield f"case {case['id']}: {reason}"
+
+
+class Judged:
+    """Verdicts, and the cases that they are of by id."""
+
+    def __init__(self, verdicts: str | None, cases: str | None) -> None:
+        self.verdicts = read_json_lines(verdicts) if verdicts else []
+        self.cases = {case["id"]: case for case in read_json_lines(cases)} if cases else {}
+
+
+def check_shrunk(page: Page, shrinking: dict[str, Any], campaign: Judged, candidates: Judged) -> Iterator[str]:
+    """What is wrong with the smallest failing queries that the page shows. `shrinking` is what the report says of them."""
+    found = {failure["case"]: failure for failure in shrinking["failures"] if failure["group"] is not None}
+    shown = [case["id"] for case in page.shrunk]
+    if sorted(shown) != sorted(found):
+        yield f"the smallest queries of {shown} are shown, but were found of {sorted(found)}"
+        return
+    for case in page.shrunk:
+        failure = found[case["id"]]
+        pairs = [("the query", campaign, failure["case"]), ("the smallest query", candidates, failure["example"]["case"])]
+        if len(case["queries"]) != len(pairs):
+            yield f"case {case['id']}: {len(case['queries'])} queries are shown"
+            continue
+        for query, (name, judged, of_case) in zip(case["queries"], pairs):
+            # A case may be run several times; one of its failures is shown.
+            failed = [it for it in judged.verdicts if it["case"] == of_case and it["class"] == failure["class"]]
+            wrong = [list(wrong_characters(query, verdict, judged.cases[of_case])) for verdict in failed]
+            if all(wrong):
+                reasons = wrong[0] if wrong else ["no run of it failed so"]
+                yield f"case {case['id']}, {name}: {reasons[0]}"
 
 
 def measure(browser: str, source: Path) -> dict[str, Any]:
@@ -241,6 +288,9 @@ def main() -> int:
     parser.add_argument("page", type=Path)
     parser.add_argument("--verdicts", help="verdict v1 lines of the campaign; without them marks are not checked")
     parser.add_argument("--cases", help="case v1 lines of the campaign, to check marks character by character")
+    parser.add_argument("--shrinking", type=Path, help="the report of the campaign as JSON, where its failures were shrunk")
+    parser.add_argument("--shrunk-verdicts", help="verdict v1 lines of the candidates of the shrinking")
+    parser.add_argument("--shrunk-cases", help="case v1 lines of the candidates of the shrinking")
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER")
     parser.add_argument("--chromium", default=next(filter(shutil.which, BROWSERS), None))
     options = parser.parse_args()
@@ -252,16 +302,21 @@ def main() -> int:
     reasons = [f"console: {line}" for line in console]
     if page.cases and not page.has_filter:
         reasons.append("the page's script did not run: the filter is hidden")
+    judged = Judged(options.verdicts, options.cases)
     if options.verdicts:
-        cases = {case["id"]: case for case in read_json_lines(options.cases)} if options.cases else {}
-        reasons.extend(check_marks(page, read_json_lines(options.verdicts), cases))
+        reasons.extend(check_marks(page, judged.verdicts, judged.cases))
+    if options.shrinking:
+        shrinking = json.loads(options.shrinking.read_text(encoding="utf-8"))["shrinking"]
+        candidates = Judged(options.shrunk_verdicts, options.shrunk_cases)
+        reasons.extend(check_shrunk(page, shrinking, judged, candidates))
     sizes = measure(options.chromium, options.page)
     reasons.extend(check_sizes(sizes))
     if options.screenshots:
         take_screenshots(options.chromium, options.page, options.screenshots, sizes["height"])
 
     marks = sum(len(case["marks"]) for case in page.cases)
-    print(json.dumps({"cases": len(page.cases), "marks": marks, "sizes": sizes, "wrong": len(reasons)}))
+    shown = {"cases": len(page.cases), "marks": marks, "shrunk": len(page.shrunk)}
+    print(json.dumps({**shown, "sizes": sizes, "wrong": len(reasons)}))
     for reason in reasons[:REASONS_SHOWN]:
         print(f"page_check: {reason}", file=sys.stderr)
     return 1 if reasons else 0

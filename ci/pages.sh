@@ -11,7 +11,8 @@ trap 'rm -rf "$scratch"' EXIT
 root=$PWD
 cd "$scratch"
 
-# Tests an agent that fails, and checks its page against the verdicts. The exit status 1 says that failures were found.
+# Tests an agent that fails, and checks its page against the verdicts, with the smallest failing queries where they are
+# asked for. The exit status 1 says that failures were found.
 page() {
     local name=$1
     shift
@@ -20,11 +21,21 @@ page() {
     [ "$status" -eq 1 ] || { echo "pages: planproof test $* exited with $status"; exit 1; }
     "$planproof" runs export last --format verdicts >verdicts.jsonl
     "$planproof" runs export last --format cases >cases.jsonl
+    local shrinking=()
+    case " $* " in *" --shrink "*)
+        "$planproof" report last --json >report.json
+        local candidates
+        candidates=$(python3 -c 'import json; print(json.load(open("report.json"))["shrinking"]["campaign"])')
+        "$planproof" runs export "$candidates" --format verdicts >shrunk-verdicts.jsonl
+        "$planproof" runs export "$candidates" --format cases >shrunk-cases.jsonl
+        shrinking=(--shrinking report.json --shrunk-verdicts shrunk-verdicts.jsonl --shrunk-cases shrunk-cases.jsonl)
+    esac
     python3 "$root/ci/page_check.py" "$out/$name.html" --verdicts verdicts.jsonl --cases cases.jsonl \
-        --screenshots "$out/$name"
+        "${shrinking[@]}" --screenshots "$out/$name"
 }
 
 page basic tools@sim/careless --cases 120 --actions 3..8
 page clumsy tools@sim/clumsy --cases 60
+page shrunk tools@sim/planted/constraint --cases 60 --actions 6 --shrink --shrink-max 6
 "$planproof" demo --html "$out/demo.html" >/dev/null
 ls "$out"

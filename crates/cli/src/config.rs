@@ -9,7 +9,7 @@ mod origin;
 mod schema;
 mod secrets;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -17,6 +17,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use miette::LabeledSpan;
+use planproof_report::shell_word;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -306,18 +307,7 @@ fn names(value: &ContextValue, shown: &str) -> bool {
 
 /// The words of a command line, quoted so that a shell makes the same words of it again.
 fn command_line(words: &[OsString]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a POSIX shell takes it.
-pub(crate) fn quoted(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.into_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    words.iter().map(|word| shell_word(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planproof_bench::{Finding, InfeasibleReport, MonitorUse, PassAll, Rate, Repeated, Report};
+use planproof_report::CommandLines;
 use planproof_synth::Source;
 
 use dissection::dissection;
@@ -56,7 +57,7 @@ pub(crate) fn marked(paragraph: &str, marks: &[Source], marking: Marking) -> Str
 }
 
 /// The whole report: who, the table in the shape of the paper's Table 2, success by number of actions, classes.
-pub(crate) fn report(report: &Report) -> String {
+pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let mut out = String::new();
     let model = match &report.model {
         Some(model) if !report.agent.contains(model.as_str()) => format!(" with {model}"),
@@ -112,18 +113,16 @@ pub(crate) fn report(report: &Report) -> String {
         );
     }
     if let Some(found) = &report.dissection {
-        let _ = writeln!(out, "\n{}", dissection(found));
+        let _ = writeln!(out, "\n{}", dissection(found, commands));
+        if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
+            let _ = writeln!(
+                out,
+                "Not dissected: {failed} failures of infeasible cases, which are no errors of a plan."
+            );
+        }
     }
     if let Some(found) = &report.shrinking {
-        let _ = writeln!(out, "\n{}", shrinking(found, Marking::for_stdout()));
-    }
-    let is_followed_up = report.dissection.is_some() || report.shrinking.is_some();
-    let missed = report.infeasible.as_ref().filter(|_| is_followed_up).map(|infeasible| infeasible.failed);
-    if let Some(missed @ 1..) = missed {
-        let _ = writeln!(
-            out,
-            "\nNeither dissected nor shrunk: {missed} failures of infeasible cases, which are no errors of a plan."
-        );
+        let _ = writeln!(out, "\n{}", shrinking(found, commands, Marking::for_stdout()));
     }
     out
 }

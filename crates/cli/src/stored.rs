@@ -1,6 +1,5 @@
 //! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
 
-use std::path::Path;
 use std::time::Duration;
 
 use planproof_bench::{
@@ -8,16 +7,14 @@ use planproof_bench::{
     RunSummary, ShrinkReport, Shrinking, SummaryInput, TopicErrors, errors_by_topic, pick_errors,
     pick_failures, pick_smallest,
 };
-use planproof_report::{ReportedCampaign, TraceSource};
+use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
 use planproof_synth::file::read_case;
 use planproof_synth::{Case, Mutator, Unscored, Wordings};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
-use crate::arguments::{STORE_DEFAULT, StoreArguments};
 use crate::commands::test::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
-use crate::config;
 use crate::failure::Failure;
 
 /// A campaign read back in full.
@@ -25,6 +22,8 @@ pub(crate) struct Stored {
     pub(crate) campaign: Campaign,
     pub(crate) cases: Vec<Case>,
     pub(crate) options: StoredOptions,
+    /// How to go on with it.
+    pub(crate) commands: CommandLines,
     /// The finished runs, judged again from their traces.
     pub(crate) outcomes: Vec<Outcome>,
     /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
@@ -120,7 +119,8 @@ impl Stored {
             })?;
             outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
         }
-        Ok(Self { campaign, cases, options, outcomes, dissection: None, shrinking: None })
+        let commands = options.commands(&campaign.agent, store.path());
+        Ok(Self { campaign, cases, options, commands, outcomes, dissection: None, shrinking: None })
     }
 
     /// The campaign summed up.
@@ -142,8 +142,10 @@ impl Stored {
             .dissection
             .as_ref()
             .map(|(id, dissection)| DissectionReport::new(id, dissection, &self.cases, &self.outcomes));
-        report.shrinking =
-            self.shrinking.as_ref().map(|(id, shrinking)| ShrinkReport::new(id, shrinking, &self.cases));
+        report.shrinking = self
+            .shrinking
+            .as_ref()
+            .map(|(id, shrinking)| ShrinkReport::new(id, shrinking, &self.cases, &self.outcomes));
         report
     }
 
@@ -169,18 +171,17 @@ impl Stored {
         })
     }
 
-    /// The campaign as reports take it. `store_option` names its run store on a command line.
+    /// The campaign as reports take it.
     pub(crate) fn reported<'a>(
         &'a self,
         report: &'a Report,
         traces: &'a dyn TraceSource,
-        store_option: &'a str,
     ) -> ReportedCampaign<'a> {
         ReportedCampaign {
             id: &self.campaign.id,
             created_ms: self.campaign.created_ms,
             command_line: &self.campaign.command_line,
-            store_option,
+            commands: &self.commands,
             seed: self.options.seed(),
             cases: &self.cases,
             repeats: self.campaign.repeats,
@@ -295,14 +296,6 @@ impl Figures {
             Unit { ordinal, repeat }
         });
         Ok(Some(Self { report, picks, unscored }))
-    }
-}
-
-/// The option that names the run store on a command line; nothing for the default one.
-pub(crate) fn store_option(arguments: &StoreArguments) -> String {
-    match arguments.store.as_path() {
-        path if path == Path::new(STORE_DEFAULT) => String::new(),
-        path => format!("--store {}", config::quoted(path.as_os_str())),
     }
 }
 

@@ -6,6 +6,8 @@ use planproof_bench::{Outcome, Report, Unit};
 use planproof_synth::Case;
 use planproof_trace::Trace;
 
+use crate::CommandLines;
+
 /// Where the traces of a campaign are. They are fetched one by one, because only few of them are shown and all
 /// together may be larger than memory.
 pub trait TraceSource {
@@ -25,9 +27,8 @@ pub struct ReportedCampaign<'a> {
     pub created_ms: u64,
     /// The command line that asked for it.
     pub command_line: &'a str,
-    /// The option that names its run store on a command line (`--store FILE`, shell-quoted), or nothing where it is
-    /// the default one. For commands that run something again.
-    pub store_option: &'a str,
+    /// How to go on with it.
+    pub commands: &'a CommandLines,
     /// Seed of the campaign.
     pub seed: u64,
     /// All its cases, in order.
@@ -55,6 +56,16 @@ impl<'a> ReportedCampaign<'a> {
         }
         let units = cases.iter().flat_map(move |case| (0..repeats).map(move |repeat| (case, repeat)));
         units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
+    }
+
+    /// The command that shows the run of a case with its trace.
+    pub(crate) fn command_to_see(&self, case: &Case, repeat: u32) -> String {
+        self.commands.see(self.id, &case.id, (self.repeats > 1).then_some(repeat))
+    }
+
+    /// The command that tries again what could not be scored, and runs what was not.
+    pub(crate) fn command_to_resume(&self) -> String {
+        self.commands.resume(self.id)
     }
 
     /// Names a repeat where there are several: " repeat 2".

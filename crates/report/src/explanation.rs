@@ -6,7 +6,6 @@ use planproof_synth::{
     ActionId, Case, Class, Flag, ParameterError, Source, StartFault, TimeForm, Verdict, clock_time,
 };
 
-use crate::ReportedCampaign;
 use crate::conflict::{self, conflict_lines};
 use crate::stated::{Stated, duration, span};
 
@@ -78,7 +77,7 @@ fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16], separator: &str) -> St
 }
 
 /// What is wrong with a start, in words. Names and starts come in as the agent wrote them.
-pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
+pub fn wrong_start(case: &Case, error: &ParameterError) -> String {
     let place = case.action_of_tool(&error.tool);
     let task = place.map_or(&error.tool, |place| &case.actions[place].text);
     let start = &error.start;
@@ -299,32 +298,6 @@ pub(crate) fn labelled(label: &str, text: &str) -> String {
     format!("{:<10}{text}\n", format!("{label}:"))
 }
 
-/// The command that shows the run of a case with its trace.
-pub(crate) fn command_to_see(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32) -> String {
-    let store = match campaign.store_option {
-        "" => String::new(),
-        option => format!(" {option}"),
-    };
-    let repeat = if campaign.repeats > 1 { format!(" --repeat {repeat}") } else { String::new() };
-    format!("planproof runs show {} --case {}{repeat}{store}", shell_word(campaign.id), shell_word(&case.id))
-}
-
-/// The command that tries again what could not be scored, and runs what was not.
-pub(crate) fn command_to_resume(campaign: &ReportedCampaign<'_>) -> String {
-    let store = match campaign.store_option {
-        "" => String::new(),
-        option => format!(" {option}"),
-    };
-    format!("planproof test --resume {}{store}", shell_word(campaign.id))
-}
-
-/// The text as one word of a POSIX shell.
-fn shell_word(text: &str) -> String {
-    let is_plain =
-        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@%+=".contains(c));
-    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
 /// The text without line breaks and other control characters, and without blanks at its ends.
 pub(crate) fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -352,14 +325,5 @@ mod tests {
             assert_eq!(short(text, most), expected);
         }
         assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
-    }
-
-    #[test]
-    fn ids_are_one_word_of_a_shell() {
-        for (text, expected) in
-            [("7-3", "7-3"), ("", "''"), ("a b", "'a b'"), ("it's;$(x)", r"'it'\''s;$(x)'")]
-        {
-            assert_eq!(shell_word(text), expected);
-        }
     }
 }

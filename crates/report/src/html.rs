@@ -23,12 +23,11 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 use planproof_bench::LimitReport;
-use planproof_synth::Case;
 
 use crate::ReportedCampaign;
 use crate::compare::Comparison;
 use crate::compare::agents::AgentTable;
-use text::{Foreign, shell_argument};
+use text::Foreign;
 
 /// Most characters shown of a name: of an agent, a model, a campaign, a case, a tool, an action.
 const NAME_CHARACTERS_MAX: usize = 200;
@@ -177,19 +176,16 @@ impl Page<'_> {
     }
 }
 
-/// A command line of planproof about a campaign: the subcommand, the campaign's id, options, its run store.
-fn command(campaign: &ReportedCampaign<'_>, subcommand: &str, options: &str) -> Foreign<'static> {
-    let id = shell_argument(campaign.id);
-    let mut line = format!("planproof {subcommand} {id}");
-    for part in [options, campaign.store_option].into_iter().filter(|part| !part.is_empty()) {
-        line.push(' ');
-        line.push_str(part);
+/// A command line, as people copy it. Its words are kept together, because a line that ends behind the first hyphen of
+/// an option cannot be read.
+fn command(line: &str) -> Markup {
+    let line = Foreign::short(line, COMMAND_CHARACTERS_MAX);
+    html! {
+        code.command {
+            @for (place, word) in line.as_str().split(' ').enumerate() {
+                @if place > 0 { " " }
+                span { (word) }
+            }
+        }
     }
-    Foreign::owned(&line, COMMAND_CHARACTERS_MAX)
-}
-
-/// The command that shows one run of a campaign.
-fn see_it(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32) -> Foreign<'static> {
-    let repeat = if campaign.repeats > 1 { format!(" --repeat {repeat}") } else { String::new() };
-    command(campaign, "runs show", &format!("--case {}{repeat}", shell_argument(&case.id)))
 }

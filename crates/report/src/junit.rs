@@ -12,7 +12,7 @@ use planproof_bench::Outcome;
 use planproof_synth::{Case, Unscored, Verdict};
 
 use crate::ReportedCampaign;
-use crate::explanation::{self, command_to_resume, command_to_see, full_text, labelled, one_line, short};
+use crate::explanation::{self, full_text, labelled, one_line, short};
 
 /// Most characters of the `message` of a failure, an error or a skipped case. It is shown in lists.
 pub const MESSAGE_CHARACTERS_MAX: usize = 300;
@@ -135,7 +135,7 @@ fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome:
 
 fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     let reason = unscored.to_string();
-    let again = format!("\ntry again: {}\n", command_to_resume(campaign));
+    let again = format!("\ntry again: {}\n", campaign.command_to_resume());
     let body = format!("This run says nothing of the agent.\n{reason}");
     format!(
         "      <error type=\"unscored\" message=\"{}\">{}</error>\n",
@@ -146,7 +146,7 @@ fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
 
 fn failure(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, verdict: &Verdict) -> String {
     let class = verdict.class.map_or("failed", planproof_synth::Class::as_str);
-    let again = labelled("see it", &command_to_see(campaign, case, repeat));
+    let again = labelled("see it", &campaign.command_to_see(case, repeat));
     format!(
         "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
         message(&explanation::summary(case, verdict)),

@@ -2,6 +2,7 @@
 //! file.
 
 mod campaign;
+mod command_lines;
 pub mod compare;
 mod conflict;
 pub mod csv;
@@ -15,4 +16,6 @@ pub mod step_summary;
 pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource};
+pub use command_lines::{CommandLines, shell_word};
 pub use conflict::conflict_lines;
+pub use explanation::wrong_start;

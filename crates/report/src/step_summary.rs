@@ -10,7 +10,7 @@ use planproof_bench::{Finding, Rate, Report, pick_findings};
 
 use crate::ReportedCampaign;
 use crate::campaign::without_temperature;
-use crate::explanation::{command_to_resume, command_to_see, lines, one_line, pieces, short};
+use crate::explanation::{lines, one_line, pieces, short};
 
 /// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
@@ -187,7 +187,7 @@ fn unscored(campaign: &ReportedCampaign<'_>) -> String {
          Try again: {}\n\n",
         counted(campaign.report.all_unscored(), "run"),
         escaped(&reason.to_string()),
-        code(&command_to_resume(campaign)),
+        code(&campaign.command_to_resume()),
     )
 }
 
@@ -233,7 +233,7 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
     for (label, text) in lines(case, verdict) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
-    let _ = writeln!(out, "- see it: {}", code(&command_to_see(campaign, case, finding.repeat)));
+    let _ = writeln!(out, "- see it: {}", code(&campaign.command_to_see(case, finding.repeat)));
     if *alike > 1 {
         let _ = writeln!(out, "- cases that failed in this class: {alike}");
     }

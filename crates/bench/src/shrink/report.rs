@@ -1,13 +1,13 @@
 //! What shrinking showed, as reports tell it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use planproof_synth::{ActionId, Case, ShrinkEnd, Verdict};
+use planproof_synth::{ActionId, Case, NoShrinking, ShrinkEnd, Verdict};
 use planproof_trace::TimeOfDay;
 use serde::Serialize;
 
 use super::{Requirement, ShrinkOptions, Shrinking, ShrunkFailure, group_alike};
-use crate::violated_places;
+use crate::{Outcome, violated_places};
 
 /// What shrinking showed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct ShrinkReport {
     pub runs: u64,
     /// The failures, those that are alike one behind the other.
     pub failures: Vec<ShrunkCase>,
-    /// Failed cases that could not be shrunk.
+    /// Failed cases that could not be shrunk, all infeasible ones among them, in the order of the campaign.
     pub skipped: Vec<NotShrunk>,
 }
 
@@ -134,11 +134,23 @@ impl Requirement {
 }
 
 impl ShrinkReport {
-    /// Of failures of these cases; `campaign` is the id of that of the candidates.
+    /// The failed cases that could not be shrunk for each reason, in the order in which the reasons come first.
+    pub fn skipped_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for NotShrunk { case, why } in &self.skipped {
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, cases)) => cases.push(case),
+                None => reasons.push((why, vec![case])),
+            }
+        }
+        reasons
+    }
+
+    /// Of failures of these cases with these outcomes; `campaign` is the id of that of the candidates.
     ///
     /// # Panics
     /// When a failure is not of one of the cases.
-    pub fn new(campaign: &str, shrinking: &Shrinking, cases: &[Case]) -> Self {
+    pub fn new(campaign: &str, shrinking: &Shrinking, cases: &[Case], outcomes: &[Outcome]) -> Self {
         let Shrinking { options, failures, skipped, candidates } = shrinking;
         let (again, gone): (Vec<ShrunkFailure>, Vec<ShrunkFailure>) =
             failures.iter().cloned().partition(ShrunkFailure::is_reproduced);
@@ -148,9 +160,16 @@ impl ShrinkReport {
         });
         let all = grouped.chain(gone.iter().map(|failure| (None, failure)));
         let all = all.map(|(group, failure)| ShrunkCase::new(group, failure, shrinking, cases));
+        // Infeasible cases are not picked, so that they do not take the places of others.
+        let infeasible = outcomes.iter().filter(|outcome| {
+            outcome.passed() == Some(false) && !cases[outcome.ordinal as usize].is_feasible()
+        });
+        let infeasible = infeasible.map(|outcome| (outcome.ordinal, &NoShrinking::Infeasible));
+        let picked = skipped.iter().map(|(error, why)| (*error, why));
+        let skipped: BTreeMap<u32, &NoShrinking> = picked.chain(infeasible).collect();
         let skipped = skipped
-            .iter()
-            .map(|(error, why)| NotShrunk { case: cases[*error as usize].id.clone(), why: why.to_string() });
+            .into_iter()
+            .map(|(error, why)| NotShrunk { case: cases[error as usize].id.clone(), why: why.to_string() });
         Self {
             campaign: campaign.to_owned(),
             options: *options,
@@ -174,6 +193,18 @@ impl ShrunkFailure {
 }
 
 impl ShrunkCase {
+    /// What was counted, before and after: `actions`, `requirements`, `sentences`, `sub-sentences`, `words`.
+    pub fn sizes(&self) -> [(&'static str, u64, u64); 5] {
+        let Self { from, to, .. } = self;
+        [
+            ("actions", from.actions, to.actions),
+            ("requirements", from.constraints, to.constraints),
+            ("sentences", from.sentences, to.sentences),
+            ("sub-sentences", from.sub_sentences, to.sub_sentences),
+            ("words", from.words, to.words),
+        ]
+    }
+
     fn new(group: Option<u64>, failure: &ShrunkFailure, shrinking: &Shrinking, cases: &[Case]) -> Self {
         let ShrunkFailure { error, target, shrunk, runs, confirmed, is_open, .. } = failure;
         let case = &cases[*error as usize];

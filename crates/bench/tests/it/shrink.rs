@@ -84,7 +84,7 @@ async fn a_misread_word_ends_in_one_sentence_that_has_it() {
     assert!(shrunk.len() > 15, "{}", shrunk.len());
     // Two tasks and one requirement, which is violated: the same failure again and again.
     assert_eq!(group_alike(shrunk), [(0..shrunk.len()).collect::<Vec<_>>()]);
-    let report = ShrinkReport::new("test.shrinking", &shrinking, &campaign.cases);
+    let report = ShrinkReport::new("test.shrinking", &shrinking, &campaign.cases, &[]);
     assert_eq!((report.taken, report.distinct, report.unfinished), (shrunk.len() as u64, 1, 0));
     for failure in &report.failures {
         let [[start, end]] = failure.marks[..] else { panic!("one sentence is violated: {failure:?}") };

@@ -16,6 +16,12 @@ pub(crate) const CASES_MAX: u64 = 100_000;
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
 
+/// Longest time of a run where nothing is said.
+pub(crate) const TIMEOUT_SECONDS: f64 = 180.0;
+
+/// Most model turns of a run where nothing is said.
+pub(crate) const ITERATIONS: u32 = 50;
+
 /// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
 pub(super) const SHAPE: [&str; 10] = [
     "topic",
@@ -65,10 +71,10 @@ pub(crate) struct CampaignArguments {
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Longest time of a run, in seconds.
-    #[arg(long, default_value_t = 180.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
+    #[arg(long, default_value_t = TIMEOUT_SECONDS, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: f64,
     /// Most model turns of a run (for external agents: tool calls).
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, u32::MAX))]
+    #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
     /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
     /// it.

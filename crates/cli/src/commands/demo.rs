@@ -20,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 use super::test::{StoredOptions, create_row, milliseconds_now};
 use super::{print_json, runtime};
 use crate::arguments::{DemoArguments, Global};
-use crate::config;
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, must_differ};
@@ -173,8 +172,7 @@ impl Page {
         let stored = Stored::load(&store, CAMPAIGN)?;
         let report = stored.report();
         let traces = StoredTraces { store: &store, campaign: CAMPAIGN };
-        let store_option = format!("--store {}", config::quoted(self.store.as_os_str()));
-        let reported = stored.reported(&report, &traces, &store_option);
+        let reported = stored.reported(&report, &traces);
         self.file.write_silently(|out| html::write(&reported, &HtmlLimits::default(), out))?;
         Ok(self.path)
     }

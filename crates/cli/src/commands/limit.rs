@@ -45,13 +45,13 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let write = |reported: &ReportedCampaign<'_>| {
             page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
         };
-        prepared.reported(&outcomes, &report.campaign, &arguments.campaign.store, write)?;
+        prepared.reported(&outcomes, &report.campaign, write)?;
     }
     if let Some(failure) = failure {
         return Err(failure);
     }
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
-    let notes = notes(&report.campaign, unscored, &prepared.resumed());
+    let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.campaign.id));
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| eprintln!("{note}"));
     }

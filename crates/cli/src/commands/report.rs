@@ -41,10 +41,10 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
         return show(store, &arguments.run, arguments.findings, false, global);
     }
     let stored = Stored::load(store, &arguments.run)?;
-    say_what_is_missing(&stored.campaign);
+    say_what_is_missing(&stored.campaign, &stored.commands);
     let report = stored.report();
     let traces = StoredTraces { store, campaign: &stored.campaign.id };
-    files.write(&stored.reported(&report, &traces, &stored::store_option(&arguments.store)), global)?;
+    files.write(&stored.reported(&report, &traces), global)?;
     if global.json { print_json(&report) } else { Ok(()) }
 }
 
@@ -82,14 +82,13 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
     let a = Stored::load(store, &arguments.run)?;
     let b = Stored::load(store, other)?;
     for stored in [&a, &b] {
-        say_what_is_missing(&stored.campaign);
+        say_what_is_missing(&stored.campaign, &stored.commands);
     }
-    let option = stored::store_option(&arguments.store);
     let (report_a, report_b) = (a.report(), b.report());
     let traces_a = StoredTraces { store, campaign: &a.campaign.id };
     let traces_b = StoredTraces { store, campaign: &b.campaign.id };
-    let reported_a = a.reported(&report_a, &traces_a, &option);
-    let reported_b = b.reported(&report_b, &traces_b, &option);
+    let reported_a = a.reported(&report_a, &traces_a);
+    let reported_b = b.reported(&report_b, &traces_b);
     let comparison =
         Comparison::new(&reported_a, &reported_b).map_err(|error| Failure::usage(error.to_string()))?;
     if let Some(page) = page {

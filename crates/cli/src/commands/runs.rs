@@ -9,13 +9,14 @@ use comfy_table::CellAlignment;
 use planproof_bench::learning::{self, LeftOut};
 use planproof_bench::{Finding, pick_findings, violated_places};
 use planproof_model::prices::Money;
+use planproof_report::CommandLines;
 use planproof_store::{Campaign, Store, Unit};
 use planproof_synth::file::write_verdict;
 use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
 use super::print_json;
-use super::test::{Derived, Resumed, print_report};
+use super::test::{Derived, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
@@ -117,7 +118,8 @@ pub(crate) fn show(
 ) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
-    say_what_is_missing(&campaign);
+    let commands = options.commands(&campaign.agent, store.path());
+    say_what_is_missing(&campaign, &commands);
     let figures = match judges_again {
         true => None,
         false => Figures::read(store, &campaign, &options, findings_max)?,
@@ -142,7 +144,7 @@ pub(crate) fn show(
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    print_report(&report, &findings, why, &Resumed::of(&options, &campaign.id), global)
+    print_report(&report, &findings, why, &campaign.id, &commands, global)
 }
 
 /// The same with every run judged again from its trace.
@@ -154,12 +156,11 @@ fn show_in_full(
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
     let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
-    let resumed = Resumed::of(&stored.options, &campaign.id);
-    print_report(&stored.report(), &findings, stored.unscored(), &resumed, global)
+    print_report(&stored.report(), &findings, stored.unscored(), &campaign.id, &stored.commands, global)
 }
 
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
-pub(crate) fn say_what_is_missing(campaign: &Campaign) {
+pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) {
     let missing = campaign.total() - campaign.finished();
     // Of a search for a limit, most cases beyond it are never run.
     let is_search = stored::options(campaign).is_ok_and(|options| options.limit.is_some());
@@ -167,9 +168,9 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign) {
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
         eprintln!(
-            "{missing} of {} runs are not finished; go on with `planproof test --resume {}`",
+            "{missing} of {} runs are not finished; go on with `{}`",
             campaign.total(),
-            campaign.id
+            commands.resume(&campaign.id)
         );
     }
 }

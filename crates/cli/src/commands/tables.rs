@@ -1,10 +1,10 @@
 //! `planproof tables`: former campaigns in the shape of the paper's tables.
 
-use std::ffi::OsStr;
 use std::io::Write as _;
 
 use comfy_table::{CellAlignment, Table};
 use planproof_bench::{CauseShare, Rate, Report};
+use planproof_report::CommandLines;
 use planproof_report::tables::{
     ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
     TopicCount,
@@ -16,8 +16,8 @@ use super::runs::{must_exist, say_what_is_missing};
 use super::test::StoredOptions;
 use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::render;
 use crate::stored::{self, PartOfDissection, Stored, Summaries};
-use crate::{config, render};
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;
@@ -34,8 +34,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
     super::test::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
-    let store_option = stored::store_option(&arguments.store);
-    let load = |of: &Found| of.load(&store, &found, &store_option);
+    let load = |of: &Found| of.load(&store, &found);
     let loaded = found.iter().map(load).collect::<Result<Vec<_>, _>>()?;
     let campaigns: Vec<TabledCampaign<'_>> = loaded.iter().map(Loaded::tabled).collect();
     let tables = Tables::new(&campaigns);
@@ -87,7 +86,7 @@ impl Found {
     fn new(store: &Store, name: &str) -> Result<Self, Failure> {
         let campaign = stored::find(store, name)?;
         let options = stored::options(&campaign)?;
-        say_what_is_missing(&campaign);
+        say_what_is_missing(&campaign, &options.commands(&campaign.agent, store.path()));
         // The cases of a campaign are of one form.
         let is_time_form = stored::first_case(store, &campaign)?.is_some_and(|case| case.time.is_some());
         let limit = match options.limit {
@@ -111,7 +110,7 @@ impl Found {
         all.iter().filter(|other| whom(other) == whom(self)).find_map(|other| other.limit)
     }
 
-    fn load(&self, store: &Store, all: &[Self], store_option: &str) -> Result<Loaded, Failure> {
+    fn load(&self, store: &Store, all: &[Self]) -> Result<Loaded, Failure> {
         let Self { campaign, options, is_time_form, .. } = self;
         let limit = self.limit_among(all);
         let is_within = |actions: usize| limit.is_none_or(|limit| actions <= limit as usize);
@@ -123,7 +122,8 @@ impl Found {
             (Summaries::of_stored(store, campaign)?, None)
         };
         let report = summaries.report(campaign, options, |_| true);
-        let causes = part.ok_or_else(|| self.todo(report.failed, store_option));
+        let causes =
+            part.ok_or_else(|| self.todo(report.failed, &options.commands(&campaign.agent, store.path())));
         let within =
             |limit: u32| (limit, summaries.report(campaign, options, |case| is_within(case.actions)));
         Ok(Loaded {
@@ -136,20 +136,19 @@ impl Found {
     }
 
     /// What to run so that the causes of its failures are known.
-    fn todo(&self, failed: u64, store_option: &str) -> String {
+    fn todo(&self, failed: u64, commands: &CommandLines) -> String {
         let Self { campaign, limit, .. } = self;
         let dissect = format!("--dissect --dissect-max {ERRORS_MAX}");
-        let store_option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
         match (&self.options.limit, limit) {
             (None, _) if failed == 0 => "nothing failed in it".to_owned(),
-            (None, _) => format!("planproof test --resume {}{store_option} {dissect}", campaign.id),
+            (None, _) => format!("{} {dissect}", commands.resume(&campaign.id)),
             (Some(plan), Some(limit)) => {
                 let time = if self.is_time_form { " --time" } else { "" };
-                let agent = config::quoted(OsStr::new(&campaign.agent));
+                let draw = format!("--actions {}..{limit}{time} {dissect}", plan.from);
                 format!(
                     "a search for a limit is not dissected; name it together with a campaign of the same agent \
-                     within it: planproof test {agent}{store_option} --actions {}..{limit}{time} {dissect}",
-                    plan.from
+                     within it: {}",
+                    commands.line(&format!("test {} {draw}", commands.agent()))
                 )
             }
             (Some(_), None) => "a search for a limit is not dissected, and this one found none".to_owned(),

@@ -21,6 +21,7 @@ use std::path::Path;
 
 use planproof_bench::{DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings};
 use planproof_model::prices::Money;
+use planproof_report::CommandLines;
 use planproof_synth::Unscored;
 use planproof_synth::file::write_case;
 
@@ -29,7 +30,6 @@ use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
-use crate::stored;
 
 pub(super) use asked::Asked;
 pub(super) use budgets::Budgets;
@@ -38,7 +38,7 @@ pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
 pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
 pub(super) use models::{Around, Models};
-pub(crate) use options::{Resumed, StoredOptions};
+pub(crate) use options::StoredOptions;
 pub(super) use prepare::{key_needed, prepare, with_cost};
 pub(super) use prepared::Prepared;
 pub(super) use recording::cache as open_cache;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     });
     report.shrinking = shrinking.as_ref().map(|shrinking| {
         let id = Derived::Shrinking.id(&prepared.campaign.id);
-        ShrinkReport::new(&id, shrinking, &prepared.campaign.cases)
+        ShrinkReport::new(&id, shrinking, &prepared.campaign.cases, &outcomes)
     });
     let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
     let takes_stdout = files.take_stdout();
-    let written = write_files(files, &prepared, &outcomes, &report, arguments, global);
+    let written = write_files(files, &prepared, &outcomes, &report, global);
     let written = match cases_file {
         Some(file) if failure.is_none() => written
             .and(file.write(global, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}")))),
@@ -103,11 +103,13 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
-        false => print_report(&report, &findings, unscored, &prepared.resumed(), global),
+        false => {
+            print_report(&report, &findings, unscored, &prepared.campaign.id, &prepared.commands(), global)
+        }
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => lift::print(&prepared, &stored::store_option(&arguments.campaign.store)),
+            true => lift::print(&prepared),
             false => Ok(()),
         });
     match written.and(printed) {
@@ -142,13 +144,12 @@ fn write_files(
     prepared: &Prepared,
     outcomes: &[Outcome],
     report: &Report,
-    arguments: &TestArguments,
     global: &Global,
 ) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
     }
-    prepared.reported(outcomes, report, &arguments.campaign.store, |reported| files.write(reported, global))
+    prepared.reported(outcomes, report, |reported| files.write(reported, global))
 }
 
 /// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score, if
@@ -157,10 +158,11 @@ pub(crate) fn print_report(
     report: &Report,
     findings: &[Finding<'_>],
     unscored: Option<&Unscored>,
-    resumed: &Resumed<'_>,
+    campaign: &str,
+    commands: &CommandLines,
     global: &Global,
 ) -> Result<(), Failure> {
-    let notes = notes(report, unscored, resumed);
+    let notes = notes(report, unscored, &commands.resume(campaign));
     if global.json {
         for note in notes {
             eprintln!("{note}");
@@ -171,10 +173,10 @@ pub(crate) fn print_report(
     if report.replay {
         writeln!(out, "{REPLAY}")?;
     }
-    writeln!(out, "{}", render::report(report))?;
+    writeln!(out, "{}", render::report(report, commands))?;
     for (place, finding) in findings.iter().enumerate() {
-        let repeat = if report.repeats > 1 { format!(" --repeat {}", finding.repeat) } else { String::new() };
-        let again = format!("planproof runs show {} --case {}{repeat}", resumed.id, finding.case.id);
+        let repeat = (report.repeats > 1).then_some(finding.repeat);
+        let again = commands.see(campaign, &finding.case.id, repeat);
         writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
     }
     for note in cost(report).into_iter().chain(notes) {
@@ -192,7 +194,7 @@ pub(super) fn cost(report: &Report) -> Option<String> {
 
 /// What is to be told beside a report's figures: why runs have no score, what was changed of the requests, and what ended
 /// the campaign before its time.
-pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &Resumed<'_>) -> Vec<String> {
+pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
         let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
@@ -221,7 +223,7 @@ fn without_temperature(report: &Report) -> Option<String> {
 }
 
 /// Which budget ended the campaign, and what to do about it.
-fn ended(report: &Report, resumed: &Resumed<'_>) -> Option<String> {
+fn ended(report: &Report, resumed: &str) -> Option<String> {
     let budget = report.ended_by.as_deref()?;
     let not_run = report.all_not_run();
     let all = report.all_runs() + not_run;

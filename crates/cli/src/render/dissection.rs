@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use planproof_bench::DissectionReport;
+use planproof_report::CommandLines;
 
 use super::{percent, table};
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;
 
-pub(super) fn dissection(report: &DissectionReport) -> String {
+pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> String {
     let mut out = String::new();
     let how = if report.original { ", as the published algorithm is printed" } else { "" };
     let _ = writeln!(
@@ -73,8 +74,8 @@ pub(super) fn dissection(report: &DissectionReport) -> String {
     {
         let _ = writeln!(
             out,
-            "See a trial: planproof runs show {} --case {}. All variants with what changed: --html, --json.",
-            report.campaign, trial.id
+            "See a trial: {}\nAll variants with what changed: --html, --json.",
+            commands.see(&report.campaign, &trial.id, None)
         );
     }
     out

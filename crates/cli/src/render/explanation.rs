@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use planproof_report::conflict_lines;
+use planproof_report::{conflict_lines, wrong_start};
 use planproof_synth::{
-    ActionId, Case, ConstraintId, Flag, ParameterError, Source, StartFault, TimeForm, TimeVerdict, Verdict,
-    clock_time,
+    ActionId, Case, ConstraintId, Flag, Source, TimeForm, TimeVerdict, Verdict, clock_time,
 };
 
 use super::one_line;
@@ -52,7 +51,7 @@ impl Explained<'_> {
         }
         if let Some(time) = time {
             for error in &time.verdict.parameter_errors {
-                let _ = writeln!(out, "  start:    {}", self.wrong_start(time.form, error));
+                let _ = writeln!(out, "  start:    {}", one_line(&wrong_start(case, error)));
             }
             for late in &time.verdict.late {
                 let _ = writeln!(out, "  late:     {}", self.late(*time, late));
@@ -205,23 +204,5 @@ impl Explained<'_> {
         let bound = self.time.and_then(|time| time.form.bounds.iter().find(|stated| stated.id == *id));
         pair.is_some_and(|stated| stated.first == action || stated.second == action)
             || bound.is_some_and(|stated| stated.action == action)
-    }
-
-    /// What is wrong with a start.
-    fn wrong_start(&self, form: &TimeForm, error: &ParameterError) -> String {
-        let place = self.case.action_of_tool(&error.tool);
-        let task = place.map_or(&error.tool, |place| &self.case.actions[place].text);
-        let start = one_line(&error.start);
-        match error.fault {
-            StartFault::NoClockTime => {
-                format!("{task} at \"{start}\", which is no clock time of the form HH:MM")
-            }
-            StartFault::BeforeDay => {
-                format!("{task} at {start}, before the day begins, at {}", clock_time(form.day.start))
-            }
-            StartFault::Overlap { end } => {
-                format!("{task} at {start}, before the end of the call before it, at {}", clock_time(end))
-            }
-        }
     }
 }

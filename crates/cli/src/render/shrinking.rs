@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use planproof_bench::{ShrinkReport, ShrunkCase};
+use planproof_report::CommandLines;
 use planproof_synth::Source;
 
 use super::{Marking, marked, percent};
 
-pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
+/// Most cases named that cannot be shrunk for the same reason.
+const SKIPPED_SHOWN_MAX: usize = 10;
+
+pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking: Marking) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -19,7 +23,7 @@ pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
         let smallest =
             alike().min_by_key(|failure| (failure.to.actions, failure.to.constraints, failure.to.words));
         let Some(smallest) = smallest else { continue };
-        let _ = writeln!(out, "\n{number}. {}", shrunk(smallest, &report.campaign, marking));
+        let _ = writeln!(out, "\n{number}. {}", shrunk(smallest, &report.campaign, commands, marking));
         let others: Vec<&str> =
             alike().map(|it| it.case.as_str()).filter(|case| *case != smallest.case).collect();
         if !others.is_empty() {
@@ -32,8 +36,11 @@ pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
     if !gone.is_empty() {
         let _ = writeln!(out, "\nDid not fail again often enough to be shrunk: {}.", gone.join(", "));
     }
-    for skipped in &report.skipped {
-        let _ = writeln!(out, "\nCase {} cannot be shrunk: {}.", skipped.case, skipped.why);
+    for (why, cases) in report.skipped_by_reason() {
+        let more = cases.len().saturating_sub(SKIPPED_SHOWN_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown = &cases[..cases.len().min(SKIPPED_SHOWN_MAX)];
+        let _ = writeln!(out, "\nNot shrunk: {}{more} ({why}).", shown.join(", "));
     }
     if report.unfinished > 0 {
         let _ = writeln!(out, "\nNot finished: {}.", report.unfinished);
@@ -41,17 +48,9 @@ pub(super) fn shrinking(report: &ShrinkReport, marking: Marking) -> String {
     out
 }
 
-fn shrunk(failure: &ShrunkCase, campaign: &str, marking: Marking) -> String {
-    let ShrunkCase { from, to, .. } = failure;
+fn shrunk(failure: &ShrunkCase, campaign: &str, commands: &CommandLines, marking: Marking) -> String {
     let mut out = format!("{} of case {}", failure.class, failure.case);
-    let sizes = [
-        ("actions", from.actions, to.actions),
-        ("requirements", from.constraints, to.constraints),
-        ("sentences", from.sentences, to.sentences),
-        ("sub-sentences", from.sub_sentences, to.sub_sentences),
-        ("words", from.words, to.words),
-    ];
-    for (place, (noun, from, to)) in sizes.into_iter().enumerate() {
+    for (place, (noun, from, to)) in failure.sizes().into_iter().enumerate() {
         let _ = write!(out, "{} {noun} {from} to {to}", if place == 0 { ":" } else { "," });
     }
     let end = match (failure.end, failure.is_open) {
@@ -78,8 +77,9 @@ fn shrunk(failure: &ShrunkCase, campaign: &str, marking: Marking) -> String {
         );
     }
     if let Some(example) = &failure.example {
-        let repeat = if example.repeat > 0 { format!(" --repeat {}", example.repeat) } else { String::new() };
-        let _ = write!(out, "\n   See it:   planproof runs show {campaign} --case {}{repeat}", example.case);
+        let repeat = (example.repeat > 0).then_some(example.repeat);
+        let _ = write!(out, "\n   See it:   {}", commands.see(campaign, &example.case, repeat));
+        let _ = write!(out, "\n   Again:    {}", commands.run_again(campaign, &example.case));
     }
     out
 }

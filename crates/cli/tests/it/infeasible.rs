@@ -125,7 +125,12 @@ fn text_agents_external_agents_and_what_follows_a_failure_cope() {
     assert_eq!(dissected["dissection"]["errors"], dissected["failed"]);
     let shrunk =
         place.run(&format!("test tools@sim/in-order {options} --shrink --shrink-max 12")).code(1).json();
-    // Those are shrunk that a plan satisfies.
+    // Those are shrunk that a plan satisfies; the others are named.
+    let skipped = shrunk["shrinking"]["skipped"].as_array().unwrap();
+    assert_eq!(json!(skipped.len()), shrunk["infeasible"]["failed"], "{shrunk}");
+    assert!(
+        skipped.iter().all(|it| it["why"] == "the case is infeasible, and only feasible ones are shrunk")
+    );
     let failures = shrunk["shrinking"]["failures"].as_array().unwrap();
     assert!(!failures.is_empty() && failures.iter().all(|it| it["class"] != "conflict_missed"), "{shrunk}");
     for format in ["chat-jsonl", "preference-jsonl"] {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines};
+use crate::support::{Place, Run, json_lines};
 
 #[test]
 fn a_planted_word_is_shrunk_to_one_sentence_that_fails_again() {
@@ -194,4 +194,38 @@ fn options_that_do_not_go_together_are_refused() {
         place.run(&format!("test tools@sim/perfect --cases 2 {options}")).code(2);
     }
     place.run("test --replay r.jsonl --shrink").code(2);
+}
+
+/// The command that is told runs the same agent on the case, wherever the store is and whatever model is served to it.
+#[test]
+fn the_command_that_is_told_runs_a_smallest_case_again() {
+    let place = Place::new();
+    let agent = "command:sh -c 'exit 0'";
+    let line = "--serve-model sim/perfect --cases 2 --actions 3 --shrink --shrink-max 1 --iterations 40 --allow-repeats -q";
+    let mut words = vec!["test", agent, "--store", "my runs.db", "--html", "r.html"];
+    words.extend(line.split(' '));
+    let shown = place.run_words(&words).code(1).out;
+    let again = shown.lines().find_map(|line| line.trim().strip_prefix("Again:")).expect("it is told").trim();
+    assert!(again.contains("--serve-model sim/perfect --iterations 40 --allow-repeats --from - "), "{again}");
+    assert_eq!(again.matches("--store 'my runs.db'").count(), 2, "{again}");
+    let page = std::fs::read_to_string(place.path("r.html")).unwrap();
+    assert!(page.contains("<span>sim/perfect</span> <span>--iterations</span>"), "{page}");
+    // As a shell has it. There the command is the one that is tested.
+    let tested = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("planproof() {{ \"$0\" \"$@\"; }}; {again} --json -q"));
+    shell.arg(tested.get_program()).current_dir(place.path("."));
+    let run = Run::of(shell, "").code(1).json();
+    assert_eq!((&run["cases"], &run["failed"], &run["model"]), (&json!(1), &json!(1), &json!("sim/perfect")));
+    // So do those that go on with it.
+    let id = run_id(&place);
+    let refused = place.run_words(&["test", "--resume", &format!("{id}.shrinking"), "--store", "my runs.db"]);
+    let hint = format!("go on with that one, `planproof test --resume {id} --store 'my runs.db'`");
+    assert!(refused.code(2).err.contains(&hint), "{hint}");
+}
+
+/// The first campaign of the store.
+fn run_id(place: &Place) -> String {
+    let runs = place.run_words(&["runs", "list", "--json", "--store", "my runs.db"]).code(0);
+    json_lines(&runs.out).last().unwrap()["run"].as_str().unwrap().to_owned()
 }

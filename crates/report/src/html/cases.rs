@@ -5,8 +5,11 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::text::count;
-use super::{HtmlLimits, Page};
+use super::text::{Foreign, count};
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
+
+/// Most cases named that have something in common.
+const CASES_NAMED_MAX: usize = 50;
 
 /// What may still be written of cases.
 pub(super) struct Budget {
@@ -92,5 +95,16 @@ pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usi
             label.words { "Text " input type="search" name="text" placeholder="words of a query, a tool, an answer"; }
             output name="found" {}
         }
+    }
+}
+
+/// Ids of cases, at most [`CASES_NAMED_MAX`] of them.
+pub(super) fn named(cases: &[&str]) -> Markup {
+    html! {
+        @for (place, case) in cases.iter().enumerate().take(CASES_NAMED_MAX) {
+            @if place > 0 { ", " }
+            (Foreign::short(case, NAME_CHARACTERS_MAX))
+        }
+        @if let Some(more @ 1..) = cases.len().checked_sub(CASES_NAMED_MAX) { " and " (count(more as u64)) " more" }
     }
 }

@@ -13,7 +13,7 @@ use super::chart::{Look, Point, Series, success_by_actions};
 use super::page::{banner, top};
 use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, events, run, see_it};
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
 use crate::ReportedCampaign;
 use crate::compare::{Change, ComparedCase, Comparison, Side, Success, shown_runs};
 
@@ -345,7 +345,7 @@ fn side(case: &Case, run: &Run<'_>, of_runs: [u32; 2], has_paragraph: bool) -> M
             @if !verdict.violated.is_empty() { (run::violated_constraints(case, verdict)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
-            p.foot { (run::took(run.outcome)) ". " code.command { (see_it(&run.campaign, case, run.outcome.repeat)) } }
+            p.foot { (run::took(run.outcome)) ". " (command(&run.campaign.command_to_see(case, run.outcome.repeat))) }
         }
     }
 }

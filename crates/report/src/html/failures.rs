@@ -7,17 +7,15 @@ use maud::{Markup, PreEscaped, html};
 use planproof_bench::{Outcome, Unit, pick_findings};
 use planproof_synth::{Case, Class, Verdict};
 
-use super::cases::{Budget, filter, write_list};
+use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run, see_it};
-use crate::ReportedCampaign;
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
+use crate::{ReportedCampaign, shell_word};
 
 /// Most different reasons for unscored runs that are listed, the most frequent first.
 const REASONS_MAX: usize = 20;
 /// Most characters shown of such a reason.
 const REASON_CHARACTERS_MAX: usize = 500;
-/// Most cases named for one reason.
-const CASES_NAMED_MAX: usize = 50;
 
 /// A case that failed.
 struct Failure<'a> {
@@ -85,9 +83,8 @@ pub(super) fn write(
                 ", in an infeasible case the sentences that cannot hold together"
             }
             ". To see one on the terminal, use \
-             the command below it. To run the agent on it again, write the cases to a file with "
-            code.command { (command(campaign, "runs export", "--format cases")) }
-            " and give the agent the line of that case with " code { "planproof test AGENT --from FILE" } "."
+             the command below it. To run the agent on it again, put the id of the case in the place of CASE: "
+            (command(&campaign.commands.run_again(campaign.id, "CASE")))
         }
         (filter("Class", kinds))
         h3 { "Findings: the smallest case of each class" }
@@ -159,7 +156,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
             }
             p.foot {
                 (run::took(outcome)) ". "
-                code.command { (see_it(campaign, case, outcome.repeat)) }
+                (command(&campaign.command_to_see(case, outcome.repeat)))
             }
         }
     }
@@ -182,9 +179,9 @@ fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Mark
             }
             p {
                 "To see them all: "
-                code.command {
-                    (command(campaign, "runs show", &format!("--findings {}", campaign.report.all_failed())))
-                }
+                (command(&campaign.commands.line(&format!(
+                    "runs show {} --findings {}", shell_word(campaign.id), campaign.report.all_failed()
+                ))))
             }
         }
     }
@@ -206,7 +203,7 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
                 h2 #unscored { "Unscored runs" }
                 p.intro {
                     "They say nothing of the agent, because something else failed, and are in no rate. Try them again: "
-                    code.command { (command(campaign, "test --resume", "")) }
+                    (command(&campaign.command_to_resume()))
                 }
                 ul.reasons {
                     @for (reason, cases) in reasons.iter().take(REASONS_MAX) {
@@ -222,15 +219,5 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
                 }
             }
         }
-    }
-}
-
-fn named(cases: &[&str]) -> Markup {
-    html! {
-        @for (place, id) in cases.iter().enumerate().take(CASES_NAMED_MAX) {
-            @if place > 0 { ", " }
-            (Foreign::short(id, NAME_CHARACTERS_MAX))
-        }
-        @if let Some(more @ 1..) = cases.len().checked_sub(CASES_NAMED_MAX) { " and " (count(more as u64)) " more" }
     }
 }

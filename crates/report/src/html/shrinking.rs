@@ -3,18 +3,16 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{CaseSize, ShrinkReport, ShrunkCase};
+use planproof_bench::{ShrinkReport, ShrunkCase};
 use planproof_synth::Source;
 
-use super::cases::{Budget, write_list};
-use super::text::{Foreign, count, counted, percent, percent_range, shell_argument};
-use super::{COMMAND_CHARACTERS_MAX, HtmlLimits, NAME_CHARACTERS_MAX, Page, run};
+use super::cases::{Budget, named, write_list};
+use super::text::{Foreign, count, counted, percent_range};
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, run};
 use crate::ReportedCampaign;
 
 /// Most characters shown of why a case cannot be shrunk, and of a requirement.
 const REASON_CHARACTERS_MAX: usize = 500;
-/// Most cases named that have the same in common, that did not fail again, or that cannot be shrunk.
-const CASES_NAMED_MAX: usize = 50;
 /// Most actions shown of a plan.
 const PLAN_MAX: usize = 100;
 
@@ -29,11 +27,17 @@ pub(super) fn write(
         (PreEscaped("<section aria-labelledby=\"shrinking\">"))
         h2 #shrinking { "Smallest failing queries" }
         p.intro {
-            (counted(report.taken, "failure was", "failures were")) " made smaller, piece by piece, as long as the agent \
-            failed in the same way in " (count(options.failures.into())) " of up to "
-            (counted(options.runs.into(), "run", "runs")) ". That took " (counted(report.runs, "run", "runs")) " and left "
-            (counted(report.distinct, "distinct failure", "distinct failures")) ": of the same class, and with the same \
-            order demanded of the actions, whatever they are called."
+            @if report.taken == 0 {
+                "No failure was taken to be made smaller."
+            } @else {
+                (counted(report.taken, "failure was", "failures were"))
+                " taken to be made smaller, piece by piece, as long as the agent failed in the same way in "
+                (count(options.failures.into())) " of up to " (counted(options.runs.into(), "run", "runs"))
+                ". That took " (counted(report.runs, "run", "runs")) " and left "
+                (counted(report.distinct, "distinct failure", "distinct failures"))
+                ". Failures of the same class are alike if the same order is demanded of the actions, whatever \
+                these are called."
+            }
         }
     })?;
     let shrunk: Vec<&ShrunkCase> = report.failures.iter().filter(|it| it.group.is_some()).collect();
@@ -49,30 +53,17 @@ pub(super) fn write(
         @if !gone.is_empty() {
             p { "Did not fail again often enough to be made smaller: " (named(&gone)) "." }
         }
-        @for skipped in report.skipped.iter().take(CASES_NAMED_MAX) {
-            p {
-                "Case " (Foreign::short(&skipped.case, NAME_CHARACTERS_MAX)) " cannot be made smaller: "
-                (Foreign::short(&skipped.why, REASON_CHARACTERS_MAX)) "."
-            }
+        @for (why, cases) in report.skipped_by_reason() {
+            p { "Not made smaller: " (named(&cases)) " (" (Foreign::short(why, REASON_CHARACTERS_MAX)) ")." }
         }
         @if report.unfinished > 0 {
             p {
                 (counted(report.unfinished, "failure is", "failures are")) " not finished. Go on: "
-                code.command { (super::command(campaign, "test --resume", "")) }
+                (command(&campaign.command_to_resume()))
             }
         }
         (PreEscaped("</section>"))
     })
-}
-
-fn named(cases: &[&str]) -> Markup {
-    html! {
-        @for (place, case) in cases.iter().enumerate().take(CASES_NAMED_MAX) {
-            @if place > 0 { ", " }
-            (Foreign::short(case, NAME_CHARACTERS_MAX))
-        }
-        @if let Some(more @ 1..) = cases.len().checked_sub(CASES_NAMED_MAX) { " and " (count(more as u64)) " more" }
-    }
 }
 
 /// One failure. The first of those that are alike is open.
@@ -83,13 +74,14 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
     let is_first = alike.first() == Some(&failure.case.as_str());
     let others: Vec<&str> = alike.into_iter().filter(|case| *case != failure.case).collect();
     html! {
-        details.case open[is_first] {
+        details.case data-shrunk=(Foreign::short(&failure.case, NAME_CHARACTERS_MAX)) open[is_first] {
             summary {
                 h3 {
                     span.finding { "Failure " (number) } " "
                     span.class { (failure.class) } " "
                     "case " (Foreign::short(&failure.case, NAME_CHARACTERS_MAX)) ", "
-                    (count(failure.from.actions)) " to " (counted(failure.to.actions, "action", "actions"))
+                    @if failure.from.actions > failure.to.actions { (count(failure.from.actions)) " to " }
+                    (counted(failure.to.actions, "action", "actions"))
                 } " "
                 @if let Some(violated) = &failure.violated {
                     span.gist { "violated: " (Foreign::short(violated, REASON_CHARACTERS_MAX)) } " "
@@ -105,13 +97,6 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
             (facts(failure, &others, report, campaign))
         }
     }
-}
-
-/// A command line about the run store of the campaign.
-fn line(campaign: &ReportedCampaign<'_>, command: &str) -> Foreign<'static> {
-    let store = campaign.store_option;
-    let separator = if store.is_empty() { "" } else { " " };
-    Foreign::owned(&format!("{command}{separator}{store}"), COMMAND_CHARACTERS_MAX)
 }
 
 fn places(failure: &ShrunkCase) -> Vec<Source> {
@@ -155,7 +140,12 @@ fn facts(
                 }
             }
             dt { "Size" }
-            dd { (sizes(failure.from, failure.to)) }
+            dd {
+                @for (place, (noun, from, to)) in failure.sizes().into_iter().enumerate() {
+                    @if place > 0 { ", " }
+                    (count(from)) "\u{a0}→\u{a0}" (count(to)) " " (noun)
+                }
+            }
             dt { "How sure" }
             dd { (certainty(failure)) }
             @if !others.is_empty() {
@@ -165,41 +155,11 @@ fn facts(
             @if let Some(example) = &failure.example {
                 dt { "A run of it" }
                 dd {
-                    code.command {
-                        (line(campaign, &format!(
-                            "planproof runs show {} --case {} --repeat {}",
-                            shell_argument(&report.campaign), shell_argument(&example.case), example.repeat
-                        )))
-                    }
+                    (command(&campaign.commands.see(&report.campaign, &example.case, Some(example.repeat))))
                 }
                 dt { "Run it again" }
-                dd {
-                    code.command {
-                        (line(campaign, &format!(
-                            "planproof runs export {} --format cases --case {}",
-                            shell_argument(&report.campaign), shell_argument(&example.case)
-                        )))
-                        " | planproof test " (Foreign::owned(&shell_argument(&campaign.report.agent), COMMAND_CHARACTERS_MAX))
-                        " --from -"
-                    }
-                }
+                dd { (command(&campaign.commands.run_again(&report.campaign, &example.case))) }
             }
-        }
-    }
-}
-
-fn sizes(from: CaseSize, to: CaseSize) -> Markup {
-    let rows = [
-        ("actions", from.actions, to.actions),
-        ("requirements", from.constraints, to.constraints),
-        ("sentences", from.sentences, to.sentences),
-        ("sub-sentences", from.sub_sentences, to.sub_sentences),
-        ("words", from.words, to.words),
-    ];
-    html! {
-        @for (place, (noun, from, to)) in rows.into_iter().enumerate() {
-            @if place > 0 { ", " }
-            (count(from)) "\u{a0}→\u{a0}" (count(to)) " " (noun)
         }
     }
 }
@@ -209,8 +169,7 @@ fn certainty(failure: &ShrunkCase) -> Markup {
         @match (failure.low, failure.high) {
             (Some(low), Some(high)) => {
                 (count(failure.confirmed)) " of " (counted(failure.confirmations, "more run", "more runs"))
-                " failed in the same way, so that it fails in "
-                (percent(failure.confirmed as f64 / failure.confirmations as f64)) " of all, with 95 % confidence "
+                " failed in the same way; of all runs, with 95 % confidence, it is "
                 (percent_range(low, high))
             },
             _ => "it was not run again to confirm it",

@@ -9,7 +9,7 @@ use planproof_synth::{Class, Flag};
 use super::chart::{Look, Point, Series, success_by_actions};
 use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
-use super::{COMMAND_CHARACTERS_MAX, NAME_CHARACTERS_MAX, command};
+use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 use crate::campaign::without_temperature;
 
@@ -56,7 +56,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             }
             div.wide {
                 dt { "Command" }
-                dd { code.command { (Foreign::short(campaign.command_line, COMMAND_CHARACTERS_MAX)) } }
+                dd { (command(campaign.command_line)) }
             }
         }
     }
@@ -207,7 +207,7 @@ fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
         if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
     html! {
         (counted(campaign.report.all_not_run(), one, several)) (rest)
-        code.command { (command(campaign, "test --resume", "")) }
+        (command(&campaign.command_to_resume()))
     }
 }
 

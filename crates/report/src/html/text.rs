@@ -142,15 +142,6 @@ pub(super) fn date(milliseconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
-/// The text as one argument of a command line of a POSIX shell.
-pub(super) fn shell_argument(text: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !text.is_empty() && text.chars().all(is_bare) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,12 +199,5 @@ mod tests {
             assert_eq!(date(seconds * 1000), text);
         }
         assert!(date(u64::MAX).ends_with("UTC"));
-    }
-
-    #[test]
-    fn arguments_of_the_shell_are_one_word() {
-        for (text, word) in [("tools@sim/x", "tools@sim/x"), ("", "''"), ("it's; rm", r"'it'\''s; rm'")] {
-            assert_eq!(shell_argument(text), word);
-        }
     }
 }

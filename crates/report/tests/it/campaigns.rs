@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
 use planproof_bench::{Outcome, Report, ReportInput, SimKind, SimModel, SolverMeter, Unit, mock_tools};
-use planproof_report::{ReportedCampaign, TraceSource};
+use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
 use planproof_tools::SchemaCache;
 use planproof_trace::{
@@ -23,7 +23,7 @@ const WALL: Duration = Duration::from_millis(1500);
 pub(crate) struct TestCampaign {
     pub(crate) id: String,
     pub(crate) command_line: String,
-    pub(crate) store_option: String,
+    pub(crate) commands: CommandLines,
     pub(crate) cases: Vec<Case>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) report: Report,
@@ -145,7 +145,7 @@ impl TestCampaign {
         Self {
             id: "20261120-1233-abcd".to_owned(),
             command_line: format!("planproof test '{agent}' --cases {}", cases.len()),
-            store_option: String::new(),
+            commands: CommandLines::new("test", None, [agent]),
             cases,
             outcomes,
             report,
@@ -161,7 +161,7 @@ impl TestCampaign {
             // 2026-11-20 12:33:20 UTC.
             created_ms: 1_795_178_000_000,
             command_line: &self.command_line,
-            store_option: &self.store_option,
+            commands: &self.commands,
             seed: SEED,
             cases: &self.cases,
             repeats: self.repeats,
@@ -173,14 +173,14 @@ impl TestCampaign {
 }
 
 /// Runs of a simulated model in the function-calling loop.
-struct Simulation {
+pub(crate) struct Simulation {
     agent: FunctionCallingAgent,
     runtime: tokio::runtime::Runtime,
     schemas: SchemaCache,
 }
 
 impl Simulation {
-    fn new(kind: SimKind) -> Self {
+    pub(crate) fn new(kind: SimKind) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         Self {
             agent: FunctionCallingAgent::new(Arc::new(SimModel::new(kind))).expect("the model calls tools"),
@@ -189,7 +189,7 @@ impl Simulation {
         }
     }
 
-    fn run(&self, case: &Case, ordinal: u32) -> Vec<Event> {
+    pub(crate) fn run(&self, case: &Case, ordinal: u32) -> Vec<Event> {
         let recorder = Recorder::new(Arc::new(LogicalClock::default()));
         let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
         self.runtime.block_on(self.agent.run(InProcessRun {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 use planproof_bench::{SimKind, Unit};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_report::{ReportedCampaign, TraceSource};
+use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
 use planproof_trace::{
     Arguments, CallId, EndReason, EventKind, FinishReason, ToolCall, ToolResult, Trace, Usage,
@@ -13,17 +13,17 @@ use proptest::prelude::*;
 use crate::campaigns::{TestCampaign, cases, dated, right_plan, run};
 use crate::markup::{Element, parse};
 
-fn page_within(campaign: &ReportedCampaign<'_>, limits: &HtmlLimits) -> String {
+pub(crate) fn page_within(campaign: &ReportedCampaign<'_>, limits: &HtmlLimits) -> String {
     let mut out = Vec::new();
     html::write(campaign, limits, &mut out).expect("a vector takes everything");
     String::from_utf8(out).expect("a page is text")
 }
 
-fn page(campaign: &TestCampaign) -> String {
+pub(crate) fn page(campaign: &TestCampaign) -> String {
     page_within(&campaign.reported(), &HtmlLimits::default())
 }
 
-fn parsed(campaign: &TestCampaign) -> Element {
+pub(crate) fn parsed(campaign: &TestCampaign) -> Element {
     parse(&page(campaign)).expect("the page is all ours")
 }
 
@@ -131,7 +131,7 @@ fn sources<'a>(case: &'a Case, id: &ConstraintId) -> &'a [Source] {
 }
 
 /// The characters of the paragraph that state what was violated, by the constraints' own places.
-fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
+pub(crate) fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
     let violated = verdict.violated.iter().flat_map(|violated| sources(case, &violated.id));
     violated.flat_map(|source| source.start as usize..source.end as usize).collect()
 }
@@ -415,7 +415,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut campaign = TestCampaign::of_runs(text, Some(text), cases, runs);
     campaign.id += text;
     campaign.command_line = text.to_owned();
-    campaign.store_option = text.to_owned();
+    campaign.commands = CommandLines::new("test", Some(text), [text]);
     campaign.report.ended_by = Some(text.to_owned());
     campaign.traces[4] = Err(text.to_owned());
     if let Ok(Some(trace)) = &mut campaign.traces[0] {
@@ -430,22 +430,25 @@ fn the_hostile_campaign_shows_what_it_is_given() {
     assert!(text.matches("Zxq").count() > 100);
 }
 
+/// Texts that were meant to be more than text.
+pub(crate) const ATTACKS: &[&str] = &[
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "</style></title></textarea>",
+    "\" onmouseover=\"alert(1)",
+    "' autofocus onfocus='alert(1)",
+    "]]><!-- --!> <![CDATA[",
+    "&lt;b&gt; &#60; &amp",
+    "\0\u{1}\u{1b}[31m\u{7f}\u{85}",
+    "abc\u{202e}fed\u{2066}\u{2069}\u{200f}\u{feff}",
+    "\r\n\t\u{2028}\u{2029}",
+    "`${alert(1)}` {{7*7}}",
+    "\u{fffe}\u{ffff}\u{10ffff}\u{e0041}",
+];
+
 #[test]
 fn known_attacks_stay_text() {
-    for text in [
-        "<script>alert(1)</script>",
-        "</script><img src=x onerror=alert(1)>",
-        "</style></title></textarea>",
-        "\" onmouseover=\"alert(1)",
-        "' autofocus onfocus='alert(1)",
-        "]]><!-- --!> <![CDATA[",
-        "&lt;b&gt; &#60; &amp",
-        "\0\u{1}\u{1b}[31m\u{7f}\u{85}",
-        "abc\u{202e}fed\u{2066}\u{2069}\u{200f}\u{feff}",
-        "\r\n\t\u{2028}\u{2029}",
-        "`${alert(1)}` {{7*7}}",
-        "\u{fffe}\u{ffff}\u{10ffff}\u{e0041}",
-    ] {
+    for text in ATTACKS {
         let page = page(&hostile(text));
         let parsed = parse(&page).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(parsed.all("script", "").len(), 1, "{text:?}");
@@ -470,7 +473,7 @@ fn long_text_is_cut() {
 }
 
 /// Markup, what ends it, and any character at all, visible or not.
-const HOSTILE: &str = "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}";
+pub(crate) const HOSTILE: &str = "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}";
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]

@@ -1,3 +1,4 @@
+use planproof_report::CommandLines;
 use planproof_report::junit::{BODY_CHARACTERS_MAX, MESSAGE_CHARACTERS_MAX, write};
 use planproof_synth::Unscored;
 use proptest::prelude::*;
@@ -72,7 +73,7 @@ fn long_texts_are_cut() {
 #[test]
 fn a_store_of_its_own_is_named_in_commands() {
     let mut campaign = mixed("tools@sim/test", Some("sim/test"));
-    campaign.store_option = "--store 'my runs.db'".to_owned();
+    campaign.commands = CommandLines::new("test", Some("my runs.db"), ["tools@sim/test"]);
     assert!(xml(&campaign).contains("--case 7-1 --store 'my runs.db'\n"));
 }
 

@@ -12,5 +12,6 @@ mod junit;
 mod limit;
 mod markup;
 mod mixed;
+mod shrinking;
 mod step_summary;
 mod time_form;

@@ -80,6 +80,7 @@ const ATTRIBUTES: &[&str] = &[
     "data-actions",
     "data-case",
     "data-class",
+    "data-shrunk",
     "data-constraint",
     "data-paged",
     "dy",

@@ -13,24 +13,23 @@ use super::{page_of_several, rate};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::Failure;
 use crate::render;
-use crate::stored::{self, Stored, StoredTraces};
+use crate::stored::{Stored, StoredTraces};
 
 pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     if arguments.others.len() >= CAMPAIGNS_MAX {
         return Err(Failure::usage(format!("a table holds at most {CAMPAIGNS_MAX} campaigns")));
     }
     let page = page_of_several(arguments, global)?;
-    let option = stored::store_option(&arguments.store);
     let first = Stored::load(store, &arguments.run)?;
-    say_what_is_missing(&first.campaign);
+    say_what_is_missing(&first.campaign, &first.commands);
     let traces = StoredTraces { store, campaign: &first.campaign.id };
     let report = first.report();
-    let mut table = AgentTableBuilder::new(&first.reported(&report, &traces, &option)).map_err(usage)?;
+    let mut table = AgentTableBuilder::new(&first.reported(&report, &traces)).map_err(usage)?;
     for name in &arguments.others {
         let other = Stored::load(store, name)?;
-        say_what_is_missing(&other.campaign);
+        say_what_is_missing(&other.campaign, &other.commands);
         let traces = StoredTraces { store, campaign: &other.campaign.id };
-        table.add(&other.reported(&other.report(), &traces, &option)).map_err(usage)?;
+        table.add(&other.reported(&other.report(), &traces)).map_err(usage)?;
     }
     let table = table.build().map_err(usage)?;
     let is_stdout_taken = page.as_ref().is_some_and(crate::report_files::ReportFile::is_stdout);

@@ -177,7 +177,7 @@ pub(in crate::commands) async fn carry_out(
     let hint = format!(
         "{} of {total} runs are finished and kept{further}; go on with `{}`",
         outcomes.len(),
-        prepared.resumed()
+        prepared.commands().resume(&campaign.id)
     );
     let failure = match (unwritten, end, kept) {
         (Some(error), ..) => Some(Failure::outside(format!("{error}\n{hint}"))),

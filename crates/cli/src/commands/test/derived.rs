@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use planproof_bench::{CaseSummary, Outcome};
+use planproof_report::CommandLines;
 use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_synth::Case;
 use planproof_synth::file::write_case;
@@ -72,10 +73,11 @@ impl Derived {
 }
 
 /// Such a campaign alone cannot be gone on with: what comes next follows from the one that led to it.
-pub(super) fn must_be_asked_for(campaign: &str) -> Result<(), Failure> {
+pub(super) fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
     let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(
-        "{campaign} holds runs that the campaign {parent} led to: go on with that one, `planproof test --resume {parent}`"
+        "{campaign} holds runs that the campaign {parent} led to: go on with that one, `{}`",
+        commands.resume(parent)
     )))
 }
 

@@ -13,9 +13,8 @@ use crate::select;
 use crate::stored::{Stored, StoredTraces};
 
 /// Says what the guard gains, where the store has the bare agent on the same cases; else how to find out.
-pub(super) fn print(prepared: &Prepared, store_option: &str) -> Result<(), Failure> {
+pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     let guarded = Stored::load(&prepared.store, &prepared.campaign.id)?;
-    let option = if store_option.is_empty() { String::new() } else { format!(" {store_option}") };
     let mut out = std::io::stdout().lock();
     if let Some(lift) = over_bare(&prepared.store, &guarded)? {
         let passed = |side: &Side| format!("{} of {}", side.success.passed, side.success.runs);
@@ -23,13 +22,11 @@ pub(super) fn print(prepared: &Prepared, store_option: &str) -> Result<(), Failu
         let (a, b) = (&lift.a, &lift.b);
         write!(
             out,
-            "On the same cases the bare agent passed {}, behind the guard {}: {fixed} fixed, {broken} broken.\n{}  \
-             planproof report {} {}{option}\n",
+            "On the same cases the bare agent passed {}, behind the guard {}: {fixed} fixed, {broken} broken.\n{}  {}\n",
             passed(a),
             passed(b),
             difference(&lift),
-            a.campaign,
-            b.campaign
+            guarded.commands.line(&format!("report {} {}", a.campaign, b.campaign))
         )?;
         return Ok(());
     }
@@ -41,8 +38,8 @@ pub(super) fn print(prepared: &Prepared, store_option: &str) -> Result<(), Failu
     };
     writeln!(
         out,
-        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  planproof report last {}{option}",
-        row.id
+        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  {}",
+        guarded.commands.line(&format!("report last {}", row.id))
     )?;
     Ok(())
 }
@@ -58,12 +55,12 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
     };
     let report = guarded.report();
     let traces = StoredTraces { store, campaign: &guarded.campaign.id };
-    let after = guarded.reported(&report, &traces, "");
+    let after = guarded.reported(&report, &traces);
     for row in store.campaigns()?.iter().filter(is_bare) {
         let bare = Stored::load(store, &row.id)?;
         let report = bare.report();
         let traces = StoredTraces { store, campaign: &row.id };
-        let comparison = Comparison::new(&bare.reported(&report, &traces, ""), &after).ok();
+        let comparison = Comparison::new(&bare.reported(&report, &traces), &after).ok();
         let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;
         if let Some(found) = comparison.filter(is_whole) {
             return Ok(Some(found));

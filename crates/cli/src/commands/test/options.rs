@@ -1,16 +1,17 @@
 //! What of a campaign is kept in the store, and in a recording, beside its cases.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, ShrinkOptions, SolverMeter};
 use planproof_model::prices::Money;
+use planproof_report::CommandLines;
 use planproof_store::Progress;
 use planproof_synth::{JudgeOptions, TopicBank};
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
+use crate::arguments::{ITERATIONS, STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::select::{FileDigest, MadeFrom};
 
 /// The options that a campaign is gone on with and summed up again with.
@@ -49,27 +50,6 @@ pub(crate) struct StoredOptions {
     /// The topics of the user's own that its cases are about; absent where they come with planproof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) topics: Option<TopicBank>,
-}
-
-/// The command line that goes on with a campaign.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Resumed<'a> {
-    command: &'static str,
-    /// Id of the campaign.
-    pub(crate) id: &'a str,
-}
-
-impl<'a> Resumed<'a> {
-    /// That of the campaign with this id.
-    pub(crate) fn of(options: &StoredOptions, id: &'a str) -> Self {
-        Self { command: if options.limit.is_some() { "limit" } else { "test" }, id }
-    }
-}
-
-impl fmt::Display for Resumed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "planproof {} --resume {}", self.command, self.id)
-    }
 }
 
 /// Where the answers of the model come from, and where they go.
@@ -185,6 +165,29 @@ impl StoredOptions {
             report.tokens.output = progress.served_output_tokens;
         }
         report
+    }
+
+    /// How to go on with a campaign of this agent in this store.
+    pub(crate) fn commands(&self, agent: &str, store: &Path) -> CommandLines {
+        let mut words = vec![agent.to_owned()];
+        if let Some(model) = &self.serve_model {
+            words.extend(["--serve-model".to_owned(), model.clone()]);
+        }
+        let timeout = Duration::from_millis(self.timeout_ms);
+        if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {
+            words.extend(["--timeout".to_owned(), timeout.as_secs_f64().to_string()]);
+        }
+        if self.iterations != ITERATIONS {
+            words.extend(["--iterations".to_owned(), self.iterations.to_string()]);
+        }
+        let allowed =
+            [("--allow-repeats", !self.repeated_fails), ("--allow-distractors", !self.distractor_fails)];
+        words.extend(
+            allowed.into_iter().filter(|(_, is_allowed)| *is_allowed).map(|(option, _)| option.to_owned()),
+        );
+        let command = if self.limit.is_some() { "limit" } else { "test" };
+        let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());
+        CommandLines::new(command, store.as_deref(), words.iter().map(String::as_str))
     }
 
     /// Whether no model is asked.

@@ -169,8 +169,8 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let new_budgets = Budgets::of(&arguments.budget);
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    must_be_asked_for(&stored.campaign.id)?;
-    let Stored { campaign: row, cases, mut options, mut outcomes, dissection, shrinking } = stored;
+    must_be_asked_for(&stored.campaign.id, &stored.commands)?;
+    let Stored { campaign: row, cases, mut options, mut outcomes, dissection, shrinking, .. } = stored;
     asked.must_fit(
         &options,
         &format!("campaign {}", row.id),

@@ -7,17 +7,16 @@ use planproof_bench::{Campaign, CandidateRecord, Dissection, Outcome, Report, Sh
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
-use planproof_report::ReportedCampaign;
+use planproof_report::{CommandLines, ReportedCampaign};
 use planproof_store::{Progress, Store};
 use planproof_trace::Secrets;
 
 use super::budgets::{self, Budgets};
-use super::options::{Resumed, StoredOptions};
+use super::options::StoredOptions;
 use super::recorded::RecordedCampaign;
 use super::recording::CampaignRecording;
-use crate::arguments::StoreArguments;
 use crate::failure::Failure;
-use crate::stored::{self, StoredTraces};
+use crate::stored::StoredTraces;
 
 /// Most cases of a replay whose differences are told.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
@@ -74,9 +73,9 @@ impl Prepared {
         }
     }
 
-    /// The command line that goes on with it.
-    pub(in crate::commands) fn resumed(&self) -> Resumed<'_> {
-        Resumed::of(&self.options, &self.campaign.id)
+    /// How to go on with it.
+    pub(in crate::commands) fn commands(&self) -> CommandLines {
+        self.options.commands(&self.campaign.agent.name, self.store.path())
     }
 
     /// Whether that run came to its end when the campaign was recorded, so that a replay can have it too. True where it
@@ -90,7 +89,6 @@ impl Prepared {
         &self,
         outcomes: &[Outcome],
         report: &Report,
-        store: &StoreArguments,
         write: impl FnOnce(&ReportedCampaign<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let row = self.store.campaign(&self.campaign.id)?;
@@ -98,7 +96,7 @@ impl Prepared {
             id: &row.id,
             created_ms: row.created_ms,
             command_line: &row.command_line,
-            store_option: &stored::store_option(store),
+            commands: &self.commands(),
             seed: self.options.seed(),
             cases: &self.campaign.cases,
             repeats: self.campaign.repeats.get(),

@@ -1,0 +1,99 @@
+//! Command lines of planproof with which people go on from what a report tells, for a POSIX shell.
+
+/// What the command lines about a campaign have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLines {
+    command: &'static str,
+    store: String,
+    agent: String,
+}
+
+impl CommandLines {
+    /// `command` is the one that makes such campaigns, `test` or `limit`. `store` is the path of the run store, where it is
+    /// not the default one. `agent` are the words by which that command knows the agent and how it is run, not yet quoted.
+    pub fn new<'a>(
+        command: &'static str,
+        store: Option<&str>,
+        agent: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let agent: Vec<String> = agent.into_iter().map(shell_word).collect();
+        Self {
+            command,
+            store: store.map(|path| format!(" --store {}", shell_word(path))).unwrap_or_default(),
+            agent: agent.join(" "),
+        }
+    }
+
+    /// These words of a command line, which are quoted already, on the run store.
+    pub fn line(&self, words: &str) -> String {
+        format!("planproof {words}{}", self.store)
+    }
+
+    /// Shows one run with its trace. The repeat may be left out where there is only one.
+    pub fn see(&self, campaign: &str, case: &str, repeat: Option<u32>) -> String {
+        let repeat = repeat.map(|repeat| format!(" --repeat {repeat}")).unwrap_or_default();
+        self.line(&format!("runs show {} --case {}{repeat}", shell_word(campaign), shell_word(case)))
+    }
+
+    /// Runs what is left of a campaign, and tries again what could not be scored.
+    pub fn resume(&self, campaign: &str) -> String {
+        self.line(&format!("{} --resume {}", self.command, shell_word(campaign)))
+    }
+
+    /// Tests the same agent on one case of a campaign, once more.
+    pub fn run_again(&self, campaign: &str, case: &str) -> String {
+        let (campaign, case) = (shell_word(campaign), shell_word(case));
+        let case = self.line(&format!("runs export {campaign} --format cases --case {case}"));
+        format!("{case} | {}", self.line(&format!("test {} --from -", self.agent)))
+    }
+
+    /// The words that name the agent and how it is run, quoted.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+}
+
+/// The text as one word of a POSIX shell.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_one_word_of_a_shell() {
+        for (text, word) in [
+            ("7-3", "7-3"),
+            ("tools@sim/x", "tools@sim/x"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's;$(x)", r"'it'\''s;$(x)'"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
+    }
+
+    #[test]
+    fn lines_name_the_store_and_how_the_agent_is_run() {
+        let agent = ["command:python a.py", "--serve-model", "openai/x"];
+        let lines = CommandLines::new("test", Some("my runs.db"), agent);
+        assert_eq!(
+            lines.run_again("7 a", "7-3.shrunk"),
+            "planproof runs export '7 a' --format cases --case 7-3.shrunk --store 'my runs.db' \
+             | planproof test 'command:python a.py' --serve-model openai/x --from - --store 'my runs.db'"
+        );
+        assert_eq!(
+            lines.see("c", "7-3", Some(2)),
+            "planproof runs show c --case 7-3 --repeat 2 --store 'my runs.db'"
+        );
+        let lines = CommandLines::new("limit", None, ["tools@sim/perfect"]);
+        assert_eq!(lines.resume("c"), "planproof limit --resume c");
+        assert_eq!(lines.see("c", "7-3", None), "planproof runs show c --case 7-3");
+    }
+}
