@@ -7,7 +7,6 @@
 //! [`EndReason`] and leaves nothing running; see [`CommandAgent`] for what that covers.
 
 mod command;
-mod output;
 mod url;
 
 use planproof_trace::{EndReason, EventKind, LimitKind, Recorder};
@@ -15,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::RunLimits;
 
-pub use command::{CommandAgent, CommandError};
+pub use command::CommandAgent;
 pub use url::{UrlAgent, UrlError};
 
 /// Most characters of what an agent wrote that a reason repeats.

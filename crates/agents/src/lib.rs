@@ -5,9 +5,11 @@ pub mod behaviour;
 mod external;
 mod function_calling;
 mod limits;
+mod program;
 
 pub use agent::Agent;
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
-pub use external::{CommandAgent, CommandError, ExternalRun, UrlAgent, UrlError};
+pub use external::{CommandAgent, ExternalRun, UrlAgent, UrlError};
 pub use function_calling::{FunctionCallingAgent, InProcessRun};
 pub use limits::RunLimits;
+pub use program::CommandError;

@@ -9,7 +9,9 @@ mod text;
 use std::fmt;
 
 use planproof_agents::behaviour::retrace::Retracer;
-use planproof_synth::{ActionId, Case, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments};
+use planproof_synth::{
+    ActionId, Case, Class, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments,
+};
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -99,9 +101,9 @@ pub fn lines(
         (Language::Calls, Form::Chat) => {
             chat_line(case, verdict, options).map(|line| vec![line]).ok_or(LeftOut::NoPlan)
         }
-        (Language::Calls, Form::Preference) => preference_line(case, verdict, options, events)
-            .map(|line| vec![line])
-            .ok_or(LeftOut::NothingWrong),
+        (Language::Calls, Form::Preference) => {
+            preference_line(case, verdict, options, events).map(|line| vec![line])
+        }
         (Language::Text(_), _) if !case.is_feasible() => Err(LeftOut::Infeasible),
         (Language::Text(retracer), form) => text::lines(case, verdict, options, events, retracer, form),
         (Language::Votes, _) => Err(LeftOut::Votes),
@@ -140,15 +142,34 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
 }
 
 /// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
-/// assistant, and the one that the agent wrote. `None` where no message was wrong, as when time ran out.
-fn preference_line(case: &Case, verdict: &Verdict, options: JudgeOptions, events: &[Event]) -> Option<Value> {
+/// assistant, and the one that the agent wrote. The error says that no message was wrong, as when time ran out, or that it is
+/// not known what is right there.
+fn preference_line(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+) -> Result<Value, LeftOut> {
     let mut standing = Standing::new(case, options);
     let mut messages = vec![query(case)];
     let mut is_parallel = false;
+    let pair = |messages: &[Value], chosen: Value, turn: &Turn<'_>, is_parallel: bool| {
+        json!({
+            "input": { "messages": messages, "tools": listed(case), "parallel_tool_calls": is_parallel },
+            "preferred_output": [chosen],
+            "non_preferred_output": [turn.message()],
+        })
+    };
+    // The first message that goes on where all is done, with what there was before it. A second report is not wrong by
+    // itself, and a run that was cut off for such messages was to end there.
+    let mut idle: Option<Value> = None;
     for (number, turn) in turns(events).iter().enumerate() {
         is_parallel |= turn.calls.len() > 1;
         let before = standing.clone();
         if turn.is_right(&mut standing) {
+            if before.is_complete() && !turn.calls.is_empty() && idle.is_none() {
+                idle = Some(pair(&messages, assistant(last_words(case), &[]), turn, is_parallel));
+            }
             messages.push(turn.message());
             messages.extend(turn.calls.iter().filter_map(|(_, result)| result.map(answer)));
             continue;
@@ -158,16 +179,12 @@ fn preference_line(case: &Case, verdict: &Verdict, options: JudgeOptions, events
         } else if let Some(conflict) = &case.conflict {
             assistant("", &[&report(conflict, number)])
         } else {
-            let right = nearest_right(&before, &target(case, verdict))?;
+            let right = nearest_right(&before, &target(case, verdict)).ok_or(LeftOut::NoPlan)?;
             assistant("", &[&call(case, right.action, right.start, number)])
         };
-        return Some(json!({
-            "input": { "messages": messages, "tools": listed(case), "parallel_tool_calls": is_parallel },
-            "preferred_output": [chosen],
-            "non_preferred_output": [turn.message()],
-        }));
+        return Ok(pair(&messages, chosen, turn, is_parallel));
     }
-    None
+    idle.filter(|_| verdict.class == Some(Class::Timeout)).ok_or(LeftOut::NothingWrong)
 }
 
 /// Of the calls that are right the one that comes first in a plan.

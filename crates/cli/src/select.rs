@@ -23,7 +23,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::values::seconds;
 use crate::{progress, secrets};
-pub(crate) use kinds::{SpecificationDigest, must_be_unchanged, specifications, with_options};
+pub(crate) use kinds::{FileDigest, MadeFrom, is_judged_by_program, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -287,8 +287,12 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
 
 /// Kind and model of an agent that asks one.
 fn parts(name: &str) -> Option<(&str, &str)> {
-    // The name of a file may hold an `@`.
-    if name.contains(kinds::SPEC_PREFIX) { name.rsplit_once('@') } else { name.split_once('@') }
+    // The name of a file may hold an `@`, and so may a command.
+    if name.contains(kinds::SPEC_PREFIX) || name.contains(kinds::PROGRAM_OPTION) {
+        name.rsplit_once('@')
+    } else {
+        name.split_once('@')
+    }
 }
 
 /// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.

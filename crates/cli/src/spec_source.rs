@@ -13,6 +13,12 @@ const SHOWN_MAX: usize = 50;
 /// Longest line that is quoted, in bytes. Of longer ones the place alone is named.
 const QUOTED_LINE_BYTES_MAX: usize = 1000;
 
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A specification's text, with the name that messages give it.
 pub(crate) struct Source {
     pub(crate) name: String,
@@ -46,8 +52,7 @@ impl Source {
 
     /// The SHA-256 of its text, which is all that it consists of, in hexadecimal digits.
     pub(crate) fn sha256(&self) -> String {
-        let digest = ring::digest::digest(&ring::digest::SHA256, self.text.as_bytes());
-        digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+        sha256(self.text.as_bytes())
     }
 
     pub(crate) fn load(&self, compat: Compat) -> Result<Loaded, FaultySpec> {

@@ -4,6 +4,8 @@
 //! run. The published experiments compared with the gold answer, which no agent has outside of a benchmark; here that is
 //! [`GoldAnswer`], which nothing chooses by itself, and [`Evaluation::by`] says so.
 
+mod program;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use thiserror::Error;
 
 use super::plain::{ask, inset};
 use super::votes::{VoteRules, key};
+
+pub use program::{CHECK_OUTPUT_BYTES_MAX, CHECK_TIME_MAX, CHECKS_AT_ONCE_MAX, ProgramChecker};
 
 /// What a judge is told first; question, work and answer follow. A simulated model may know the request by it.
 pub const INSTRUCTION: &str = "Judge whether the proposed answer to the question is right. Begin with the word Correct or \
@@ -44,7 +48,7 @@ pub struct Judgement {
     pub why: String,
 }
 
-/// Judges answers without a model, such as by running a program on them.
+/// Judges answers without a model, such as by running a program on them ([`ProgramChecker`]).
 pub trait Checker: Send + Sync {
     /// What the report calls it.
     fn name(&self) -> &str;

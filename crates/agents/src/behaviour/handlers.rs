@@ -45,6 +45,14 @@ pub(super) fn asks(handler: Handler, agent: &BehaviourAgent) -> bool {
     }
 }
 
+/// The checker that is to judge an answer now, if one is.
+pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) -> Option<&'a str> {
+    match (&agent.options.evaluator, monitor.request()?.handler?) {
+        (Evaluator::Checker(checker), Handler::Evaluate) => Some(checker.name()),
+        _ => None,
+    }
+}
+
 /// Does what the monitor asks the environment for. The error says what outside of the agent failed.
 pub(super) async fn write(
     agent: &BehaviourAgent,

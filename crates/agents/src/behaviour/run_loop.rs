@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
         let wall = self.run.limits.wall;
         let end = match tokio::time::timeout(wall, self.go_on()).await {
             Ok(end) => end,
-            Err(_) => self.stop(LimitKind::WallMilliseconds, self.run.limits.wall_ms()),
+            Err(_) => self.out_of_time(),
         };
         self.record_sections();
         self.run.recorder.record(EventKind::Tally(self.tally()));
@@ -192,6 +192,19 @@ impl<'a> Session<'a> {
             let note = if is_written { std::mem::take(&mut self.note) } else { String::new() };
             self.run.recorder.record(EventKind::Section { state, author, text, note });
             self.recorded += 1;
+        }
+    }
+
+    /// The time is over. Where a checker has it, that says nothing of the agent.
+    fn out_of_time(&mut self) -> EndReason {
+        match handlers::checker_at_work(self.agent, &self.writing.monitor) {
+            Some(name) => EndReason::Unscored {
+                reason: format!(
+                    "the checker {name} had not judged the answer when the {} seconds of the run were over",
+                    self.run.limits.wall.as_secs_f64()
+                ),
+            },
+            None => self.stop(LimitKind::WallMilliseconds, self.run.limits.wall_ms()),
         }
     }
 

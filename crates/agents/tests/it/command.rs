@@ -38,7 +38,7 @@ fn is_alive(pid: &str) -> bool {
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']))
 }
 
-async fn check_dead(pid: &str) {
+pub(crate) async fn check_dead(pid: &str) {
     assert!(pid.parse::<u32>().is_ok(), "not a process id: {pid}");
     for _ in 0..100 {
         if !is_alive(pid) {
@@ -50,7 +50,7 @@ async fn check_dead(pid: &str) {
 }
 
 /// The content of a file that an agent is about to write.
-async fn appearing(path: &Path) -> String {
+pub(crate) async fn appearing(path: &Path) -> String {
     for _ in 0..500 {
         if let Ok(text) = std::fs::read_to_string(path)
             && text.ends_with('\n')
@@ -227,8 +227,9 @@ fn words_are_split_as_a_shell_would() {
 
 #[tokio::test]
 async fn commands_that_cannot_run_are_the_users_errors() {
+    const EMPTY: CommandError = CommandError::Empty { example: "command:python my_agent.py" };
     for empty in ["", "  ", "''", "# nothing"] {
-        assert_eq!(CommandAgent::parse(empty).expect_err(empty), CommandError::Empty, "{empty:?}");
+        assert_eq!(CommandAgent::parse(empty).expect_err(empty), EMPTY, "{empty:?}");
     }
     let unclosed = "python 'agent.py";
     let error = CommandAgent::parse(unclosed).expect_err("the quote is not closed");

@@ -16,7 +16,9 @@ pub(crate) struct AgentArguments {
     /// What an agent that summarises reads: the likelier of summary and results, or always the one.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) summary: Option<SummaryChoice>,
-    /// Who judges the answers that an agent proposes: `none`, `model` (its own), or the name of a model.
+    /// Who judges the answers that an agent proposes: `none`, `model` (its own), the name of a model, or
+    /// `program:COMMAND`, started for each answer, which reads it as JSON and accepts it with exit status 0 or refuses it
+    /// with 1 and its reason on stdout.
     #[arg(long, value_name = "WHO")]
     pub(crate) evaluator: Option<String>,
     /// How the model is asked to go on with its text, where not in the best way that it has.

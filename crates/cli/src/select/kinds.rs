@@ -4,13 +4,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_agents::behaviour::evaluator::Evaluator;
+use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
 use planproof_agents::behaviour::retrace::Retracer;
 use planproof_agents::behaviour::summary::{Choice, Otherwise};
 use planproof_agents::behaviour::voting::{
     InProcess, SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions,
 };
-use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, FunctionCallingAgent};
+use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, CommandError, FunctionCallingAgent};
 use planproof_bench::AgentUnderTest;
 use planproof_bench::learning::Language;
 use planproof_model::Model;
@@ -21,13 +21,22 @@ use serde::{Deserialize, Serialize};
 use super::{FindModel, ModelForm, is_simulation};
 use crate::arguments::{self, AgentArguments};
 use crate::failure::Failure;
-use crate::spec_source::Source;
+use crate::spec_source::{Source, sha256};
 
 /// What a kind of agent begins with that is made from a user's specification.
 pub(super) const SPEC_PREFIX: &str = "spec:";
 
 /// What a pair of kinds begins with: the second one answers where samples of the first do not agree.
 const PAIR_PREFIX: &str = "fallback:";
+
+/// What an evaluator begins with that is a program.
+const PROGRAM_PREFIX: &str = "program:";
+
+/// What stands in the name of an agent whose answers a program judges.
+pub(super) const PROGRAM_OPTION: &str = "evaluator=program:";
+
+/// Largest file that a command names and that is kept by its digest, in bytes.
+const DIGESTED_BYTES_MAX: u64 = 64 << 20;
 
 /// The options of an agent, in the order in which its name has them.
 const OPTIONS: [&str; 4] = ["samples", "summary", "evaluator", "continuation"];
@@ -71,8 +80,19 @@ pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<Str
         all.push((option, value));
     }
     all.sort_by_key(|(option, _)| OPTIONS.iter().position(|other| other == option));
-    let all: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
-    Ok(format!("{guard}{base}:{}@{model}", all.join(",")))
+    let texts: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
+    let kind = format!("{base}:{}", texts.join(","));
+    let with_options = format!("{guard}{kind}@{model}");
+    // A command may hold whatever separates the parts of a name.
+    let is_read_back =
+        super::parts(&with_options[guard.len()..]) == Some((&kind, model)) && parse(split(&kind).1)? == all;
+    if !is_read_back {
+        return Err(Failure::usage(format!(
+            "the agent's name would be {with_options}, which cannot be told apart into its options and its model again: put \
+             the command of the evaluator into a script"
+        )));
+    }
+    Ok(with_options)
 }
 
 /// A kind without its options, and these.
@@ -84,9 +104,26 @@ fn split(kind: &str) -> (&str, &str) {
     }
 }
 
+/// Where the first of the options ends. A command may hold commas, so it ends at the next option alone.
+fn end_of_first(options: &str) -> usize {
+    let end = if options.starts_with(PROGRAM_OPTION) {
+        OPTIONS.iter().filter_map(|option| options.find(&format!(",{option}="))).min()
+    } else {
+        options.find(',')
+    };
+    end.unwrap_or(options.len())
+}
+
 fn parse(options: &str) -> Result<Vec<(&str, &str)>, Failure> {
     let mut all: Vec<(&str, &str)> = Vec::new();
-    for part in options.split(',').filter(|part| !part.is_empty()) {
+    let mut rest = options;
+    while !rest.is_empty() {
+        let end = end_of_first(rest);
+        let part = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        if part.is_empty() {
+            continue;
+        }
         let known = part.split_once('=').filter(|(option, _)| OPTIONS.contains(option));
         let Some((option, value)) = known else {
             return Err(Failure::usage(format!(
@@ -113,7 +150,7 @@ fn is_specified(base: &str) -> bool {
 struct Options<'a> {
     samples: Option<NonZeroU32>,
     summary: Choice,
-    /// Who judges: `none`, `model`, or the name of a model.
+    /// Who judges: `none`, `model`, `program:` and a command, or the name of a model.
     evaluator: &'a str,
     continuation: Option<Continuation>,
 }
@@ -138,10 +175,18 @@ impl<'a> Options<'a> {
                         _ => return Err(wrong("auto, summary or results")),
                     };
                 }
-                "evaluator" if matches!(value, "none" | "model") || value.contains('/') => {
+                "evaluator"
+                    if matches!(value, "none" | "model")
+                        || value.starts_with(PROGRAM_PREFIX)
+                        || value.contains('/') =>
+                {
                     read.evaluator = value;
                 }
-                "evaluator" => return Err(wrong("none, model (the agent's own), or the name of a model")),
+                "evaluator" => {
+                    return Err(wrong(
+                        "none, model (the agent's own), the name of a model, or program:COMMAND",
+                    ));
+                }
                 _ => {
                     let way = Continuation::ALL.into_iter().find(|way| way.as_str() == value);
                     read.continuation = Some(way.ok_or_else(|| wrong("text, partial_turn or chat"))?);
@@ -166,11 +211,13 @@ pub(super) fn agent(
     let options = Options::read(options)?;
     // Files are read before models are looked for, whose keys may be missing.
     let kinds = Kinds::read(base)?;
+    let checker = options.evaluator.strip_prefix(PROGRAM_PREFIX).map(checker).transpose()?;
     let model = find_model(model_name, ModelForm::Chat)?;
-    let evaluator = match options.evaluator {
-        "none" => Evaluator::Nobody,
-        "model" => Evaluator::Judge(Arc::clone(&model)),
-        other => Evaluator::Judge(find_model(other, ModelForm::Chat)?),
+    let evaluator = match (checker, options.evaluator) {
+        (Some(checker), _) => Evaluator::Checker(Arc::new(checker)),
+        (None, "none") => Evaluator::Nobody,
+        (None, "model") => Evaluator::Judge(Arc::clone(&model)),
+        (None, other) => Evaluator::Judge(find_model(other, ModelForm::Chat)?),
     };
     let maker = Maker { model: Arc::clone(&model), evaluator, options };
     let simulated = model.is_simulated() || is_simulation(model.name());
@@ -179,48 +226,109 @@ pub(super) fn agent(
     Ok(Some(AgentUnderTest { agent, name, model, simulated, guarded: false }))
 }
 
-/// A specification of the user's that an agent is made from, as a campaign keeps it.
+/// The program that judges. It is there.
+fn checker(command: &str) -> Result<ProgramChecker, Failure> {
+    let fail = |error: CommandError| Failure::usage(format!("the evaluator: {error}"));
+    let checker = ProgramChecker::parse(command).map_err(fail)?;
+    checker.resolve().map_err(fail)?;
+    Ok(checker)
+}
+
+/// A file of the user's that an agent is made from, as a campaign keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SpecificationDigest {
+pub(crate) struct FileDigest {
     /// As the agent's name has it.
     file: String,
-    /// Of its text, in hexadecimal digits.
+    /// Of what is in it, in hexadecimal digits.
     sha256: String,
 }
 
-/// The user's specifications that the agent of this name is made from, as they are now.
-pub(crate) fn specifications(name: &str) -> Result<Vec<SpecificationDigest>, Failure> {
-    let name = super::bare(name);
-    let is_external = name.starts_with("command:") || name.starts_with("url:");
-    let Some((kind, _)) = super::parts(name).filter(|_| !is_external) else { return Ok(Vec::new()) };
-    let base = split(kind).0;
-    let kinds = base.strip_prefix(PAIR_PREFIX).and_then(|pair| pair.split_once(','));
-    let (first, second) = kinds.map_or((base, None), |(first, second)| (first, Some(second)));
-    let files = [Some(first), second].into_iter().flatten().filter_map(|kind| kind.strip_prefix(SPEC_PREFIX));
-    let digest = |file: &str| {
-        let sha256 = Source::find(file)?.sha256();
-        Ok(SpecificationDigest { file: file.to_owned(), sha256 })
-    };
-    files.map(digest).collect()
+/// The user's files that an agent is made from, as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct MadeFrom {
+    /// Its specifications.
+    pub(crate) specifications: Vec<FileDigest>,
+    /// Of the command that judges its answers, the words that are names of files.
+    pub(crate) evaluator_files: Vec<FileDigest>,
 }
 
-/// Makes sure that the agent of this name is still made from these specifications.
-pub(crate) fn must_be_unchanged(before: &[SpecificationDigest], name: &str) -> Result<(), Failure> {
-    // Campaigns of before there were digests have none.
-    if before.is_empty() {
-        return Ok(());
-    }
-    for now in specifications(name)? {
-        if let Some(then) = before.iter().find(|then| then.file == now.file && then.sha256 != now.sha256) {
-            return Err(Failure::usage(format!(
-                "the specification {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} \
-                 now; put the old text back, or begin a new campaign",
-                now.file, then.sha256, now.sha256
-            )));
+impl MadeFrom {
+    /// The files of the agent of this name, as they are now.
+    pub(crate) fn now(name: &str) -> Result<Self, Failure> {
+        let name = super::bare(name);
+        let is_external = name.starts_with("command:") || name.starts_with("url:");
+        let Some((kind, _)) = super::parts(name).filter(|_| !is_external) else { return Ok(Self::default()) };
+        let (base, options) = split(kind);
+        if !is_specified(base) {
+            return Ok(Self::default());
         }
+        let kinds = base.strip_prefix(PAIR_PREFIX).and_then(|pair| pair.split_once(','));
+        let (first, second) = kinds.map_or((base, None), |(first, second)| (first, Some(second)));
+        let files = [Some(first), second].into_iter().flatten();
+        let specifications = files.filter_map(|kind| kind.strip_prefix(SPEC_PREFIX)).map(|file| {
+            let sha256 = Source::find(file)?.sha256();
+            Ok(FileDigest { file: file.to_owned(), sha256 })
+        });
+        let command = Options::read(options)?.evaluator.strip_prefix(PROGRAM_PREFIX);
+        let evaluator_files = command.map(checker).transpose()?.map(|checker| {
+            let digest = |file: &str| Some(FileDigest { sha256: sha256_of(file)?, file: file.to_owned() });
+            checker.words().filter_map(digest).collect()
+        });
+        Ok(Self {
+            specifications: specifications.collect::<Result<_, Failure>>()?,
+            evaluator_files: evaluator_files.unwrap_or_default(),
+        })
     }
-    Ok(())
+
+    /// Makes sure that the agent of this name is still made from the same files.
+    pub(crate) fn must_be_unchanged(&self, name: &str) -> Result<(), Failure> {
+        // Campaigns of before there were digests have none.
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let now = Self::now(name)?;
+        let lists = [
+            ("the specification", &self.specifications, now.specifications),
+            ("the evaluator's file", &self.evaluator_files, now.evaluator_files),
+        ];
+        for (what, before, now) in lists {
+            for then in before {
+                let Some(now) = now.iter().find(|now| now.file == then.file) else {
+                    return Err(Failure::usage(format!(
+                        "{what} {} is gone or cannot be read, and the campaign was begun with it; put it back, or begin a \
+                         new campaign",
+                        then.file
+                    )));
+                };
+                if then.sha256 != now.sha256 {
+                    return Err(Failure::usage(format!(
+                        "{what} {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} now; \
+                         put the old text back, or begin a new campaign",
+                        now.file, then.sha256, now.sha256
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The digest of a file, if it is one that can be read and is no larger than [`DIGESTED_BYTES_MAX`].
+fn sha256_of(file: &str) -> Option<String> {
+    let path = std::path::Path::new(file);
+    let found = path.metadata().ok()?;
+    if !found.is_file() || found.len() > DIGESTED_BYTES_MAX {
+        return None;
+    }
+    Some(sha256(&std::fs::read(path).ok()?))
+}
+
+/// Whether a program of the user's judges the answers of the agent of this name.
+pub(crate) fn is_judged_by_program(name: &str) -> bool {
+    let name = super::bare(name);
+    let kind = super::parts(name).map(|(kind, _)| split(kind));
+    kind.is_some_and(|(base, options)| is_specified(base) && options.contains(PROGRAM_OPTION))
 }
 
 /// What is wrong with a kind of agent that there is not.

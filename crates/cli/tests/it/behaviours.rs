@@ -117,6 +117,15 @@ fn what_makes_no_agent_is_told() {
             "\"x\" cannot be the samples of an agent; write a whole number",
         ),
         ("test reflexion@sim/perfect --evaluator me", "\"me\" cannot be the evaluator of an agent"),
+        (
+            "test reflexion@sim/perfect --evaluator program:",
+            "the evaluator: the command is empty: write the program",
+        ),
+        (
+            "test reflexion@sim/perfect --evaluator program:./no/check",
+            "the evaluator: there is no program `./no/check`: give its path",
+        ),
+        ("test tools@sim/perfect --evaluator program:true", "--evaluator is for agents that are made from a"),
         ("test fallback:direct@sim/perfect", "is no pair of agents"),
         ("test fallback:direct,nobody@sim/perfect", "unknown kind of agent \"nobody\""),
         (

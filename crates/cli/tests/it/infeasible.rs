@@ -1,7 +1,7 @@
 //! Infeasible cases on the command line.
 
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Place, json_lines};
 
@@ -136,5 +136,41 @@ fn text_agents_external_agents_and_what_follows_a_failure_cope() {
     for format in ["chat-jsonl", "preference-jsonl"] {
         let lines = place.run(&format!("runs export last --format {format}")).code(0).out;
         assert!(lines.contains("report_conflict"), "{lines}");
+    }
+}
+
+#[test]
+fn every_failure_of_an_infeasible_case_has_a_right_message_to_be_learnt() {
+    let place = Place::new();
+    for (agent, options) in [
+        ("tools@sim/in-order", ""),
+        ("tools@sim/in-order", "--time"),
+        ("repair:tools@sim/clumsy", "--cases 60"),
+        ("tools@sim/endless", "--iterations 9"),
+    ] {
+        let run = place.run(&format!("test {agent} --infeasible 1 --seed 2 --json -q {options}"));
+        let failed = run.code(1).json()["infeasible"]["failed"].as_u64().unwrap() as usize;
+        let conflicts: Vec<Value> = json_lines(&place.run("runs export last --format cases").code(0).out)
+            .into_iter()
+            .map(|case| case["conflict"].clone())
+            .collect();
+        let exported = place.run("runs export last --format preference-jsonl").code(0);
+        assert_eq!(exported.err, "", "{agent}");
+        let pairs = json_lines(&exported.out);
+        assert_eq!((pairs.len(), failed > 0), (failed, true), "{agent}");
+        for pair in pairs {
+            let chosen = &pair["preferred_output"][0];
+            assert_ne!(*chosen, pair["non_preferred_output"][0]);
+            if agent == "tools@sim/endless" {
+                // It had reported the conflict, and reported it again and again.
+                assert_eq!(chosen["content"], "The requirements cannot all hold, so no task is done.");
+                assert_eq!(pair["input"]["messages"].as_array().unwrap().len(), 3, "query, report, answer");
+                continue;
+            }
+            let call = &chosen["tool_calls"][0]["function"];
+            assert_eq!(call["name"], "report_conflict", "{pair}");
+            let named: Value = serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
+            assert!(conflicts.contains(&named["sentences"]), "{named}");
+        }
     }
 }

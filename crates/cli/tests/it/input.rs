@@ -49,7 +49,7 @@ fn agents_and_models_that_are_none() {
         ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
         (
             "command:no-such-program --flag",
-            "there is no program `no-such-program`: it is in none of the folders of PATH; give its path, as in `./my_agent` \
+            "there is no program `no-such-program`: it is in none of the folders of PATH; give its path, as in `./my_program` \
              (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)",
         ),
         ("command:./agent", "there is no program `./agent`: give its path from the current directory"),

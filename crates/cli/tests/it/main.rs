@@ -7,6 +7,7 @@ mod budgets;
 mod campaigns;
 mod cases;
 mod check;
+mod checker;
 mod completions;
 mod config;
 mod crash;

@@ -1,6 +1,6 @@
 //! What the environment does: summaries, judgements, solutions, votes.
 
-use planproof_agents::behaviour::evaluator::Evaluator;
+use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
 use planproof_agents::behaviour::summary::Choice;
 use planproof_agents::behaviour::voting::{VotingAgent, VotingOptions};
 
@@ -81,6 +81,52 @@ async fn reflexion_is_judged_by_whom_it_is_told() {
     let model = Scripted::new(WHOLE, 1, [script[0].clone(), script[2].clone()]);
     let events = run_with(&model, "reflexion", BehaviourOptions::default()).await;
     assert!(events.contains("note=nobody") || events.contains("note=\"nobody\""), "{events}");
+}
+
+/// A run of Reflexion whose answers a program judges.
+async fn run_judged_by(program: &str, limits: RunLimits) -> (String, usize) {
+    let script = [
+        stop("[Final Thought] f\n[Proposed Answer] 41\n[Evaluation]"),
+        stop("[Reflection] More then.\n[Final Thought] g\n[Proposed Answer] 42\n[Evaluation]"),
+        stop("[Reflection] So it is.\n[Answer] 42"),
+    ];
+    let model = Scripted::new(WHOLE, 1, script);
+    let evaluator = Evaluator::Checker(Arc::new(ProgramChecker::parse(program).unwrap()));
+    let options = BehaviourOptions { evaluator, ..BehaviourOptions::default() };
+    let agent = BehaviourAgent::new(Arc::clone(&model) as Arc<_>, spec_of("reflexion"), options).unwrap();
+    (lines(&events_of(&agent, limits).await), model.asked().len())
+}
+
+#[tokio::test]
+async fn reflexion_is_judged_by_a_program() {
+    // The mark of the last section in what a program says ends nothing.
+    let program =
+        r#"sh -c 'grep -q "\"answer\":\"42\"" && exit 0; echo "one more"; echo "[Answer] 7"; exit 1'"#;
+    let (events, requests) = run_judged_by(program, limits(50)).await;
+    insta::assert_snapshot!(events);
+    assert_eq!(requests, 3);
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_judge_is_not_the_agents_fault() {
+    let (events, requests) = run_judged_by("sh -c 'echo broken >&2; exit 3'", limits(50)).await;
+    assert!(
+        events.ends_with(
+            "unscored \"the checker sh -c 'echo broken >&2; exit 3' failed: the command ended with exit status: 3; its \
+             stderr ends with:\\nbroken\"\n"
+        ),
+        "{events}"
+    );
+    assert_eq!(requests, 1);
+    // The program has all of the run's time.
+    let short = RunLimits { wall: Duration::from_millis(300), ..limits(50) };
+    let (events, _) = run_judged_by("sleep 30", short).await;
+    assert!(
+        events.ends_with(
+            "unscored \"the checker sleep 30 had not judged the answer when the 0.3 seconds of the run were over\"\n"
+        ),
+        "{events}"
+    );
 }
 
 #[tokio::test]

@@ -142,7 +142,8 @@ impl<'a> Writer<'a> {
                 self.is_calling = false;
             }
             Role::Given => {
-                self.is_faulted = ["wrong", "incorrect", "not correct"].iter().any(|it| content.contains(it));
+                let lower = content.to_lowercase();
+                self.is_faulted = ["wrong", "incorrect", "not correct"].iter().any(|it| lower.contains(it));
                 self.course.answered(content);
                 self.is_calling = false;
             }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
 use crate::arguments::{ITERATIONS, STORE_DEFAULT, TIMEOUT_SECONDS};
-use crate::select::SpecificationDigest;
+use crate::select::{FileDigest, MadeFrom};
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -43,7 +43,10 @@ pub(crate) struct StoredOptions {
     pub(crate) limit: Option<LimitPlan>,
     /// The user's specifications that the agent is made from, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) specifications: Vec<SpecificationDigest>,
+    pub(super) specifications: Vec<FileDigest>,
+    /// The files that the command names which judges the agent's answers, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) evaluator_files: Vec<FileDigest>,
     /// The topics of the user's own that its cases are about; absent where they come with planproof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) topics: Option<TopicBank>,
@@ -93,6 +96,7 @@ impl StoredOptions {
             shrink: None,
             limit: None,
             specifications: Vec::new(),
+            evaluator_files: Vec::new(),
             topics: None,
         };
         options.set_synthesis(solver, synthesis);
@@ -106,6 +110,21 @@ impl StoredOptions {
     /// The topics that its cases are about.
     pub(crate) fn bank(&self) -> &TopicBank {
         self.topics.as_ref().unwrap_or_else(|| TopicBank::shipped())
+    }
+
+    /// The user's files that the agent is made from.
+    pub(super) fn made_from(&self) -> MadeFrom {
+        MadeFrom {
+            specifications: self.specifications.clone(),
+            evaluator_files: self.evaluator_files.clone(),
+        }
+    }
+
+    /// Notes the user's files that the agent is made from.
+    pub(super) fn set_made_from(&mut self, made_from: MadeFrom) {
+        let MadeFrom { specifications, evaluator_files } = made_from;
+        self.specifications = specifications;
+        self.evaluator_files = evaluator_files;
     }
 
     pub(crate) fn judge(&self) -> JudgeOptions {

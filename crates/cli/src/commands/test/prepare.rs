@@ -31,7 +31,7 @@ use crate::arguments::{CampaignArguments, Global};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
-use crate::select::{FindModel, KeyNeeded, ModelForm, absolute};
+use crate::select::{FindModel, KeyNeeded, MadeFrom, ModelForm, absolute};
 use crate::stored::Stored;
 use crate::values::seconds;
 use crate::{open_files, progress, secrets, select};
@@ -122,7 +122,7 @@ fn begin(
     options.shrink = asked.shrink();
     asked.must_be_shrunk(&options)?;
     options.limit = asked.limit();
-    options.specifications = select::specifications(name)?;
+    options.set_made_from(MadeFrom::now(name)?);
     options.topics = topics.map(|_| bank);
 
     let secrets = secrets::held_apart_from(&cases.cases)?;
@@ -191,7 +191,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
         options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
     if !is_complete {
-        select::must_be_unchanged(&options.specifications, &row.agent)?;
+        options.made_from().must_be_unchanged(&row.agent)?;
     }
     let trials = dissect::scored_trials(dissection);
     let candidates = shrink::scored_candidates(shrinking);
@@ -293,6 +293,7 @@ fn replay(
     )?;
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
     let is_program = select::bare(&note.agent).starts_with("command:");
+    let is_judged_by_program = select::is_judged_by_program(&note.agent);
     let same_guard =
         |agent: &str| (agent == select::bare(agent)) == (note.agent == select::bare(&note.agent));
     let name = match agent {
@@ -302,6 +303,12 @@ fn replay(
         Some(agent) if agent != note.agent => {
             return Err(Failure::usage(format!("the recording is of {}, not of {agent}", note.agent)));
         }
+        None if is_judged_by_program => {
+            return Err(Failure::usage(format!(
+                "the recording is of {:?}, whose answers a program judges: to run it, name the agent before --replay",
+                note.agent
+            )));
+        }
         None if is_program => {
             return Err(Failure::usage(format!(
                 "the recording is of a program, {:?}: to run it, name it before --replay",
@@ -310,7 +317,7 @@ fn replay(
         }
         _ => &note.agent,
     };
-    select::must_be_unchanged(&note.options.specifications, name)?;
+    note.options.made_from().must_be_unchanged(name)?;
     let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
@@ -435,14 +442,16 @@ fn options(
         shrink: None,
         limit: None,
         specifications: Vec::new(),
+        evaluator_files: Vec::new(),
         topics: None,
     })
 }
 
 /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
 fn allow_open_files(agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
-    let is_in_process =
-        agent.agent.is_in_process() && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"));
+    let is_in_process = agent.agent.is_in_process()
+        && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"))
+        && !select::is_judged_by_program(&agent.name);
     if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
 }
 

@@ -10,7 +10,7 @@ const STDERR_TAIL_BYTES: usize = 4 * 1024;
 const READ_BYTES: usize = 8 * 1024;
 
 /// What a process writes: all of its stdout and the end of its stderr, within a limit on both together.
-pub(super) struct Output {
+pub(crate) struct Output {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     answer: Vec<u8>,
@@ -20,13 +20,13 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>, bytes_max: u64) -> Self {
+    pub(crate) fn new(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>, bytes_max: u64) -> Self {
         Self { stdout, stderr, answer: Vec::new(), stderr_tail: Vec::new(), bytes: 0, bytes_max }
     }
 
     /// Reads until both streams have ended or the limit is passed. May be dropped and called again at any point
     /// without losing a byte.
-    pub(super) async fn read(&mut self) {
+    pub(crate) async fn read(&mut self) {
         while !self.is_too_much() && (self.stdout.is_some() || self.stderr.is_some()) {
             let count = tokio::select! {
                 count = read_some(&mut self.stdout, &mut self.answer) => count,
@@ -40,17 +40,17 @@ impl Output {
     }
 
     /// Whether more was written than allowed.
-    pub(super) fn is_too_much(&self) -> bool {
+    pub(crate) fn is_too_much(&self) -> bool {
         self.bytes > self.bytes_max
     }
 
-    /// All of stdout, without the blanks around it.
-    pub(super) fn answer(&self) -> String {
+    /// All of stdout, without the blanks around it. What is no UTF-8 is replaced by U+FFFD.
+    pub(crate) fn answer(&self) -> String {
         String::from_utf8_lossy(&self.answer).trim().to_owned()
     }
 
     /// The last 4 KiB of stderr, without the blanks around them.
-    pub(super) fn stderr_tail(&self) -> String {
+    pub(crate) fn stderr_tail(&self) -> String {
         let tail = &self.stderr_tail[self.stderr_tail.len().saturating_sub(STDERR_TAIL_BYTES)..];
         String::from_utf8_lossy(tail).trim().to_owned()
     }
