@@ -1,6 +1,9 @@
 //! The planproof command: arguments in, results to stdout, progress and messages to stderr, and an exit code that says
 //! how it went (see [`failure::ExitCode`]).
 
+// A stderr that cannot be written must end nothing: `tell!` is there for it.
+#![warn(clippy::print_stderr)]
+
 mod arguments;
 mod commands;
 mod config;
@@ -21,6 +24,7 @@ use std::process;
 use arguments::{Arguments, Command};
 use config::Origins;
 use failure::{ExitCode, Failure};
+use progress::tell;
 
 fn main() {
     let code = match config::parse(std::env::args_os().collect()) {
@@ -43,9 +47,9 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
         Err(Failure::OutputClosed) => ExitCode::Passed,
         Err(failure) => {
             let text = failure.describe();
-            eprintln!("{text}");
+            tell!("{text}");
             if failure.exit_code() == ExitCode::Usage {
-                origins.notes(&text).iter().for_each(|note| eprintln!("{note}"));
+                origins.notes(&text).iter().for_each(|note| tell!("{note}"));
             }
             failure.exit_code()
         }

@@ -1,8 +1,25 @@
 //! Progress on stderr, only where a person watches.
 
+use std::io::Write;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Global;
+
+/// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is gone, and that
+/// is no reason to lose the work.
+macro_rules! tell {
+    ($($argument:tt)*) => {
+        $crate::progress::write_line(format_args!($($argument)*))
+    };
+}
+
+pub(crate) use tell;
+
+/// What [`tell!`] does.
+pub(crate) fn write_line(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
 
 /// A bar over `total` runs, of which `done` are done. Hidden when stderr is no terminal, or quiet was asked for.
 pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
@@ -17,12 +34,12 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
 
 /// A warning on stderr, which is no progress: it is shown even where quiet was asked for.
 pub(crate) fn warn(what: &str) {
-    eprintln!("warning: {what}");
+    tell!("warning: {what}");
 }
 
 /// A line on stderr, unless quiet was asked for.
 pub(crate) fn say(global: &Global, line: &str) {
     if !global.quiet {
-        eprintln!("{line}");
+        tell!("{line}");
     }
 }

@@ -4,6 +4,7 @@ mod dissection;
 mod explanation;
 mod shrinking;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
@@ -100,10 +101,10 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         let _ = writeln!(out, "\nHeld back by the guard: calls of {held_back} of {} runs.", report.scored());
     }
     if report.failed > 0 {
-        let mut classes: Vec<_> = report.classes.iter().filter(|(_, count)| **count > 0).collect();
-        classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
-        let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
-        let _ = writeln!(out, "\nFailures by class: {}", classes.join(", "));
+        let _ = writeln!(out, "\nFailures by class: {}", classes_in_words(&report.classes));
+    }
+    if let Some(infeasible) = report.infeasible.as_ref().filter(|infeasible| infeasible.failed > 0) {
+        let _ = writeln!(out, "\nFailures of infeasible cases: {}", classes_in_words(&infeasible.classes));
     }
     if report.all_unscored() > 0 {
         let _ = writeln!(
@@ -338,6 +339,13 @@ fn wrap(text: &str, width: usize) -> String {
 
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// How many runs each class has, those with most first; classes without any are left out.
+fn classes_in_words(classes: &BTreeMap<&'static str, u64>) -> String {
+    let mut counted: Vec<_> = classes.iter().filter(|(_, count)| **count > 0).collect();
+    counted.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
+    counted.iter().map(|(class, count)| format!("{class} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

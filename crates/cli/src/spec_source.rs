@@ -6,6 +6,7 @@ use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 use planproof_spec::{Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load, shipped};
 
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::select;
 
 /// Most diagnostics that are shown for one specification; `spec check --json` has all.
@@ -95,13 +96,13 @@ impl Source {
             if is_quotable {
                 let source = NamedSource::new(&self.name, self.text.clone());
                 let shown = miette::Report::new(shown.with_labels(labels)).with_source_code(source);
-                eprintln!("{shown:?}");
+                tell!("{shown:?}");
             } else {
-                eprintln!("{:?}", miette::Report::new(self.with_places(shown, diagnostic)));
+                tell!("{:?}", miette::Report::new(self.with_places(shown, diagnostic)));
             }
         }
         if diagnostics.len() > SHOWN_MAX {
-            eprintln!(
+            tell!(
                 "and {} more, not shown; `planproof --json spec check` tells all\n",
                 diagnostics.len() - SHOWN_MAX
             );

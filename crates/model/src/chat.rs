@@ -232,8 +232,8 @@ pub enum ModelError {
         /// What was asked of it, to go on from "cannot".
         what: &'static str,
     },
-    /// A budget of the campaign is used up. Nothing was sent.
-    #[error("the budget of {budget} is used up")]
+    /// A budget of the campaign leaves no room for this request. Nothing was sent.
+    #[error("the budget of {budget} leaves no room for another request")]
     BudgetUsedUp {
         /// The budget, with its unit.
         budget: String,

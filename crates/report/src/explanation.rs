@@ -105,9 +105,9 @@ pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
     time.late.iter().filter_map(in_words).collect()
 }
 
-/// What restarts did to the verdict; `None` without one.
+/// What restarts did to the verdict; `None` without one, and where the case is infeasible: there no restart undoes a task.
 pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
-    let restarts = verdict.time.as_ref()?.restarts;
+    let restarts = verdict.time.as_ref().filter(|_| verdict.conflict.is_none())?.restarts;
     let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
     (restarts > 0).then(|| format!("the day was cleared {times}; only the calls since then are judged"))
 }

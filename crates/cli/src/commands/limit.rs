@@ -14,6 +14,7 @@ use super::test::{Asked, Ended, Prepared, REPLAY, StoredOptions, carry_out, cost
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::render;
 use crate::report_files::{ReportFile, must_differ};
 
@@ -53,7 +54,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.campaign.id));
     if global.json || is_stdout_taken {
-        notes.iter().for_each(|note| eprintln!("{note}"));
+        notes.iter().for_each(|note| tell!("{note}"));
     }
     let printed = match (global.json, is_stdout_taken) {
         (true, _) => print_json(&report),

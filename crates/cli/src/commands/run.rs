@@ -155,10 +155,9 @@ async fn ask() -> bool {
     // A thread of its own: a read from the terminal cannot be given up, and must not keep us from ending.
     std::thread::spawn(move || {
         let mut line = String::new();
-        eprint!(
-            "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] "
-        );
-        let _ = io::stderr().flush();
+        let question = "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] ";
+        let mut stderr = io::stderr();
+        let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
         let agreed = io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line);
         let _ = answer.send(agreed);
     });

@@ -19,6 +19,7 @@ use super::print_json;
 use super::test::{Derived, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::render::{self, Marking};
 use crate::stored::{self, Figures, Stored};
 use crate::{secrets, select};
@@ -167,7 +168,7 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) 
     // Of one that another led to, not every case is run as often as it could be.
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
-        eprintln!(
+        tell!(
             "{missing} of {} runs are not finished; go on with `{}`",
             campaign.total(),
             commands.resume(&campaign.id)
@@ -311,7 +312,7 @@ fn learning(
         }
     }
     for (why, count) in left_out {
-        eprintln!("{count} of {failed} failed runs are left out, because they {why}");
+        tell!("{count} of {failed} failed runs are left out, because they {why}");
     }
     Ok(())
 }

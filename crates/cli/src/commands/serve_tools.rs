@@ -15,6 +15,7 @@ use serde_json::json;
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::{progress, secrets, select, signals};
 
 /// Most calls that are answered; a client that makes more is broken.
@@ -99,7 +100,7 @@ fn finish(
     let line = write_verdict(&case.id, &verdict);
     if arguments.stdio {
         // Stdout belongs to the protocol.
-        eprintln!("{line}");
+        tell!("{line}");
     } else {
         writeln!(std::io::stdout(), "{line}")?;
     }

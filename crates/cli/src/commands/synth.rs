@@ -7,6 +7,7 @@ use planproof_synth::{SynthesisCounts, Synthesizer, Wordings, count_expansions};
 
 use crate::arguments::{Global, SynthArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::select;
 
 pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -34,23 +35,21 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
             no_conflict,
             solver_calls,
         } = counts;
-        eprintln!(
+        tell!(
             "sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}"
         );
         if arguments.cases.shape.time {
-            eprintln!("not known within the limit of the search whether they did: {undecided}");
+            tell!("not known within the limit of the search whether they did: {undecided}");
         }
         if arguments.cases.infeasible.is_some() {
-            eprintln!(
-                "did not contradict the paragraph in one way alone, where that was wanted: {no_conflict}"
-            );
+            tell!("did not contradict the paragraph in one way alone, where that was wanted: {no_conflict}");
         }
         let or_no_time = if arguments.cases.shape.time { ", or named no clock time," } else { "" };
-        eprintln!(
+        tell!(
             "paragraphs discarded because they could not mention every action{or_no_time} {discarded}; satisfiability checks {solver_calls}"
         );
         let depth = arguments.cases.shape.relative_depth;
-        eprintln!(
+        tell!(
             "ways to expand one sub-sentence with {depth} levels of relative clauses: {} (counted: productions and \
              directions; not counted: wordings, and the actions and lengths of lists)",
             count_expansions(depth, arguments.cases.shape.time)

@@ -28,6 +28,7 @@ use planproof_synth::file::write_case;
 use super::{print_json, runtime};
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     };
     if let Some(failure) = failure {
         if let Err(failure) = written {
-            eprintln!("{}", failure.describe());
+            tell!("{}", failure.describe());
         }
         return Err(failure);
     }
@@ -165,7 +166,7 @@ pub(crate) fn print_report(
     let notes = notes(report, unscored, &commands.resume(campaign));
     if global.json {
         for note in notes {
-            eprintln!("{note}");
+            tell!("{note}");
         }
         return print_json(report);
     }

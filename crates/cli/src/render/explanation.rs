@@ -33,7 +33,9 @@ impl Explained<'_> {
     fn in_words(&self) -> String {
         let Self { case, verdict, time } = self;
         let mut out = String::new();
-        if let Some(Time { verdict, .. }) = time.filter(|time| time.verdict.restarts > 0) {
+        if let Some(Time { verdict, .. }) =
+            time.filter(|time| time.verdict.restarts > 0 && self.verdict.conflict.is_none())
+        {
             let times =
                 if verdict.restarts == 1 { "once".to_owned() } else { format!("{} times", verdict.restarts) };
             let _ = writeln!(

@@ -178,6 +178,19 @@ fn a_full_device_under_stdout_is_an_error() {
     assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: cannot write to stdout: No space left on device (os error 28)");
 }
 
+#[test]
+fn a_full_device_under_stderr_ends_nothing() {
+    let place = Place::new();
+    for line in ["test tools@sim/careless --cases 20", "synth --count 3", "test tools@sim/none"] {
+        let heard = place.run(line);
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        let output = command.stdout(Stdio::piped()).stderr(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(heard.code), "{line}");
+        assert_eq!(output.stdout.len(), heard.out.len(), "{line}");
+    }
+}
+
 /// Says the opposite of every constraint.
 fn turn_round(case: &mut Value) {
     for constraint in case["constraints"].as_array_mut().unwrap() {

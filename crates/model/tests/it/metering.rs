@@ -198,7 +198,7 @@ async fn what_does_not_fit_is_not_sent() {
     let (paid, meter, model) = metered(Budget { tokens_max: Some(1500), ..Budget::default() });
     assert!(model.chat(&request("0 900")).await.is_ok());
     let error = model.chat(&request("0 900")).await.expect_err("no room for another 900");
-    assert_eq!(error.to_string(), "the budget of 1500 tokens is used up");
+    assert_eq!(error.to_string(), "the budget of 1500 tokens leaves no room for another request");
     assert_eq!(paid.requests.load(Ordering::SeqCst), 1);
     assert!(meter.is_used_up() && meter.has_refused_elsewhere());
     assert_eq!(meter.used_up().as_deref(), Some("1500 tokens"));
@@ -209,7 +209,7 @@ async fn what_does_not_fit_is_not_sent() {
 
     let (paid, _, model) = metered(Budget { cost_max: Some(dollars(0.5)), ..Budget::default() });
     let error = model.chat(&request("0 1")).await.expect_err("a reply could cost two dollars");
-    assert_eq!(error.to_string(), "the budget of 0.50 USD is used up");
+    assert_eq!(error.to_string(), "the budget of 0.50 USD leaves no room for another request");
     assert_eq!(paid.requests.load(Ordering::SeqCst), 0);
 }
 

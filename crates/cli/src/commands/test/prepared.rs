@@ -16,6 +16,7 @@ use super::options::StoredOptions;
 use super::recorded::RecordedCampaign;
 use super::recording::CampaignRecording;
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::stored::StoredTraces;
 
 /// Most cases of a replay whose differences are told.
@@ -139,12 +140,12 @@ impl Prepared {
         let path = replayed.recorded.recording.path().display();
         let places =
             if differences.len() == 1 { "1 place" } else { &format!("{} places", differences.len()) };
-        eprintln!("error: the replay differs from its recording {path} in {places}:");
+        tell!("error: the replay differs from its recording {path} in {places}:");
         for difference in differences.iter().take(DIFFERENCES_SHOWN_MAX) {
-            eprintln!("  {difference}");
+            tell!("  {difference}");
         }
         if differences.len() > DIFFERENCES_SHOWN_MAX {
-            eprintln!("  and {} more", differences.len() - DIFFERENCES_SHOWN_MAX);
+            tell!("  and {} more", differences.len() - DIFFERENCES_SHOWN_MAX);
         }
         true
     }
