@@ -1,11 +1,18 @@
-"""The tools of a billing agent, to be tested with (docs/topics.md). planproof lists them and never calls them."""
+"""The tools of a billing agent, to be tested with (docs/topics.md). planproof lists them and never calls them.
+
+Needs the package `mcp`.
+"""
 
 from typing import Annotated, Literal
 
-from mcp.server.fastmcp import FastMCP
 from pydantic import BaseModel, Field
 
-server = FastMCP("billing")
+try:
+    from mcp.server import MCPServer
+except ImportError:  # Before version 2 of the SDK it had another name.
+    from mcp.server.fastmcp import FastMCP as MCPServer
+
+server = MCPServer("billing")
 
 
 class Line(BaseModel):
