@@ -35,7 +35,8 @@ pub(crate) use topics::{
 #[command(disable_help_subcommand = true)]
 #[command(
     after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
-                        3 something outside failed, or a replay differs from its recording, and nothing else."
+                        3 something outside failed, a replay differs from its recording, or a campaign was \
+                        interrupted or ended by a budget, and nothing else."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -82,7 +82,8 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     if let Some(found) = &report.infeasible {
         let _ = writeln!(out, "\n{}\n{}", infeasible_table(report, found), INFEASIBLE_LEGEND);
         if found.acted > 0 {
-            let _ = writeln!(out, "Tasks were done in {} runs of infeasible cases.", found.acted);
+            let runs = if found.acted == 1 { "run" } else { "runs" };
+            let _ = writeln!(out, "Tasks were done in {} {runs} of infeasible cases.", found.acted);
         }
     }
     if let Some(used) = &report.monitor {

@@ -49,11 +49,12 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
         for topic in &report.topics {
             topics.add_row([topic.topic.clone(), topic.errors.to_string(), topic.cases.to_string()]);
         }
-        let _ = writeln!(
-            out,
-            "\nTopics with most failures ({} others have none)\n\n{topics}",
-            report.topics_without_errors
-        );
+        let others = match report.topics_without_errors {
+            0 => String::new(),
+            1 => " (1 other has none)".to_owned(),
+            several => format!(" ({several} others have none)"),
+        };
+        let _ = writeln!(out, "\nTopics with most failures{others}\n\n{topics}");
     }
     let found: Vec<String> = report
         .cases
