@@ -5,28 +5,28 @@
 //! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly when they have
 //! no cycle. In the time form it is a search of our own for a schedule.
 
+mod filling;
+mod options;
+
 use std::collections::HashSet;
 
 use planproof_constraint::{Order, TimedRelation, Timetable, Variable};
-use thiserror::Error;
 
-use crate::case::{
-    ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
-};
+use crate::case::{ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, Difficulty, StatedConstraint};
 use crate::draw::Draw;
 use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
 };
-use crate::infeasible::{
-    ANSWER_OR_REPORT, NoConflict, REPORT_RULE, REPORT_TOOL, Sentences as StatedSentences, Share, report_tool,
-};
-use crate::text::{StatedPair, StatedTime, Written, write_paragraph};
-use crate::time_form::{
-    ClockTimes, RESTART_TOOL, StatedBound, TimeForm, TimeOptions, no_start_time, restart_tool, timed_query,
-};
+use crate::infeasible::{NoConflict, REPORT_TOOL, Sentences as StatedSentences, report_tool};
+use crate::text::{Written, write_paragraph};
+use crate::time_form::{ClockTimes, RESTART_TOOL, TimeForm, no_start_time, restart_tool};
 use crate::topic::{Activity, Topic, TopicBank};
 use crate::wording::Wordings;
+
+use filling::{SITES, draw_texts, numbered};
+pub(crate) use filling::{merge_pairs, merge_times, mock_tool, numbered_texts, whole_query};
+pub use options::{Meter, Options, SynthesisCounts, SynthesisError};
 
 /// Most paragraphs drawn for one case before giving up.
 pub const DRAWS_MAX: u32 = 1000;
@@ -34,138 +34,6 @@ pub const DRAWS_MAX: u32 = 1000;
 const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
 pub const DISTRACTORS_MAX: u32 = 64;
-
-/// What to synthesise.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Fewest actions, at least 2.
-    pub actions_min: u32,
-    /// Most actions, at most [`ACTIONS_MAX`]. The number of a case is drawn evenly from the range.
-    pub actions_max: u32,
-    /// Most sentences; `None` for the number of actions.
-    pub sentences_max: Option<u32>,
-    /// Most tries for one sentence, the paper's K.
-    pub tries_max: u32,
-    /// Most actions of a list; `None` for 2, and 3 from six actions on.
-    pub list_max: Option<u8>,
-    /// Most sub-sentences of a sentence.
-    pub sub_sentences_max: u8,
-    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside.
-    pub relative_depth: u8,
-    /// Number of tools that belong to no action, from other topics.
-    pub distractors: u32,
-    /// The job of all cases; `None` draws one for each case.
-    pub topic: Option<String>,
-    /// The time form, with start times, durations and clock times; `None` for the basic form.
-    pub time: Option<TimeOptions>,
-    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so; the feasible
-    /// ones are otherwise those that there are without it. `None` for feasible cases alone, without the tool.
-    pub infeasible: Option<Share>,
-}
-
-impl Default for Options {
-    /// The paper's setting for its main experiment: 3 to 5 actions (section 6.1).
-    fn default() -> Self {
-        Self {
-            actions_min: 3,
-            actions_max: 5,
-            sentences_max: None,
-            tries_max: 50,
-            list_max: None,
-            sub_sentences_max: 3,
-            relative_depth: 1,
-            distractors: 0,
-            topic: None,
-            time: None,
-            infeasible: None,
-        }
-    }
-}
-
-/// Why no case can be synthesised.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SynthesisError {
-    /// An option is out of its range.
-    #[error("{option} is {value}; it must be {range}")]
-    Option {
-        /// Which.
-        option: &'static str,
-        /// What was asked for.
-        value: String,
-        /// What is possible.
-        range: String,
-    },
-    /// The bank has no such topic.
-    #[error("no topic \"{job}\" in the topic bank; `planproof topics` lists them")]
-    UnknownTopic {
-        /// The job asked for.
-        job: String,
-    },
-    /// A tool of the user's own cannot take part in the time form.
-    #[error("the tool `{tool}` cannot take part in the time form: {reason}; take it out of the topic bank")]
-    NoStartTime {
-        /// Its name.
-        tool: String,
-        /// Why.
-        reason: String,
-    },
-    /// The options leave no room for a case.
-    #[error(
-        "no case found in {draws} draws: the options leave too little room to mention all {actions} actions"
-    )]
-    NoRoom {
-        /// How many paragraphs were drawn.
-        draws: u32,
-        /// How many actions each had to mention.
-        actions: usize,
-    },
-    /// The options leave no room for a contradiction.
-    #[error(
-        "no infeasible case found in {draws} draws: the options leave too little room to mention all {actions} actions and \
-         to contradict that in one way alone"
-    )]
-    NoContradiction {
-        /// How many paragraphs were drawn.
-        draws: u32,
-        /// How many actions each had to mention.
-        actions: usize,
-    },
-}
-
-/// What synthesis did, summed over cases.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SynthesisCounts {
-    /// Sentences drawn.
-    pub sentences_drawn: u64,
-    /// Sentences rejected because they contradicted the paragraph so far.
-    pub unsatisfiable: u64,
-    /// Sentences rejected because the search for a schedule reached its limit.
-    pub undecided: u64,
-    /// Sentences rejected because they had two readings.
-    pub ambiguous: u64,
-    /// Sentences rejected because a sub-sentence wanted more actions than the case has.
-    pub too_wide: u64,
-    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
-    pub discarded: u64,
-    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in one way alone,
-    /// or it could not be known from the text.
-    pub no_conflict: u64,
-    /// Calls of the satisfiability check. Looking for the smallest conflict of a paragraph counts as one.
-    pub solver_calls: u64,
-}
-
-/// Is handed each piece of the solver's work, so that a caller can time it: this crate reads no clock.
-pub trait Meter {
-    /// Must run `work` once and return what it returns.
-    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T;
-}
-
-/// Times nothing.
-impl Meter for () {
-    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        work()
-    }
-}
 
 /// Draws cases from a topic bank and wordings. Same seed, index and options, same bank and wordings: the same case, on
 /// every machine.
@@ -176,12 +44,6 @@ pub struct Synthesizer<'a> {
     bank: &'a TopicBank,
     topic: Option<&'a Topic>,
 }
-
-/// Only planning is under test: the paragraph names no values, and an agent must not ask for any.
-const ANY_ARGUMENTS: &str =
-    "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
-
-const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl<'a> Synthesizer<'a> {
     /// Checks the options against their ranges and the bank.
@@ -719,131 +581,4 @@ fn names_clock_time(paragraph: &[(Joiner, SubSentence)]) -> bool {
         sub_sentence.each_bound(&mut |_, _| found = true);
     }
     found
-}
-
-/// Draws the actions' texts. Where a case wants more actions than the topic has activities, all of them are spread
-/// over numbered sites, so that no text is part of another.
-fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
-    let activities = topic.activities.len();
-    let sites = actions.div_ceil(activities);
-    let mut places: Vec<usize> = (0..activities * sites).collect();
-    draw.shuffle(&mut places);
-    places.iter().take(actions).map(|place| numbered_text(topic, sites, *place)).collect()
-}
-
-/// All texts that [`draw_texts`] draws from; none where there are not so many sites.
-pub(crate) fn numbered_texts(topic: &Topic, actions: usize) -> Vec<String> {
-    let activities = topic.activities.len();
-    let sites = actions.div_ceil(activities);
-    let sites_max = if topic.has_own_tools() { 1 } else { SITES.len() };
-    let places = if sites <= sites_max { 0..activities * sites } else { 0..0 };
-    places.map(|place| numbered_text(topic, sites, place)).collect()
-}
-
-fn numbered_text(topic: &Topic, sites: usize, place: usize) -> String {
-    let activities = topic.activities.len();
-    let activity = &topic.activities[place % activities].text;
-    if sites == 1 { activity.clone() } else { format!("{activity} at site {}", SITES[place / activities]) }
-}
-
-/// One constraint for each distinct pair, in the order of first statement, with all its sources.
-pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
-    let mut place_of = vec![u16::MAX; actions * actions];
-    let mut constraints: Vec<StatedConstraint> = Vec::with_capacity(pairs.len());
-    for pair in pairs {
-        let (first, second) = (usize::from(pair.first), usize::from(pair.second));
-        let place = &mut place_of[first * actions + second];
-        if let Some(known) = constraints.get_mut(usize::from(*place)) {
-            known.sources.push(pair.source);
-        } else {
-            *place = constraints.len() as u16;
-            let id = ConstraintId(numbered('c', constraints.len() + 1));
-            constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source] });
-        }
-    }
-    constraints
-}
-
-/// One constraint for each distinct clock time of an action, in the order of first statement, with all its sources. Their
-/// ids go on behind those of `pairs` other constraints.
-pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
-    let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
-    for StatedTime { action, bound, source } in times {
-        let action = usize::from(*action);
-        // There are few, so looking through them all is quicker than a map.
-        match bounds.iter_mut().find(|known| (known.action, known.bound) == (action, *bound)) {
-            Some(known) => known.sources.push(*source),
-            None => {
-                let id = ConstraintId(numbered('c', pairs + bounds.len() + 1));
-                bounds.push(StatedBound { id, action, bound: *bound, sources: vec![*source] });
-            }
-        }
-    }
-    bounds
-}
-
-/// A letter and a number below 10 000, such as `a1`. Made by hand because a case has dozens of them, and the formatting
-/// machinery costs several times the rest.
-fn numbered(letter: char, number: usize) -> String {
-    let mut id = String::with_capacity(4);
-    id.push(letter);
-    for power in [1000, 100, 10, 1] {
-        if number >= power {
-            id.push(char::from(b'0' + (number / power % 10) as u8));
-        }
-    }
-    id
-}
-
-pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
-    CaseTool {
-        name: name.to_owned(),
-        description: ["Does the task \"", text, "\"."].concat(),
-        input_schema: None,
-    }
-}
-
-/// All that the agent is told of a case with these tools, whose distractors may take arguments as well.
-pub(crate) fn whole_query(
-    job: &str,
-    paragraph: &str,
-    tools: &[CaseTool],
-    time: Option<&TimeForm>,
-    offers_report: bool,
-) -> String {
-    let mut others = tools.iter().filter(|tool| !(offers_report && tool.name == REPORT_TOOL));
-    let takes_arguments = others.any(|tool| tool.takes_arguments(time.is_some()));
-    match time {
-        None => query(job, paragraph, takes_arguments, offers_report),
-        Some(time) => {
-            timed_query(job, paragraph, time.day, time.restarts_max, takes_arguments, offers_report)
-        }
-    }
-}
-
-/// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
-fn query(job: &str, paragraph: &str, takes_arguments: bool, offers_report: bool) -> String {
-    let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    let [blank, rule, end] = match offers_report {
-        false => ["", "", "When all tasks are done, finish with a short answer."],
-        true => [" ", REPORT_RULE, ANSWER_OR_REPORT],
-    };
-    [
-        "You work as ",
-        article,
-        " ",
-        job,
-        ". The next paragraph names your tasks and says what it requires of their order. There is one tool for each \
-         task, and calling the tool does the task. ",
-        if takes_arguments { ANY_ARGUMENTS } else { "" },
-        "Do every task exactly once, do nothing else, and make the calls one \
-         after the other in an order that keeps to everything the paragraph says.",
-        blank,
-        rule,
-        "\n\n",
-        paragraph,
-        "\n\n",
-        end,
-    ]
-    .concat()
 }

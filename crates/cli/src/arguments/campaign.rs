@@ -116,17 +116,17 @@ impl CampaignArguments {
     }
 }
 
-/// What a campaign may spend.
+/// What may be spent.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
-    /// was not run can be run later with `--resume` and a larger budget.
+    /// is finished by then is kept. A campaign goes on with `--resume` and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
     /// Most tokens, read and written together.
     #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub(crate) max_tokens: Option<u64>,
-    /// Longest time of the campaign, from the start of this command. Runs that go on then are ended and count as not run.
+    /// Longest time, from the start of this command. Runs that go on then are ended and count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
     /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).

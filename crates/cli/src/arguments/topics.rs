@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use planproof_model::prices::DOLLARS_MAX;
 use planproof_synth::{ACTIVITIES_MAX, ACTIVITIES_SHIPPED, TOPICS_MAX};
 
 use super::{BudgetArguments, ModelArguments};
-use crate::values::{MINUTES_MAX, above_zero, file, whole};
+use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -88,33 +87,10 @@ pub(crate) struct OutArguments {
 pub(crate) struct AskingArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
-    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; topics
-    /// that are finished by then are written.
-    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
-    pub(crate) max_cost: Option<f64>,
-    /// Most tokens, read and written together.
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
-    pub(crate) max_tokens: Option<u64>,
-    /// Longest time. Topics that are finished by then are written.
-    #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
-    pub(crate) minutes: Option<f64>,
-    /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).
-    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
-    pub(crate) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArguments,
     /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: what was interrupted
     /// is not paid twice, and `--model replay/FILE` gives the same topics again.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
-}
-
-impl AskingArguments {
-    /// What it may take.
-    pub(crate) fn budget(&self) -> BudgetArguments {
-        BudgetArguments {
-            max_cost: self.max_cost,
-            max_tokens: self.max_tokens,
-            minutes: self.minutes,
-            prices: self.prices.clone(),
-        }
-    }
 }

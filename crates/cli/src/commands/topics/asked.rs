@@ -28,7 +28,7 @@ impl Asked {
     pub(super) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let models = Models::live(&arguments.model, key_needed(arguments.cache.as_deref()));
         models.plain(name, ModelForm::Chat)?;
-        let budgets = Budgets::of(&arguments.budget());
+        let budgets = Budgets::of(&arguments.budget);
         let prices = budgets.prices()?;
         budgets.check(&models.names(), &prices)?;
         let cache = arguments.cache.as_deref().map(|path| open_cache(path, secrets::held())).transpose()?;

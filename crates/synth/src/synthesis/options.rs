@@ -1,0 +1,138 @@
+//! What synthesis is asked for, what can be wrong with that, and what it counts.
+
+use thiserror::Error;
+
+use crate::infeasible::Share;
+use crate::time_form::TimeOptions;
+
+/// What to synthesise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Fewest actions, at least 2.
+    pub actions_min: u32,
+    /// Most actions, at most [`ACTIONS_MAX`]. The number of a case is drawn evenly from the range.
+    pub actions_max: u32,
+    /// Most sentences; `None` for the number of actions.
+    pub sentences_max: Option<u32>,
+    /// Most tries for one sentence, the paper's K.
+    pub tries_max: u32,
+    /// Most actions of a list; `None` for 2, and 3 from six actions on.
+    pub list_max: Option<u8>,
+    /// Most sub-sentences of a sentence.
+    pub sub_sentences_max: u8,
+    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside.
+    pub relative_depth: u8,
+    /// Number of tools that belong to no action, from other topics.
+    pub distractors: u32,
+    /// The job of all cases; `None` draws one for each case.
+    pub topic: Option<String>,
+    /// The time form, with start times, durations and clock times; `None` for the basic form.
+    pub time: Option<TimeOptions>,
+    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so; the feasible
+    /// ones are otherwise those that there are without it. `None` for feasible cases alone, without the tool.
+    pub infeasible: Option<Share>,
+}
+
+impl Default for Options {
+    /// The paper's setting for its main experiment: 3 to 5 actions (section 6.1).
+    fn default() -> Self {
+        Self {
+            actions_min: 3,
+            actions_max: 5,
+            sentences_max: None,
+            tries_max: 50,
+            list_max: None,
+            sub_sentences_max: 3,
+            relative_depth: 1,
+            distractors: 0,
+            topic: None,
+            time: None,
+            infeasible: None,
+        }
+    }
+}
+
+/// Why no case can be synthesised.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SynthesisError {
+    /// An option is out of its range.
+    #[error("{option} is {value}; it must be {range}")]
+    Option {
+        /// Which.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What is possible.
+        range: String,
+    },
+    /// The bank has no such topic.
+    #[error("no topic \"{job}\" in the topic bank; `planproof topics` lists them")]
+    UnknownTopic {
+        /// The job asked for.
+        job: String,
+    },
+    /// A tool of the user's own cannot take part in the time form.
+    #[error("the tool `{tool}` cannot take part in the time form: {reason}; take it out of the topic bank")]
+    NoStartTime {
+        /// Its name.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// The options leave no room for a case.
+    #[error(
+        "no case found in {draws} draws: the options leave too little room to mention all {actions} actions"
+    )]
+    NoRoom {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+    },
+    /// The options leave no room for a contradiction.
+    #[error(
+        "no infeasible case found in {draws} draws: the options leave too little room to mention all {actions} actions and \
+         to contradict that in one way alone"
+    )]
+    NoContradiction {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+    },
+}
+
+/// What synthesis did, summed over cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SynthesisCounts {
+    /// Sentences drawn.
+    pub sentences_drawn: u64,
+    /// Sentences rejected because they contradicted the paragraph so far.
+    pub unsatisfiable: u64,
+    /// Sentences rejected because the search for a schedule reached its limit.
+    pub undecided: u64,
+    /// Sentences rejected because they had two readings.
+    pub ambiguous: u64,
+    /// Sentences rejected because a sub-sentence wanted more actions than the case has.
+    pub too_wide: u64,
+    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
+    pub discarded: u64,
+    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in one way alone,
+    /// or it could not be known from the text.
+    pub no_conflict: u64,
+    /// Calls of the satisfiability check. Looking for the smallest conflict of a paragraph counts as one.
+    pub solver_calls: u64,
+}
+
+/// Is handed each piece of the solver's work, so that a caller can time it: this crate reads no clock.
+pub trait Meter {
+    /// Must run `work` once and return what it returns.
+    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T;
+}
+
+/// Times nothing.
+impl Meter for () {
+    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+}
