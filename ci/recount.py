@@ -257,14 +257,17 @@ def chance(case: dict[str, Any]) -> float:
     return int(case["difficulty"]["correct_plans"]) / math.factorial(len(case["actions"]))
 
 
-def is_solved_in_order(case: dict[str, Any]) -> bool:
-    """Whether calling the tools in the order in which the paragraph mentions them is a correct plan, in the time form each
-    when the one before has ended."""
+def is_solved_in_order(case: dict[str, Any], *, is_reverse: bool = False) -> bool:
+    """Whether calling the tools in the order in which the paragraph mentions them, or from its end, is a correct plan, in
+    the time form each when the one before has ended and its own clock times let it begin."""
     paragraph = case["paragraph"].lower()
-    place = {action["id"]: paragraph.index(action["text"].lower()) for action in case["actions"]}
+    sign = -1 if is_reverse else 1
+    place = {action["id"]: sign * paragraph.index(action["text"].lower()) for action in case["actions"]}
     if case["form"] == "time":
         calls, minute = [], case["day"]["start"]
+        begins = [it for it in case["constraints"] if it["kind"] == "starts_from"]
         for action in sorted(place, key=lambda action: place[action]):
+            minute = max([minute, *(it["minute"] for it in begins if it["action"] == action)])
             calls.append((action, minute))
             minute += case["durations"][action]
         return not timed_flags(calls, case)
@@ -284,6 +287,7 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
     passed: Counter[int] = Counter()
     chances: dict[int, list[float]] = {}
     in_order: dict[int, list[float]] = {}
+    in_reverse: dict[int, list[float]] = {}
     unscored = 0
     infeasible: Counter[str] = Counter()
     for trace in traces:
@@ -301,6 +305,7 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
         actions = len(case["actions"])
         runs[actions] += 1
         in_order.setdefault(actions, []).append(float(is_solved_in_order(case)))
+        in_reverse.setdefault(actions, []).append(float(is_solved_in_order(case, is_reverse=True)))
         if case["difficulty"]["correct_plans"] is not None:
             chances.setdefault(actions, []).append(chance(case))
         if judgement.primary is None:
@@ -312,6 +317,8 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
         low, high = wilson(passed[actions], runs[actions])
         row = {"actions": actions, "cases": runs[actions], "passed": passed[actions], "low": low, "high": high}
         row["in_order"] = mean(in_order[actions])
+        # Two of the one-look heuristics; what the others make of words is not counted again.
+        row["one_look.mention"], row["one_look.reverse"] = mean(in_order[actions]), mean(in_reverse[actions])
         if actions in chances:
             row["chance"] = mean(chances[actions])
         by_actions.append(row)
@@ -368,6 +375,7 @@ def differences(report: dict[str, Any], counted: dict[str, Any]) -> Iterator[str
         if said is None or found is None:
             yield f"by_actions: the report has {said} for {actions} actions, counted {found}"
             continue
+        said = said | {f"one_look.{name}": rate for name, rate in said["one_look"].items()}
         for key, value in found.items():
             if said.get(key) is None or abs(said[key] - value) > RATE_TOLERANCE:
                 yield f"by_actions, {actions} actions, {key}: the report says {said.get(key)}, counted {value}"

@@ -7,8 +7,10 @@
 //! there are, and what was corrected.
 
 mod continuation;
+mod conversing;
 mod handlers;
 mod instructions;
+mod plan;
 mod run_loop;
 mod schemas;
 mod writing;
@@ -25,25 +27,28 @@ pub mod voting;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, Model};
+use planproof_model::{BoxFuture, Model, ModelError, run_time};
 use planproof_spec::monitor::{CORRECTIONS_MAX, TEXT_BYTES_MAX};
 use planproof_spec::{Automaton, Compat, Handler};
-use planproof_tools::SchemaCache;
-use planproof_trace::{Continuation, EventKind};
+use planproof_trace::{Continuation, EndReason, EventKind};
 use thiserror::Error;
 
 use crate::InProcessRun;
+use conversing::Conversing;
 use evaluator::Evaluator;
 use run_loop::Session;
-use schemas::Schemas;
+pub(crate) use run_loop::filtered;
 use voting::InProcess;
 
 pub use instructions::instructions;
+pub use schemas::Schemas;
 
 /// How an agent made from a specification is run.
 #[derive(Debug, Clone)]
 pub struct BehaviourOptions {
-    /// How the model is asked to go on; `None` for the best way that it has.
+    /// How the model is asked to go on; `None` for the best way that it has, for which its server may be asked. A way other
+    /// than [`Continuation::Text`] holds for what is asked beside the text as well: answers from evidence, summaries,
+    /// judgements.
     pub continuation: Option<Continuation>,
     /// 0 (always the likeliest token) to 2.
     pub temperature: f64,
@@ -97,9 +102,10 @@ pub enum BehaviourError {
 #[derive(Clone)]
 pub struct BehaviourAgent {
     model: Arc<dyn Model>,
+    /// The same, for what is asked beside the text.
+    side_model: Arc<dyn Model>,
     automaton: Arc<Automaton>,
     options: BehaviourOptions,
-    continuation: Continuation,
     schemas: Arc<Schemas>,
 }
 
@@ -111,19 +117,25 @@ impl BehaviourAgent {
     pub fn new(
         model: Arc<dyn Model>,
         automaton: Arc<Automaton>,
-        options: BehaviourOptions,
+        mut options: BehaviourOptions,
     ) -> Result<Self, BehaviourError> {
-        let continuation =
-            continuation::way(model.capabilities(), options.continuation).map_err(|continuation| {
-                BehaviourError::Continuation { model: model.name().to_owned(), continuation }
-            })?;
+        continuation::way(model.capabilities(), options.continuation).map_err(|continuation| {
+            BehaviourError::Continuation { model: model.name().to_owned(), continuation }
+        })?;
         for state in automaton.spec().states.iter().filter(|state| state.is_environment) {
             if state.handler.is_none() {
                 return Err(BehaviourError::NoHandler { state: state.name.value.clone() });
             }
         }
-        let schemas = Arc::new(Schemas(SchemaCache::default()));
-        Ok(Self { model, automaton, options, continuation, schemas })
+        let schemas = Arc::new(Schemas::default());
+        let mut side_model = Arc::clone(&model);
+        if options.continuation.is_some_and(|way| way != Continuation::Text) {
+            side_model = Arc::new(Conversing(side_model));
+            if let Evaluator::Judge(judge) = &mut options.evaluator {
+                *judge = Arc::new(Conversing(Arc::clone(judge)));
+            }
+        }
+        Ok(Self { model, side_model, automaton, options, schemas })
     }
 
     /// The model it asks.
@@ -131,9 +143,18 @@ impl BehaviourAgent {
         &self.model
     }
 
-    /// How it asks its model.
+    /// How it asks its model, as far as it is known what that can do: the model's server may have to be asked.
     pub fn continuation(&self) -> Continuation {
-        self.continuation
+        let way = continuation::way(self.model.capabilities(), self.options.continuation);
+        way.unwrap_or(Continuation::Chat)
+    }
+
+    /// How it asks its model: as it was told to, or as the model's server says that it can be asked.
+    async fn settled_continuation(&self) -> Result<Continuation, ModelError> {
+        if self.options.continuation.is_none() {
+            self.model.settle().await?;
+        }
+        Ok(self.continuation())
     }
 
     /// The specification it keeps to.
@@ -149,9 +170,13 @@ impl BehaviourAgent {
     pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = match Session::new(self, run) {
-                Ok(session) => session.run().await,
-                Err(end) => end,
+            let end = match run_time::within(run.limits.wall, self.settled_continuation()).await {
+                Ok(Ok(continuation)) => match Session::new(self, run, continuation) {
+                    Ok(session) => session.run().await,
+                    Err(end) => end,
+                },
+                Ok(Err(error)) => EndReason::Unscored { reason: error.to_string() },
+                Err(over) => run.limits.out_of_time(&over),
             };
             run.recorder.end(end);
         })
@@ -169,7 +194,7 @@ impl fmt::Debug for BehaviourAgent {
         f.debug_struct("BehaviourAgent")
             .field("spec", &self.automaton.spec().name.value)
             .field("model", &self.model.name())
-            .field("continuation", &self.continuation)
+            .field("continuation", &self.continuation())
             .finish_non_exhaustive()
     }
 }

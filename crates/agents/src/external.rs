@@ -7,9 +7,11 @@
 //! [`EndReason`] and leaves nothing running; see [`CommandAgent`] for what that covers.
 
 mod command;
+mod environment;
 mod url;
 
 use planproof_trace::{EndReason, EventKind, LimitKind, Recorder};
+use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use crate::RunLimits;
@@ -17,8 +19,19 @@ use crate::RunLimits;
 pub use command::CommandAgent;
 pub use url::{UrlAgent, UrlError};
 
-/// Most characters of what an agent wrote that a reason repeats.
+/// Most characters of the beginning, and of the end, of what an agent wrote that a reason repeats.
 const QUOTE_CHARS_MAX: usize = 200;
+
+/// A model that is served to the agent, in OpenAI's protocols.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelAccess<'a> {
+    /// Where: a URL of this run's own.
+    pub base_url: &'a str,
+    /// The key that it takes.
+    pub api_key: &'a SecretString,
+    /// The model's name.
+    pub name: &'a str,
+}
 
 /// What an external agent is run with.
 #[derive(Clone, Copy)]
@@ -27,12 +40,14 @@ pub struct ExternalRun<'a> {
     pub query: &'a str,
     /// Where its tools are.
     pub mcp_url: &'a str,
-    /// What ends the run if nothing else does. `iterations` is watched by whoever counts the tool calls.
+    /// The model that is served to it; `None` where it brings its own.
+    pub model: Option<ModelAccess<'a>>,
+    /// What ends the run if nothing else does. `iterations` is watched by whoever counts the tool calls and model turns.
     pub limits: &'a RunLimits,
-    /// Is cancelled when the agent has called more tools than `limits.iterations`.
+    /// Is cancelled when the agent has called more tools than `limits.iterations`, or asked the served model more often.
     pub limit_reached: &'a CancellationToken,
-    /// Takes the query when the run starts and the end the moment it is known, so that a call which a dying agent
-    /// still makes is no part of the run.
+    /// Takes the query when the run starts, and is closed the moment the end is known, so that a call which a dying
+    /// agent still makes is no part of the run. The end itself is for the caller to record.
     pub recorder: &'a Recorder,
 }
 
@@ -42,7 +57,7 @@ impl ExternalRun<'_> {
     }
 
     fn end(&self, reason: EndReason) -> EndReason {
-        self.recorder.end(reason.clone());
+        self.recorder.close();
         reason
     }
 
@@ -58,11 +73,15 @@ impl ExternalRun<'_> {
     }
 }
 
-/// At most [`QUOTE_CHARS_MAX`] characters of `text`, with a mark where something was left out.
+/// At most [`QUOTE_CHARS_MAX`] characters of the beginning and of the end of `text`, with a mark where something was left
+/// out: a traceback says what it is at its end.
 fn shortened(text: &str) -> String {
     let text = text.trim();
-    match text.char_indices().nth(QUOTE_CHARS_MAX) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
+    let count = text.chars().count();
+    if count <= 2 * QUOTE_CHARS_MAX {
+        return text.to_owned();
     }
+    let head: String = text.chars().take(QUOTE_CHARS_MAX).collect();
+    let tail: String = text.chars().skip(count - QUOTE_CHARS_MAX).collect();
+    format!("{head}...{tail}")
 }

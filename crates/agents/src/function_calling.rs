@@ -8,11 +8,14 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, ChatRequest, Message, Model, ReplyId, Settings};
+use planproof_model::{BoxFuture, ChatRequest, Message, Model, ReplyId, Settings, run_time};
 use planproof_tools::{Toolbox, execute_recorded};
-use planproof_trace::{CallId, EndReason, EventKind, LimitKind, Recorder, ToolCall, ToolResult};
+use planproof_trace::{
+    CallId, EndReason, EventKind, FinishReason, LimitKind, Recorder, ToolCall, ToolResult,
+};
 
 use crate::RunLimits;
+use crate::behaviour::filtered;
 
 /// What an in-process agent is run with.
 #[derive(Clone, Copy)]
@@ -73,14 +76,8 @@ impl FunctionCallingAgent {
     pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = match tokio::time::timeout(run.limits.wall, self.turns(&run)).await {
-                Ok(end) => end,
-                Err(_) => EndReason::LimitReached {
-                    limit: LimitKind::WallMilliseconds,
-                    value: run.limits.wall_ms(),
-                },
-            };
-            run.recorder.end(end);
+            let end = run_time::within(run.limits.wall, self.turns(&run)).await;
+            run.recorder.end(end.unwrap_or_else(|over| run.limits.out_of_time(&over)));
         })
     }
 
@@ -97,7 +94,8 @@ impl FunctionCallingAgent {
                 Ok(reply) => reply,
                 Err(error) => return EndReason::Unscored { reason: error.to_string() },
             };
-            let given_ids: Vec<CallId> = reply.calls.iter().map(|call| call.id.clone()).collect();
+            let given = if self.server_state { &reply.calls[..] } else { &[] };
+            let given_ids: Vec<CallId> = given.iter().map(|call| call.id.clone()).collect();
             let calls: Vec<ToolCall> = reply.calls.into_iter().map(|call| used.make_unique(call)).collect();
             run.recorder.record(EventKind::Turn {
                 text: reply.text.clone(),
@@ -105,9 +103,17 @@ impl FunctionCallingAgent {
                 finish: reply.finish,
                 usage: reply.usage,
             });
+            if calls.is_empty() && reply.finish == FinishReason::ContentFilter {
+                return filtered();
+            }
             if calls.is_empty() {
                 return EndReason::Answered { text: reply.text };
             }
+            if calls.len() > 1 {
+                let calls = calls.iter().map(|call| call.id.clone()).collect();
+                run.recorder.record(EventKind::Batch { calls });
+            }
+            // One after the other as they were written: what the model meant to do at once has its order all the same.
             let mut results = Vec::with_capacity(calls.len());
             for call in &calls {
                 results.push(execute_recorded(run.toolbox, run.recorder, call).await);

@@ -9,7 +9,7 @@ mod program;
 
 pub use agent::Agent;
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
-pub use external::{CommandAgent, ExternalRun, UrlAgent, UrlError};
+pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};
 pub use function_calling::{FunctionCallingAgent, InProcessRun};
 pub use limits::RunLimits;
 pub use program::CommandError;

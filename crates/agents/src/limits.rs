@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use planproof_model::run_time::Over;
+use planproof_trace::{EndReason, LimitKind};
+
 /// The limits of one run. Reaching one is an outcome of the run,
 /// [`EndReason::LimitReached`](planproof_trace::EndReason::LimitReached), not an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
-    /// Longest time from the query to the end.
+    /// Longest time from the query to the end. What a run waits for because of us or of a model's server is not counted
+    /// ([`run_time`](planproof_model::run_time)).
     pub wall: Duration,
     /// Most model turns of an in-process agent, most tool calls of an external one.
     pub iterations: u32,
@@ -23,6 +27,19 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
+    /// How a run ends whose time is over. Inside a model request it says nothing of the agent.
+    pub(crate) fn out_of_time(&self, over: &Over) -> EndReason {
+        match &over.asked {
+            Some(model) => EndReason::Unscored {
+                reason: format!(
+                    "{model} had not answered when the {} seconds of the run were over",
+                    self.wall.as_secs_f64()
+                ),
+            },
+            None => EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value: self.wall_ms() },
+        }
+    }
+
     /// The wall limit in milliseconds, as traces state it.
     pub fn wall_ms(&self) -> u64 {
         u64::try_from(self.wall.as_millis()).unwrap_or(u64::MAX)

@@ -191,13 +191,15 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-/// How a program failed, with the end of what it wrote to stderr.
+/// How a program failed, with the end of what it wrote to stderr, or else to stdout.
 pub(crate) fn failure(status: ExitStatus, output: &Output) -> String {
-    let tail = output.stderr_tail();
-    if tail.is_empty() {
-        format!("the command ended with {status} and nothing on stderr")
+    let (stderr, stdout) = (output.stderr_tail(), output.stdout_tail());
+    if !stderr.is_empty() {
+        format!("the command ended with {status}; its stderr ends with:\n{stderr}")
+    } else if !stdout.is_empty() {
+        format!("the command ended with {status} and nothing on stderr; its stdout ends with:\n{stdout}")
     } else {
-        format!("the command ended with {status}; its stderr ends with:\n{tail}")
+        format!("the command ended with {status} and nothing on stderr")
     }
 }
 

@@ -5,24 +5,33 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_agents::{Agent, ExternalRun, InProcessRun, RunLimits};
+use planproof_agents::{Agent, ExternalRun, InProcessRun, ModelAccess, RunLimits};
+use planproof_model::Model;
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
-use planproof_store::{Finish, Start, StoreError, Unit, Writer};
+use planproof_model::run_time;
+use planproof_model::server::{ModelServer, ReplyWatch, ServedRun, ServerConfig};
+use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
 use planproof_synth::file::write_verdict;
 use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
 };
-use planproof_tools::mcp::{AccessToken, McpError, McpServer, RunTools, TOKEN_BYTES};
+use planproof_tools::mcp::{AccessToken, McpError, McpServer, OVERLAP_HOLD, RunTools, TOKEN_BYTES};
 use planproof_tools::{
     MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock, sample_arguments,
 };
-use planproof_trace::{Arguments, Clock, Event, EventKind, Header, LogicalClock, Recorder, Secrets, Usage};
+use planproof_trace::{
+    Arguments, Clock, EndReason, Event, EventKind, EventSink, Header, LimitKind, LogicalClock, Recorder,
+    Secrets, Usage,
+};
+use secrecy::SecretString;
 use serde_json::Map;
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::{GuardedTools, Standing};
+use crate::served::Replies;
+use crate::setup::{Contact, DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{MonitorUse, RunSummary};
 
 /// The agent with the names that traces and reports give it.
@@ -59,8 +68,21 @@ pub struct Campaign {
     pub judge: JudgeOptions,
     /// Most runs at once.
     pub concurrency: NonZeroUsize,
-    /// Draws the secret part of a run's tool URL.
+    /// Draws the secret part of a run's URLs.
     pub token: fn() -> [u8; TOKEN_BYTES],
+    /// The model that is served to an external agent, if it does not bring its own.
+    pub served: Option<ServedModel>,
+}
+
+/// A model that is served to the agent under test.
+#[derive(Clone)]
+pub struct ServedModel {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Its name, as the agent is told it.
+    pub name: String,
+    /// The key that the agent is given, and has to ask with.
+    pub key: SecretString,
 }
 
 /// What watches over a campaign while it runs. None of it changes a result.
@@ -74,6 +96,8 @@ pub struct Supervision {
     pub meter: Option<Arc<BudgetMeter>>,
     /// When the runs going on are ended and count as not run.
     pub deadline: Option<Instant>,
+    /// What is known of the set-up. Runs that say nothing of the agent because it is broken are unscored.
+    pub setup: Arc<Setup>,
 }
 
 /// How a campaign ended.
@@ -85,6 +109,8 @@ pub enum CampaignEnd {
     BudgetUsedUp,
     /// The deadline came first. What was not run can be run later.
     DeadlineReached,
+    /// The set-up is broken, as [`Setup::broken`] says. What was not run can be run once it is mended.
+    SetupBroken,
 }
 
 /// What came of one run.
@@ -96,7 +122,7 @@ pub struct Outcome {
     pub repeat: u32,
     /// The verdict, or why there is none.
     pub verdict: Result<Verdict, Unscored>,
-    /// How long the agent took, on the clock on the wall.
+    /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
     pub wall: Duration,
     /// Tokens it took.
     pub usage: Usage,
@@ -113,6 +139,14 @@ pub enum CampaignError {
     /// The tool server failed.
     #[error(transparent)]
     Mcp(#[from] McpError),
+    /// The model cannot be served to the agent.
+    #[error("cannot serve {name} to the agent: {source}")]
+    Serve {
+        /// The model.
+        name: String,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
     /// A case's tools cannot be made.
     #[error("case {case}: {source}")]
     Tools {
@@ -188,6 +222,7 @@ struct Shared {
     store: Option<Writer>,
     schemas: SchemaCache,
     server: Option<McpServer>,
+    models: Option<ModelServer>,
     supervision: Supervision,
 }
 
@@ -259,19 +294,39 @@ impl Campaign {
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
         let server = if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
+        let models = match &self.served {
+            Some(served) if server.is_some() => Some(served.bind().await?),
+            _ => None,
+        };
         let campaign = self.clone();
-        let shared =
-            Arc::new(Shared { campaign, first, store, schemas: SchemaCache::default(), server, supervision });
+        let schemas = SchemaCache::default();
+        let shared = Arc::new(Shared { campaign, first, store, schemas, server, models, supervision });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
         // Dropping the set aborts its runs, which ends the processes they started.
         let mut running = JoinSet::new();
+        let setup = Arc::clone(&shared.supervision.setup);
+        if shared.is_repeatable() {
+            setup.note_that_it_works();
+        }
+        // Runs that came to nothing, until it is known whose fault that is.
+        let mut doubtful: Vec<(Ended, Nothing)> = Vec::new();
         loop {
-            while running.len() < self.concurrency.get() && taper.allows_one_more(running.len()) {
+            if doubtful.len() >= DOUBTFUL_RUNS_MAX {
+                setup.note_that_it_works();
+            }
+            let works = setup.works();
+            if works {
+                for (ended, _) in doubtful.drain(..) {
+                    let shared = Arc::clone(&shared);
+                    running.spawn(async move { shared.finish(ended, None).await.map(Step::done) });
+                }
+            }
+            let runs_max = if works { self.concurrency.get() } else { 1 };
+            while running.len() < runs_max && taper.allows_one_more(running.len()) {
                 let Some(unit) = waiting.next() else { break };
-                let shared = Arc::clone(&shared);
-                running.spawn(async move { shared.run_unit(unit).await });
+                begin(&mut running, &shared, unit);
             }
             let joined = tokio::select! {
                 biased;
@@ -279,19 +334,46 @@ impl Campaign {
                 () = &mut deadline => {
                     // What is finished by now is finished.
                     while let Some(joined) = running.try_join_next() {
-                        finished_run(joined)?.into_iter().for_each(&mut observe);
+                        if let Step::Done(outcome) = finished_run(joined)? {
+                            observe(*outcome);
+                        }
                     }
                     return Ok(CampaignEnd::DeadlineReached);
                 }
                 joined = running.join_next() => joined,
+                () = setup.known_to_work(), if !works => continue,
             };
-            match joined {
-                Some(joined) => {
+            match joined.map(finished_run).transpose()? {
+                Some(step) => {
                     taper.ended += 1;
-                    finished_run(joined)?.into_iter().for_each(&mut observe);
+                    match step {
+                        Step::Done(outcome) => observe(*outcome),
+                        Step::NotRun => {}
+                        Step::Doubtful(ended, nothing) => doubtful.push((*ended, nothing)),
+                    }
+                    if !setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing)) {
+                        continue;
+                    }
                 }
-                None if shared.is_used_up() => return Ok(CampaignEnd::BudgetUsedUp),
-                None => return Ok(CampaignEnd::Complete),
+                None if doubtful.is_empty() && shared.is_used_up() => return Ok(CampaignEnd::BudgetUsedUp),
+                None if doubtful.is_empty() => return Ok(CampaignEnd::Complete),
+                None => {}
+            }
+            // Nobody knows better, or there is no run that could tell.
+            let must_stop = setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing));
+            let culprit = doubtful
+                .iter()
+                .map(|(_, nothing)| nothing)
+                .rfind(|nothing| must_stop || setup.is_broken_by(nothing));
+            if let Some(nothing) = culprit {
+                setup.note_broken(doubtful.len(), nothing);
+            }
+            for (ended, nothing) in doubtful.drain(..) {
+                let is_unscored = must_stop || setup.is_at_fault(&nothing);
+                observe(shared.finish(ended, is_unscored.then_some(&nothing)).await?);
+            }
+            if setup.broken().is_some() {
+                return Ok(CampaignEnd::SetupBroken);
             }
         }
     }
@@ -335,10 +417,40 @@ fn run_seed(campaign: u64, unit: Unit) -> u64 {
     }
 }
 
+/// Begins a run. Apart from what is compiled anew for each kind of observer, so that this crate compiles it, once.
+fn begin(running: &mut JoinSet<Result<Step, CampaignError>>, shared: &Arc<Shared>, unit: Unit) {
+    let shared = Arc::clone(shared);
+    running.spawn(async move { shared.run_unit(unit).await });
+}
+
 /// What came of a run's task.
-fn finished_run(
-    joined: Result<Result<Option<Outcome>, CampaignError>, JoinError>,
-) -> Result<Option<Outcome>, CampaignError> {
+enum Step {
+    /// The run is finished.
+    Done(Box<Outcome>),
+    /// It was refused a request, and so counts as not run.
+    NotRun,
+    /// It came to nothing, and whose fault that is has to be seen.
+    Doubtful(Box<Ended>, Nothing),
+}
+
+impl Step {
+    fn done(outcome: Outcome) -> Self {
+        Self::Done(Box::new(outcome))
+    }
+}
+
+/// A run whose agent has ended, and whose verdict is yet to come.
+struct Ended {
+    unit: Unit,
+    /// In the store.
+    run: Option<RunId>,
+    recorder: Arc<Recorder>,
+    /// The end that is to be recorded; `None` where it is.
+    end: Option<EndReason>,
+    wall: Duration,
+}
+
+fn finished_run(joined: Result<Result<Step, CampaignError>, JoinError>) -> Result<Step, CampaignError> {
     joined.map_err(|error| CampaignError::Panicked(error.to_string()))?
 }
 
@@ -358,20 +470,21 @@ impl Shared {
         self.supervision.meter.as_ref().is_some_and(|meter| meter.is_used_up())
     }
 
-    /// Whether a request may have been refused that came from a program's run. Nobody can tell which run that was.
-    fn may_have_been_refused(&self) -> bool {
-        self.supervision.meter.as_ref().is_some_and(|meter| meter.has_refused_elsewhere())
+    /// Whether nothing that happens depends on the time, as with a simulated model of ours in process.
+    fn is_repeatable(&self) -> bool {
+        let agent = &self.campaign.agent;
+        agent.simulated && agent.agent.is_in_process() && !self.over_http()
     }
 
-    /// Runs one unit. `None` if the run was refused a request, and so counts as not run.
-    async fn run_unit(&self, unit: Unit) -> Result<Option<Outcome>, CampaignError> {
+    /// Runs one unit.
+    async fn run_unit(&self, unit: Unit) -> Result<Step, CampaignError> {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;
         let case = &cases[(ordinal - self.first) as usize];
-        // Nothing that a simulated model of ours does in process depends on the time, so its trace must not either.
-        let is_repeatable = agent.simulated && agent.agent.is_in_process() && !self.over_http();
-        let clock: Arc<dyn Clock> =
-            if is_repeatable { Arc::new(LogicalClock::default()) } else { Arc::new(WallClock::start()) };
+        let clock: Arc<dyn Clock> = match self.is_repeatable() {
+            true => Arc::new(LogicalClock::default()),
+            false => Arc::new(WallClock::start()),
+        };
         let seed = run_seed(self.campaign.seed, unit);
         let header = Header {
             agent: agent.name.clone(),
@@ -383,36 +496,60 @@ impl Shared {
             clock: clock.unit().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let run = match &self.store {
-            Some(writer) => {
-                let start = Start { campaign: id, ordinal, repeat, header: &header };
-                Some((writer, writer.start_run(&start).await?))
-            }
-            None => None,
-        };
-        let recorder = match run {
-            Some((writer, run)) => Recorder::with_sink(clock, Box::new(writer.sink(run))),
+        let mut sink: Option<Box<dyn EventSink>> = None;
+        let mut run = None;
+        if let Some(writer) = &self.store {
+            let start = Start { campaign: id, ordinal, repeat, header: &header };
+            let started = writer.start_run(&start).await?;
+            sink = Some(Box::new(writer.sink(started)));
+            run = Some(started);
+        }
+        if !self.supervision.setup.works() {
+            sink = Some(Box::new(Noticing { setup: Arc::clone(&self.supervision.setup), sink }));
+        }
+        let recorder = match sink {
+            Some(sink) => Recorder::with_sink(clock, sink),
             None => Recorder::new(clock),
         };
-        let recorder = recorder.hiding(self.supervision.secrets.clone());
+        let recorder = Arc::new(recorder.hiding(self.supervision.secrets.clone()));
         let tools = mock_tools(case, &self.schemas)
             .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
-        let start = Instant::now();
-        let (events, was_refused) =
-            noting_refusals(self.run_agent(case, tools, recorder, limits, seed)).await;
-        let events = events?;
-        let wall = start.elapsed();
-        if was_refused || self.may_have_been_refused() {
-            if let Some((writer, run)) = run {
+        let running = self.run_agent(case, tools, &recorder, limits, seed);
+        let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
+        let Ran { end, nothing, was_refused: was_refused_elsewhere } = ran?;
+        if was_refused || was_refused_elsewhere {
+            if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);
             }
-            return Ok(None);
+            return Ok(Step::NotRun);
         }
-        let outcome = Outcome::of(case, unit, &events, self.campaign.judge, wall);
-        if let Some((writer, run)) = run {
+        let ended = Ended { unit, run, recorder, end, wall };
+        match nothing {
+            Some(nothing) if !self.supervision.setup.works() => {
+                return Ok(Step::Doubtful(Box::new(ended), nothing));
+            }
+            Some(_) => {}
+            None => self.supervision.setup.note_that_it_works(),
+        }
+        self.finish(ended, None).await.map(Step::done)
+    }
+
+    /// Judges a run and finishes it in the store. It is unscored if it came to nothing through no fault of its agent.
+    async fn finish(&self, ended: Ended, nothing: Option<&Nothing>) -> Result<Outcome, CampaignError> {
+        let Ended { unit, run, recorder, end, wall } = ended;
+        let end = match nothing {
+            Some(nothing) if end.is_some() => Some(EndReason::Unscored { reason: nothing.to_string() }),
+            _ => end,
+        };
+        if let Some(end) = end {
+            recorder.end(end);
+        }
+        let case = &self.campaign.cases[(unit.ordinal - self.first) as usize];
+        let outcome = Outcome::of(case, unit, &recorder.take_events(), self.campaign.judge, wall);
+        if let Some((writer, run)) = self.store.as_ref().zip(run) {
             finish_in_store(writer, run, case, &outcome).await?;
         }
-        Ok(Some(outcome))
+        Ok(outcome)
     }
 
     /// A model of our own name behind an HTTP server: simulated all the same, but timed.
@@ -424,41 +561,121 @@ impl Shared {
         &self,
         case: &Case,
         tools: MockTools,
-        recorder: Recorder,
+        recorder: &Arc<Recorder>,
         limits: &RunLimits,
         seed: u64,
-    ) -> Result<Vec<Event>, CampaignError> {
+    ) -> Result<Ran, CampaignError> {
         let agent = &self.campaign.agent.agent;
         let tools: Arc<dyn Toolbox> = if self.campaign.agent.guarded {
             Arc::new(GuardedTools::new(tools, Standing::new(case, self.campaign.judge)))
         } else {
             Arc::new(tools)
         };
-        let run = InProcessRun { query: &case.query, toolbox: &*tools, limits, seed, recorder: &recorder };
+        let run = InProcessRun { query: &case.query, toolbox: &*tools, limits, seed, recorder };
         if let Some(running) = agent.run_in_process(run) {
             running.await;
-            return Ok(recorder.take_events());
+            let nothing = recorder.look(Nothing::in_process);
+            return Ok(Ran { end: None, nothing, was_refused: false });
         }
         let server = self.server.as_ref().expect("a campaign of an external agent has a tool server");
-        let recorder = Arc::new(recorder);
-        let tools =
-            RunTools { toolbox: tools, recorder: Arc::clone(&recorder), calls_max: limits.iterations };
-        let open = server.open(tools, AccessToken::from_random((self.campaign.token)()))?;
-        let run = ExternalRun {
-            query: &case.query,
-            mcp_url: open.url(),
-            limits,
-            limit_reached: open.limit_reached(),
-            recorder: &recorder,
+        let replies = self.models.as_ref().map(|_| {
+            let (tools, recorder) = (Arc::clone(tools.tools()), Arc::clone(recorder));
+            Arc::new(Replies::new(tools, recorder, self.campaign.agent.simulated))
+        });
+        let tools = RunTools {
+            toolbox: tools,
+            recorder: Arc::clone(recorder),
+            calls_max: limits.iterations,
+            written: replies.as_ref().map(|replies| Arc::clone(replies.written())),
+            hold: OVERLAP_HOLD,
         };
-        match agent {
-            Agent::Command(agent) => agent.run(&run).await,
-            Agent::Url(agent) => agent.run(&run).await,
+        let open = server.open(tools, AccessToken::from_random((self.campaign.token)()))?;
+        let limit_reached = open.limit_reached();
+        let served = self.models.as_ref().zip(replies.as_ref()).map(|(models, replies)| {
+            let name = AccessToken::from_random((self.campaign.token)()).as_str().to_owned();
+            let watch: Arc<dyn ReplyWatch> = Arc::clone(replies) as Arc<_>;
+            models.open(name, limits.iterations, limit_reached.clone(), watch)
+        });
+        let model = served.as_ref().zip(self.campaign.served.as_ref()).map(|(run, served)| ModelAccess {
+            base_url: run.base_url(),
+            api_key: &served.key,
+            name: &served.name,
+        });
+        let query = &case.query;
+        let run = ExternalRun { query, mcp_url: open.url(), model, limits, limit_reached, recorder };
+        let end = match agent {
+            // Boxed, so that thousands of runs in this process do not each keep room for what they never do.
+            Agent::Command(agent) => Box::pin(agent.run(&run)).await,
+            Agent::Url(agent) => Box::pin(agent.run(&run)).await,
             Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => {
                 unreachable!("handled above")
             }
         };
-        Ok(recorder.take_events())
+        let was_at_a_loss = replies.is_some_and(|replies| replies.were_at_a_loss());
+        let end = match &served {
+            Some(_) if was_at_a_loss => not_understood(self.campaign.agent.model.as_deref()),
+            Some(served) => end_with(served, end),
+            None => end,
+        };
+        let contact = Contact {
+            tools_at: match agent {
+                Agent::Url(_) => "the `mcp_url` of its question",
+                _ => "PLANPROOF_MCP_URL",
+            },
+            connected: open.was_asked(),
+            model_answered: served.as_ref().map(|served| served.answered() > 0),
+            not_recorded: served.as_ref().is_some_and(ServedRun::missed_recording),
+        };
+        let nothing = recorder.look(|events| Nothing::external(events, &end, contact));
+        let was_refused = served.as_ref().is_some_and(ServedRun::was_refused);
+        Ok(Ran { end: Some(end), nothing, was_refused })
+    }
+}
+
+/// What came of an agent's run.
+struct Ran {
+    /// The end that is to be recorded; `None` where it is.
+    end: Option<EndReason>,
+    /// It came to nothing.
+    nothing: Option<Nothing>,
+    /// A budget refused a request of the run's that was made over HTTP.
+    was_refused: bool,
+}
+
+/// The end of a run in which a simulated model was asked what it does not understand.
+fn not_understood(model: Option<&str>) -> EndReason {
+    let model = model.unwrap_or("the simulated model");
+    let reason = format!(
+        "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
+         simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
+         a real model"
+    );
+    EndReason::Unscored { reason }
+}
+
+/// The end of a run whose model we served: it says nothing of the agent if the model could not be had.
+fn end_with(served: &ServedRun, end: EndReason) -> EndReason {
+    let name = "the model that is served to the agent";
+    if let Some(failure) = served.failure().filter(|_| served.missed_recording()) {
+        return EndReason::Unscored { reason: failure };
+    }
+    if let Some(failure) = served.failure() {
+        return EndReason::Unscored { reason: format!("{name} could not be had: {failure}") };
+    }
+    match end {
+        EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value } if served.is_waiting() => {
+            let reason = format!("{name} had not answered when the run's time of {value} ms was over");
+            EndReason::Unscored { reason }
+        }
+        end => end,
+    }
+}
+
+impl ServedModel {
+    async fn bind(&self) -> Result<ModelServer, CampaignError> {
+        let config = ServerConfig { key: Some(self.key.clone()), ..ServerConfig::default() };
+        let bound = ModelServer::bind(Arc::clone(&self.model), config).await;
+        bound.map_err(|source| CampaignError::Serve { name: self.name.clone(), source })
     }
 }
 

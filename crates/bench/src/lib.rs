@@ -17,14 +17,17 @@ mod repeats;
 mod report;
 mod rounds;
 mod sequential;
+mod served;
+mod setup;
 mod shrink;
 mod sim;
 mod summary;
+mod tool_names;
 pub mod topics;
 
 pub use campaign::{
-    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, case_arguments,
-    mock_tools,
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, ServedModel, SolverMeter, Supervision,
+    case_arguments, mock_tools,
 };
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
@@ -42,12 +45,15 @@ pub use metrics::{Interval, wilson};
 pub use monitored::MonitorUse;
 pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
-pub use report::{ByActions, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens};
+pub use report::{
+    ByActions, OneLookRates, REPORT_SCHEMA, Report, ReportInput, SolverUse, SummaryInput, Tokens,
+};
 pub use sequential::confidence_sequence;
+pub use setup::{DOUBTFUL_RUNS_MAX, SETUP_FAILURES_MAX, Setup};
 pub use shrink::{
     CANDIDATE_RUNS_MAX, CandidateRecord, CaseSize, ExampleRun, FailureCount, NotShrunk, Requirement,
     ShrinkOptions, ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, group_alike,
     pick_failures,
 };
 pub use sim::{Fault, SimKind, SimModel};
-pub use summary::{CaseSummary, RunSummary, Score};
+pub use summary::{CaseSummary, OneLooks, RunSummary, Score};

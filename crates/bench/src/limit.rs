@@ -5,9 +5,11 @@
 //! run next follows from the outcomes alone, so a search can be broken off and gone on with, and comes to the same at any
 //! concurrency.
 
+use planproof_synth::OneLook;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::wilson;
+use crate::report::OneLookSums;
 use crate::{CaseSummary, Interval, Report, RunSummary, SummaryInput, confidence_sequence};
 
 /// Schema name of the report of a limit search.
@@ -124,6 +126,8 @@ pub struct LimitLevel {
     pub chance: Option<f64>,
     /// Success rate of the order of mention; null without runs.
     pub in_order: Option<f64>,
+    /// Success rate of the best one-look heuristic; null without runs.
+    pub one_look: Option<f64>,
 }
 
 /// Success on cases of about the same difficulty.
@@ -145,6 +149,8 @@ pub struct ByBits {
     pub chance: f64,
     /// Success rate of the order of mention.
     pub in_order: f64,
+    /// Success rate of the best one-look heuristic.
+    pub one_look: f64,
 }
 
 /// Limit v1, as it is written.
@@ -372,13 +378,15 @@ impl Tested {
             side: self.side,
             chance: group.and_then(|group| group.chance),
             in_order: group.map(|group| group.in_order),
+            one_look: group.and_then(|group| group.one_look.best()),
         }
     }
 }
 
 /// Success by columns of difficulty; cases of which it is not known are left out, and so are empty columns.
 fn by_bits(cases: &[CaseSummary], runs: &[RunSummary]) -> Vec<ByBits> {
-    let mut columns: std::collections::BTreeMap<u32, ByBits> = std::collections::BTreeMap::new();
+    let mut columns: std::collections::BTreeMap<u32, (ByBits, OneLookSums)> =
+        std::collections::BTreeMap::new();
     for run in runs {
         let (Some(case), Some(score)) = (cases.get(run.ordinal as usize), &run.score) else { continue };
         let Some(correct) = case.correct_plans.filter(|correct| *correct > 0) else { continue };
@@ -387,7 +395,7 @@ fn by_bits(cases: &[CaseSummary], runs: &[RunSummary]) -> Vec<ByBits> {
         // Never negative: there are no more correct plans than plans.
         let column = ((-chance.log2()).max(0.0) / f64::from(BITS_PER_COLUMN)) as u32;
         let bits_from = column * BITS_PER_COLUMN;
-        let found = columns.entry(column).or_insert(ByBits {
+        let empty = ByBits {
             bits_from,
             bits_to: bits_from + BITS_PER_COLUMN,
             runs: 0,
@@ -396,19 +404,24 @@ fn by_bits(cases: &[CaseSummary], runs: &[RunSummary]) -> Vec<ByBits> {
             high: 1.0,
             chance: 0.0,
             in_order: 0.0,
-        });
+            one_look: 0.0,
+        };
+        let (found, one_look) = columns.entry(column).or_insert((empty, OneLookSums::default()));
         found.runs += 1;
         found.passed += u64::from(score.class.is_none());
         // Sums, until all runs are there.
         found.chance += chance;
-        found.in_order += f64::from(u8::from(case.passes_in_order));
+        found.in_order += f64::from(u8::from(case.one_look.has(OneLook::Mention)));
+        one_look.add(case);
     }
-    let mut columns: Vec<ByBits> = columns.into_values().collect();
-    for column in &mut columns {
+    let mut all = Vec::with_capacity(columns.len());
+    for (mut column, one_look) in columns.into_values() {
+        column.one_look = one_look.rates(column.runs).best().unwrap_or_default();
         let Interval { low, high } = wilson(column.passed, column.runs);
         (column.low, column.high) = (low, high);
         column.chance /= column.runs as f64;
         column.in_order /= column.runs as f64;
+        all.push(column);
     }
-    columns
+    all
 }

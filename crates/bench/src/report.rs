@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use planproof_synth::{Case, Class, Flag};
+use planproof_synth::{Case, Class, Flag, OneLook};
 use serde::Serialize;
 
 use crate::infeasible::{Infeasible, InfeasibleReport};
@@ -98,6 +98,10 @@ pub struct Report {
     pub not_run: u64,
     /// The budget that ended the campaign before its last case.
     pub ended_by: Option<String>,
+    /// Why the campaign was stopped after its first runs, which say nothing of the agent: its set-up is broken. Absent where it
+    /// is not. Not known to [`Report::new`], as [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken_setup: Option<String>,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by everything that applied to them.
@@ -150,8 +154,44 @@ pub struct ByActions {
     /// Success rate of an agent that calls every tool once in a random order, in the time form each as early as its own clock
     /// times let it: the mean of `correct plans / n!`. Null where that is not known for every case, as above 20 actions.
     pub chance: Option<f64>,
-    /// Success rate of an agent that calls the tools in the order of mention.
+    /// Success rate of an agent that calls the tools in the order of mention, in the time form each as early as its own clock
+    /// times let it.
     pub in_order: f64,
+    /// The same of agents that go by a heuristic which takes the text in at one look, by its name.
+    pub one_look: OneLookRates,
+}
+
+/// Success rates of the one-look heuristics, by name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct OneLookRates(BTreeMap<&'static str, f64>);
+
+impl OneLookRates {
+    /// The rate of the best of them, which needs no planning; `None` without runs.
+    pub fn best(&self) -> Option<f64> {
+        self.0.values().copied().max_by(f64::total_cmp)
+    }
+
+    fn of(sums: [f64; OneLook::ALL.len()], runs: f64) -> Self {
+        let rates = OneLook::ALL.iter().zip(sums).map(|(heuristic, sum)| (heuristic.as_str(), sum / runs));
+        Self(if runs > 0.0 { rates.collect() } else { BTreeMap::new() })
+    }
+}
+
+/// Counts, run by run, which one-look heuristics would have passed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OneLookSums([f64; OneLook::ALL.len()]);
+
+impl OneLookSums {
+    pub(crate) fn add(&mut self, case: &CaseSummary) {
+        for (sum, heuristic) in self.0.iter_mut().zip(OneLook::ALL) {
+            *sum += f64::from(u8::from(case.one_look.has(heuristic)));
+        }
+    }
+
+    pub(crate) fn rates(self, runs: u64) -> OneLookRates {
+        OneLookRates::of(self.0, runs as f64)
+    }
 }
 
 /// The solver's work.
@@ -223,6 +263,7 @@ impl Report {
             repeated: None,
             not_run: planned(true).saturating_sub(feasible.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
+            broken_setup: None,
             classes: Class::ALL
                 .into_iter()
                 .filter(|class| is_possible(*class))
@@ -341,6 +382,12 @@ impl Report {
         self.weighted(|group| Some(group.in_order))
     }
 
+    /// Success rate of the one-look heuristic that is best over all scored runs.
+    pub fn one_look(&self) -> Option<f64> {
+        let rate = |name: &str| self.weighted(|group| group.one_look.0.get(name).copied());
+        OneLook::ALL.iter().filter_map(|heuristic| rate(heuristic.as_str())).max_by(f64::total_cmp)
+    }
+
     fn weighted(&self, rate: impl Fn(&ByActions) -> Option<f64>) -> Option<f64> {
         let mut sum = 0.0;
         for group in &self.by_actions {
@@ -368,7 +415,7 @@ struct Group {
     runs: u64,
     passed: u64,
     chance: Option<f64>,
-    in_order: u64,
+    one_look: OneLookSums,
     is_chance_unknown: bool,
 }
 
@@ -384,7 +431,7 @@ impl Group {
             }
             None => self.is_chance_unknown = true,
         }
-        self.in_order += u64::from(case.passes_in_order);
+        self.one_look.add(case);
     }
 
     fn sum_up(self, actions: usize) -> ByActions {
@@ -392,6 +439,7 @@ impl Group {
         let cases: Vec<CaseRuns> = self.cases.into_values().collect();
         let Interval { low, high } = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
         let chance = self.chance.filter(|_| !self.is_chance_unknown).map(|sum| sum / runs);
+        let one_look = self.one_look.rates(self.runs);
         ByActions {
             actions,
             cases: cases.len() as u64,
@@ -400,7 +448,8 @@ impl Group {
             low,
             high,
             chance,
-            in_order: self.in_order as f64 / runs,
+            in_order: one_look.0.get(OneLook::Mention.as_str()).copied().unwrap_or_default(),
+            one_look,
         }
     }
 }

@@ -16,11 +16,15 @@
 //! elsewhere.
 
 mod day;
+mod dspy;
 mod heed;
+mod history;
 mod planted;
+mod python;
 mod report;
 mod script;
 mod text;
+mod tools;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,6 +48,35 @@ const SCRIPTS_KEPT_MAX: usize = 8192;
 /// What stands in front of a tool's name where a model writes a wrong one.
 const WRONG_NAME_PREFIX: &str = "do_";
 
+/// What it says where it has nothing to do.
+const NO_TASKS: &str = "I find no tasks with an order in this request that my tools could do.";
+
+/// What it says where it cannot tell what it has done.
+const FOREIGN_TURNS: &str = "I do not understand my turns in this conversation.";
+
+/// Whether a simulated model says with this that it does not understand what it is asked.
+pub(crate) fn is_at_a_loss(text: &str) -> bool {
+    [NO_TASKS, FOREIGN_TURNS].contains(&text.trim())
+}
+
+/// Whether turns of its own in a conversation with tools hold no calls but words that it never said: calls, in a form that
+/// nobody told it of.
+fn has_foreign_turns(request: &ChatRequest) -> bool {
+    let has_calls = |it: &Message| matches!(it, Message::Assistant { calls, .. } if !calls.is_empty());
+    let is_foreign = |it: &Message| match it {
+        Message::Assistant { text, calls } => calls.is_empty() && !text.trim().is_empty() && !is_own(text),
+        _ => false,
+    };
+    !request.tools.is_empty()
+        && !request.messages.iter().any(has_calls)
+        && request.messages.iter().any(is_foreign)
+}
+
+/// Whether it says this at the end of a run.
+fn is_own(text: &str) -> bool {
+    [script::ALL_DONE, report::REPORTED, NO_TASKS, FOREIGN_TURNS].contains(&text.trim())
+}
+
 /// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets them instead.
 const EXTRA_ARGUMENT: &str = "task";
 
@@ -58,6 +91,11 @@ const EXTRA_ARGUMENT: &str = "task";
 pub enum SimKind {
     /// Nothing.
     Perfect,
+    /// Nothing, and it writes several calls in one reply: of half of the requests all of its plan, of the others what may be
+    /// done now in any order. In the time form, where what comes next depends on how long a task took, it first tries all
+    /// tasks with guessed times, or goes on to the next task whose duration is not known; once all are, it clears the day
+    /// and does them in the same reply. In text it is as the perfect one.
+    Parallel,
     /// Calls the tools in the order of mention, whatever the text says; in the time form each when the one before has ended.
     /// It never reports a conflict.
     InOrder,
@@ -86,13 +124,21 @@ pub enum SimKind {
 
 impl SimKind {
     /// All kinds but those with a planted fault.
-    pub const ALL: [Self; 6] =
-        [Self::Perfect, Self::InOrder, Self::Forgetful, Self::Careless, Self::Clumsy, Self::Endless];
+    pub const ALL: [Self; 7] = [
+        Self::Perfect,
+        Self::Parallel,
+        Self::InOrder,
+        Self::Forgetful,
+        Self::Careless,
+        Self::Clumsy,
+        Self::Endless,
+    ];
 
     /// The name behind `sim/`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Perfect => "perfect",
+            Self::Parallel => "parallel",
             Self::InOrder => "in-order",
             Self::Forgetful => "forgetful",
             Self::Careless => "careless",
@@ -115,7 +161,7 @@ impl SimKind {
             Self::Forgetful => (0.03 * more).min(0.5),
             Self::Careless => (0.05 * more).min(0.6),
             Self::Clumsy => (0.05 * more).min(0.5),
-            Self::Perfect | Self::InOrder | Self::Endless | Self::Planted(_) => 0.0,
+            Self::Perfect | Self::Parallel | Self::InOrder | Self::Endless | Self::Planted(_) => 0.0,
         }
     }
 }
@@ -151,30 +197,55 @@ impl SimModel {
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
         if request.tools.is_empty()
-            && let Some(TextReply { text, finish }) = text::chat(self, request)
+            && let Some(TextReply { text, finish }) =
+                dspy::chat(self, request).or_else(|| text::chat(self, request))
         {
             let read = request.messages.iter().map(text_bytes).sum();
             let usage = usage(read, text.len());
             return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
         }
-        let (_, script) = self.script(request);
-        let (mut made, mut characters) = (0usize, 0usize);
-        for message in &request.messages {
-            if let Message::Assistant { calls, .. } = message {
-                made += calls.len();
-            }
-            characters += text_bytes(message);
-        }
-        let step = script.step(self.kind, made, request);
-        let (text, calls, finish, written) = match step {
-            Step::Call { tool, start, slip, sentences } => {
-                let call = write_call(&request.tools, tool, (start, sentences), slip, made + 1);
-                let written = call.name.len();
-                (String::new(), vec![call], FinishReason::ToolCalls, written)
-            }
-            Step::Say(text) => (text.to_owned(), Vec::new(), FinishReason::Stop, text.len()),
-        };
+        let characters = request.messages.iter().map(text_bytes).sum();
+        let (text, calls) = self.text_and_calls(&history::read(request));
+        let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
+        let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         ChatReply { text, calls, finish, usage: usage(characters, written), id: None }
+    }
+
+    /// What it replies in a conversation of calls and results.
+    fn text_and_calls(&self, request: &ChatRequest) -> (String, Vec<ToolCall>) {
+        if has_foreign_turns(request) {
+            return (FOREIGN_TURNS.to_owned(), Vec::new());
+        }
+        let written = request.messages.iter().flat_map(|message| match message {
+            Message::Assistant { calls, .. } => calls.as_slice(),
+            _ => &[],
+        });
+        let (mut made, mut number) = (0, 1);
+        for call in written {
+            made += usize::from(!tools::is_of_framework(&request.tools, &call.name));
+            number += 1;
+        }
+        let (_, script) = self.script(request);
+        let steps = script.steps(self.kind, made, request);
+        let mut calls = Vec::with_capacity(steps.len());
+        for step in steps {
+            match step {
+                Step::Call { tool, start, slip, sentences } => {
+                    calls.push(write_call(&request.tools, tool, (start, sentences), slip, number));
+                    number += 1;
+                }
+                Step::Say(NO_TASKS) => {
+                    let search = tools::search(&request.tools, &request.messages, number);
+                    let text = if search.is_some() { "" } else { NO_TASKS };
+                    return (text.to_owned(), search.into_iter().collect());
+                }
+                Step::Say(text) => match tools::last_words(&request.tools, text, number) {
+                    Some(call) => calls.push(call),
+                    None => return (text.to_owned(), calls),
+                },
+            }
+        }
+        (String::new(), calls)
     }
 
     fn completion(&self, request: &CompletionRequest) -> CompletionReply {

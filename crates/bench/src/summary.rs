@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use planproof_store::Unit;
-use planproof_synth::{Case, Class, Flag, judge, start_arguments};
-use planproof_trace::{CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult, Usage};
+use planproof_synth::{Case, Class, Flag, OneLook};
+use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::monitored::MonitorText;
@@ -28,14 +28,46 @@ pub struct CaseSummary {
     pub paragraph_bytes: usize,
     /// Number of correct plans, where it is known.
     pub correct_plans: Option<u128>,
-    /// Calling the tools in the order of mention is a correct plan.
-    pub passes_in_order: bool,
+    /// The one-look heuristics whose order is a correct plan.
+    pub one_look: OneLooks,
     /// Its requirements contradict each other.
     pub is_infeasible: bool,
     /// It is infeasible, and all its sentences are in the conflict.
     pub conflict_is_all: bool,
     /// The agent can report a conflict, as in all cases of a campaign with infeasible ones.
     pub offers_report: bool,
+}
+
+/// A set of one-look heuristics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OneLooks(u8);
+
+impl OneLooks {
+    /// Those that pass a case.
+    pub fn passing(case: &Case) -> Self {
+        OneLook::passing(case).fold(Self::default(), |set, it| Self(set.0 | Self::bit(it)))
+    }
+
+    /// Whether one of them is in the set.
+    pub fn has(self, heuristic: OneLook) -> bool {
+        self.0 & Self::bit(heuristic) != 0
+    }
+
+    /// Its members, in the order of [`OneLook::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = OneLook> {
+        OneLook::ALL.into_iter().filter(move |it| self.has(*it))
+    }
+
+    fn from_names(names: &[String]) -> Option<Self> {
+        names.iter().try_fold(Self::default(), |set, name| {
+            let heuristic = OneLook::ALL.into_iter().find(|it| it.as_str() == name)?;
+            Some(Self(set.0 | Self::bit(heuristic)))
+        })
+    }
+
+    fn bit(heuristic: OneLook) -> u8 {
+        1 << heuristic as u8
+    }
 }
 
 /// What figures need of a run that came to an end.
@@ -74,7 +106,8 @@ struct CaseText {
     paragraph_bytes: usize,
     /// Decimal text, as in the case file.
     correct_plans: Option<String>,
-    in_order: bool,
+    /// Names of heuristics. Summaries without it are of before they were known, and so are not read.
+    one_look: Vec<String>,
     /// What campaigns without infeasible cases do without.
     #[serde(default, skip_serializing_if = "is_false")]
     infeasible: bool,
@@ -112,7 +145,7 @@ impl CaseSummary {
             constraints: case.difficulty.constraints,
             paragraph_bytes: case.paragraph.len(),
             correct_plans: case.difficulty.correct_plans,
-            passes_in_order: passes_in_order(case),
+            one_look: OneLooks::passing(case),
             is_infeasible: !case.is_feasible(),
             conflict_is_all: case
                 .conflict
@@ -130,7 +163,7 @@ impl CaseSummary {
             constraints: self.constraints,
             paragraph_bytes: self.paragraph_bytes,
             correct_plans: self.correct_plans.map(|count| count.to_string()),
-            in_order: self.passes_in_order,
+            one_look: self.one_look.iter().map(|it| it.as_str().to_owned()).collect(),
             infeasible: self.is_infeasible,
             conflict_is_all: self.conflict_is_all,
             offers_report: self.offers_report,
@@ -150,7 +183,7 @@ impl CaseSummary {
             constraints: text.constraints,
             paragraph_bytes: text.paragraph_bytes,
             correct_plans,
-            passes_in_order: text.in_order,
+            one_look: OneLooks::from_names(&text.one_look)?,
             is_infeasible: text.infeasible,
             conflict_is_all: text.conflict_is_all,
             offers_report: text.offers_report,
@@ -222,34 +255,4 @@ impl RunSummary {
 
 fn json(text: &impl Serialize) -> String {
     serde_json::to_string(text).expect("these types hold nothing that JSON cannot say")
-}
-
-/// Whether calling each tool once in the order of mention is a correct plan; never so where there is none. In the basic form nothing is lost or repeated
-/// then, so the constraints decide; in the time form, where each task starts when the one before has ended, the oracle
-/// does.
-fn passes_in_order(case: &Case) -> bool {
-    if !case.is_feasible() {
-        return false;
-    }
-    let mentioned = case.order_of_mention();
-    let Some(time) = &case.time else {
-        let mut place = vec![0; case.actions.len()];
-        for (rank, action) in mentioned.into_iter().enumerate() {
-            place[action] = rank;
-        }
-        return case.constraints.iter().all(|stated| place[stated.first] < place[stated.second]);
-    };
-    let mut events = Vec::new();
-    let mut minute = time.day.start;
-    for action in mentioned {
-        let Some(start) = TimeOfDay::from_minute(minute) else { return false };
-        minute += time.durations[action];
-        let id = CallId::new(action.to_string());
-        let arguments = start_arguments(start.to_string());
-        let call = ToolCall { id: id.clone(), name: case.actions[action].tool.clone(), arguments };
-        events.push(Event { at: 0, kind: EventKind::Call(call) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
-    }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
-    judge(case, &events, Default::default()).is_ok_and(|verdict| verdict.passed)
 }

@@ -11,6 +11,7 @@ mod stored;
 mod test;
 mod topics;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -34,7 +35,7 @@ pub(crate) use topics::{
 #[command(name = "planproof", version, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit status: 0 all passed; 1 failures found; 2 usage, configuration or input error; \
+    after_help = "Exit status: 0 all passed, or a replay is as recorded; 1 failures found; 2 usage, configuration or input error; \
                         3 something outside failed, a replay differs from its recording, or a campaign was \
                         interrupted or ended by a budget, and nothing else."
 )]
@@ -66,6 +67,23 @@ pub(crate) struct Global {
     /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.
     #[arg(skip)]
     pub(crate) command_line: String,
+    /// Which arguments the command line, the configuration file or `--set` gives.
+    #[arg(skip)]
+    pub(crate) given: Given,
+}
+
+/// The ids of the arguments that are given; defaults and the environment do not count.
+#[derive(Debug, Default)]
+pub(crate) struct Given(BTreeSet<String>);
+
+impl Given {
+    pub(crate) fn new(ids: impl IntoIterator<Item = String>) -> Self {
+        Self(ids.into_iter().collect())
+    }
+
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -21,6 +21,7 @@ pub(crate) mod topics;
 mod tool_sources;
 
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The async runtime of the commands that need one.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -42,6 +43,6 @@ fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     use std::io::Write as _;
     let text = serde_json::to_string(value).map_err(|error| Failure::outside(error.to_string()))?;
-    writeln!(std::io::stdout(), "{text}")?;
+    writeln!(terminal::json(), "{text}")?;
     Ok(())
 }

@@ -12,6 +12,7 @@ mod secrets;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::{io::Write as _, process};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -19,9 +20,9 @@ use clap::{Arg, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use miette::LabeledSpan;
 use planproof_report::shell_word;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Given, is_recorded};
 use crate::failure::Failure;
-use crate::values;
+use crate::{terminal, values};
 
 pub(crate) use keys::{Kind, Section};
 pub(crate) use locate::NAME;
@@ -61,12 +62,25 @@ struct Call<'a> {
 /// # Errors
 /// The file or a `--set` is wrong; the error says where.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
-    let lenient = values::command().ignore_errors(true).try_get_matches_from(&words);
-    let lenient = lenient.unwrap_or_else(|error| error.exit());
-    let call = Call::of(&lenient);
+    // Building the parser and parsing is most of what a short command does, so it is done again only where it has to be.
+    let parsed = values::command().try_get_matches_from(&words);
+    let lenient;
+    let seen = match &parsed {
+        Ok(matches) => matches,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            exit(error)
+        }
+        // What is missing may stand in the file.
+        Err(_) => {
+            let matches = values::command().ignore_errors(true).try_get_matches_from(&words);
+            lenient = matches.unwrap_or_else(|error| exit(&error));
+            &lenient
+        }
+    };
+    let call = Call::of(seen);
     let settings = match call.path.first() {
-        Some(command) if Section::is_read_by(command) => settings(&call, &lenient, &words)?,
-        Some(command) if lenient.get_many::<String>("set").is_some() => {
+        Some(command) if Section::is_read_by(command) => settings(&call, seen, &words)?,
+        Some(command) if seen.get_many::<String>("set").is_some() => {
             return Err(Failure::usage(format!(
                 "--set is of no use to `planproof {command}`, which has no keys"
             )));
@@ -74,10 +88,15 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         _ => Vec::new(),
     };
     let words = with_settings(words, &settings);
-    let mut matches =
-        values::command().try_get_matches_from(&words).map_err(|error| explain(&error, &call, &settings))?;
-    let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.exit());
+    let again = (!settings.is_empty()).then(|| values::command().try_get_matches_from(&words));
+    if let Err(error) = again.as_ref().unwrap_or(&parsed) {
+        return Err(explain(error, &call, &settings));
+    }
+    let mut matches = again.unwrap_or(parsed).unwrap_or_else(|error| exit(&error));
+    let given = Call::of(&matches).given();
+    let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| exit(&error));
     arguments.global.command_line = command_line(&words);
+    arguments.global.given = given;
     Ok(Parsed { arguments, origins: Origins(settings) })
 }
 
@@ -98,6 +117,12 @@ impl<'a> Call<'a> {
             && self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
+    /// The ids of all arguments that are given.
+    fn given(&self) -> Given {
+        let is_given = |id: &&str| self.matches.value_source(id) == Some(ValueSource::CommandLine);
+        Given::new(self.matches.ids().map(clap::Id::as_str).filter(is_given).map(str::to_owned))
+    }
+
     /// The command that is called, within a command line that is built.
     fn command<'c>(&self, root: &'c Command) -> &'c Command {
         self.path
@@ -108,20 +133,26 @@ impl<'a> Call<'a> {
 
 /// The keys that are in effect for this call.
 fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<Setting>, Failure> {
+    let set_options = set_options(lenient, words)?;
+    let locate = || {
+        let asked = lenient.get_one::<PathBuf>("config").map(PathBuf::as_path);
+        locate::find(asked, &std::env::current_dir().unwrap_or_default())
+    };
+    if set_options.is_empty() && locate()?.is_none() {
+        return Ok(Vec::new());
+    }
     let mut root = Arguments::command();
     root.build();
     let sections = Section::of_root(&root);
     let command = call.command(&root);
 
     let mut sets = Vec::new();
-    for set in set_options(lenient, words)? {
+    for set in set_options {
         let layer = set_layer(&set, &sections)?;
         check_use(&set, &layer, call, command)?;
         sets.push(layer);
     }
-    let asked = lenient.get_one::<PathBuf>("config").map(PathBuf::as_path);
-    let start = std::env::current_dir().unwrap_or_default();
-    let file = match locate::find(asked, &start)? {
+    let file = match locate()? {
         Some(path) => vec![file_layer(path, &sections)?],
         None => Vec::new(),
     };
@@ -147,11 +178,13 @@ fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) ->
     by_set.into_iter().map(|(_, setting)| setting).chain(by_file).collect()
 }
 
-/// Whether the file's value of `argument` is not to be used because `above` is given.
+/// Whether the file's value of `argument` is not to be used because `above` is given. A recording that is named says what
+/// the file says of other campaigns.
 fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
     let conflict =
         |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());
     above.get_id() == argument.get_id()
+        || (above.get_id() == "replay" && is_recorded(argument.get_id().as_str()))
         || COMPANIONS.contains(&(above.get_id().as_str(), argument.get_id().as_str()))
         || conflict(above, argument)
         || conflict(argument, above)
@@ -257,6 +290,23 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     all
 }
 
+/// Ends the process as clap does: with help, or with what is wrong with the command line.
+fn exit(error: &clap::Error) -> ! {
+    let rendered = error.render();
+    // Nothing can be done about a stream that nobody reads.
+    let _ = match error.use_stderr() {
+        true if terminal::stderr_is_coloured() => {
+            write!(terminal::errors(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
+        }
+        true => write!(terminal::errors(), "{rendered}"),
+        false if terminal::stdout_is_coloured() => {
+            write!(terminal::text(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
+        }
+        false => write!(terminal::text(), "{rendered}"),
+    };
+    process::exit(error.exit_code());
+}
+
 /// What clap says of a value that the file sets, with the place in the file. What the command line alone has wrong ends
 /// the process as clap does it.
 fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failure {
@@ -282,7 +332,7 @@ fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failur
     };
     let named: Vec<&Setting> = settings.iter().filter(is_named).collect();
     if !is_about_values || named.is_empty() {
-        error.exit();
+        exit(error);
     }
     let text = error.render().to_string();
     let what =
@@ -312,8 +362,6 @@ fn command_line(words: &[OsString]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::process;
-
     use super::*;
 
     #[test]

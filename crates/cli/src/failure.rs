@@ -8,6 +8,8 @@ use planproof_model::recording::RecordingError;
 use planproof_store::StoreError;
 use planproof_synth::SynthesisError;
 
+use crate::terminal;
+
 /// What the process exits with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
@@ -55,7 +57,7 @@ impl Failure {
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Usage(what) | Self::Outside(what) => format!("error: {what}"),
-            Self::Diagnosis(report) => format!("{report:?}"),
+            Self::Diagnosis(report) => terminal::from_ansi(&format!("{report:?}")),
             Self::OutputClosed => String::new(),
         }
     }

@@ -1,8 +1,9 @@
 //! The planproof command: arguments in, results to stdout, progress and messages to stderr, and an exit code that says
 //! how it went (see [`failure::ExitCode`]).
 
-// A stderr that cannot be written must end nothing: `tell!` is there for it.
-#![warn(clippy::print_stderr)]
+// All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!` is there for
+// it. `clippy.toml` has the rest of the rule.
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
 mod commands;
@@ -17,6 +18,7 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod terminal;
 mod values;
 
 use std::process;

@@ -5,6 +5,7 @@ use std::io::Write;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Global;
+use crate::terminal;
 
 /// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is gone, and that
 /// is no reason to lose the work.
@@ -18,7 +19,7 @@ pub(crate) use tell;
 
 /// What [`tell!`] does.
 pub(crate) fn write_line(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(terminal::errors(), "{line}");
 }
 
 /// A bar over `total` runs, of which `done` are done. Hidden when stderr is no terminal, or quiet was asked for.

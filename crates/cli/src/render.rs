@@ -6,16 +6,17 @@ mod shrinking;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planproof_bench::{Finding, InfeasibleReport, MonitorUse, PassAll, Rate, Repeated, Report};
-use planproof_report::CommandLines;
+use planproof_report::{CommandLines, short_in_the_middle};
 use planproof_synth::Source;
 
 use dissection::dissection;
 pub(crate) use explanation::explanation;
 use shrinking::shrinking;
+
+use crate::terminal;
 
 /// How marked words are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,23 +30,24 @@ pub(crate) enum Marking {
 impl Marking {
     /// Colour where stdout is a terminal and `NO_COLOR` is not set.
     pub(crate) fn for_stdout() -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if std::io::stdout().is_terminal() && !plain { Self::Colour } else { Self::Quotes }
+        if terminal::stdout_is_coloured() { Self::Colour } else { Self::Quotes }
     }
 
     fn around(self, text: &str) -> String {
         match self {
-            Self::Colour => format!("\u{1b}[1;31m{text}\u{1b}[0m"),
+            Self::Colour => terminal::styled("1;31", text),
             Self::Quotes => format!("«{text}»"),
         }
     }
 }
 
-/// The paragraph with the words at `marks` marked. Marks do not overlap and come in order.
+/// The paragraph in one line, with the words at `marks` marked. Marks do not overlap and come in order.
 pub(crate) fn marked(paragraph: &str, marks: &[Source], marking: Marking) -> String {
     let characters: Vec<char> = paragraph.chars().collect();
     let part = |from: u32, to: u32| -> String {
-        characters.get(from as usize..to as usize).unwrap_or_default().iter().collect()
+        terminal::inline(
+            &characters.get(from as usize..to as usize).unwrap_or_default().iter().collect::<String>(),
+        )
     };
     let mut out = String::new();
     let mut at = 0;
@@ -61,7 +63,7 @@ pub(crate) fn marked(paragraph: &str, marks: &[Source], marking: Marking) -> Str
 pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let mut out = String::new();
     let model = match &report.model {
-        Some(model) if !report.agent.contains(model.as_str()) => format!(" with {model}"),
+        Some(model) if !report.agent.contains(model.as_str()) => format!(" with {}", terminal::inline(model)),
         _ => String::new(),
     };
     let times = if report.repeats > 1 { format!(", each {} times", report.repeats) } else { String::new() };
@@ -69,7 +71,8 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         .infeasible
         .as_ref()
         .map_or_else(String::new, |it| format!(" and {} infeasible ones", it.cases));
-    let _ = writeln!(out, "{}{model}, {} cases{apart}{times}", report.agent, report.cases);
+    let agent = terminal::inline(&report.agent);
+    let _ = writeln!(out, "{agent}{model}, {} cases{apart}{times}", report.cases);
     if report.simulated {
         let _ = writeln!(
             out,
@@ -130,8 +133,8 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
 }
 
 /// What the columns of success mean.
-const LEGEND: &str =
-    "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention.";
+const LEGEND: &str = "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention. One look: the best\n\
+     of five orders that one reads off the text without planning.";
 
 /// The infeasible cases, which are in no other table.
 fn infeasible_table(report: &Report, found: &InfeasibleReport) -> Table {
@@ -221,26 +224,20 @@ fn repeats_table(repeated: &Repeated) -> Table {
 
 fn actions_table(report: &Report) -> Table {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
-    let mut table = table(&["Actions", runs, "Passed", "% [95 %]", "Chance", "In order"]);
-    let mut row = |name: String,
-                   [runs, passed]: [u64; 2],
-                   success: Option<Rate>,
-                   [chance, in_order]: [Option<f64>; 2]| {
-        table.add_row(vec![
-            name,
-            runs.to_string(),
-            passed.to_string(),
-            success.map_or("-".to_owned(), rate_with_interval),
-            chance.map_or("-".to_owned(), percent),
-            in_order.map_or("-".to_owned(), percent),
-        ]);
-    };
+    let mut table = table(&["Actions", runs, "Passed", "% [95 %]", "Chance", "In order", "One look"]);
+    let mut row =
+        |name: String, [runs, passed]: [u64; 2], success: Option<Rate>, baselines: [Option<f64>; 3]| {
+            let success = success.map_or("-".to_owned(), rate_with_interval);
+            let mut cells = vec![name, runs.to_string(), passed.to_string(), success];
+            cells.extend(baselines.map(|rate| rate.map_or("-".to_owned(), percent)));
+            table.add_row(cells);
+        };
     for group in &report.by_actions {
-        let baselines = [group.chance, Some(group.in_order)];
+        let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
         row(group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
     }
     if report.by_actions.len() > 1 {
-        let baselines = [report.chance(), report.in_order()];
+        let baselines = [report.chance(), report.in_order(), report.one_look()];
         row("all".to_owned(), [report.scored(), report.passed], report.success(), baselines);
     }
     table
@@ -248,15 +245,17 @@ fn actions_table(report: &Report) -> Table {
 
 /// Several agents on the same cases, a line each.
 pub(crate) fn comparison(reports: &[Report]) -> String {
-    let mut table = table(&["Agent", "Passed", "% [95 %]", "Chance", "In order", "Fails mostly by"]);
+    let mut table =
+        table(&["Agent", "Passed", "% [95 %]", "Chance", "In order", "One look", "Fails mostly by"]);
     for report in reports {
         let most = report.classes.iter().filter(|(_, count)| **count > 0).max_by_key(|(_, count)| **count);
         table.add_row(vec![
-            report.agent.clone(),
+            terminal::inline(&report.agent),
             format!("{} of {}", report.passed, report.scored()),
             report.success().map_or("-".to_owned(), rate_with_interval),
             report.chance().map_or("-".to_owned(), percent),
             report.in_order().map_or("-".to_owned(), percent),
+            report.one_look().map_or("-".to_owned(), percent),
             most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
         ]);
     }
@@ -285,10 +284,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// At most `most` characters, with a mark where something was left out.
+/// At most `most` characters, in one line, with a mark where something was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
+    // No more than is shown: a text from outside can be long.
+    let text = terminal::inline(&text.chars().take(most + 1).collect::<String>());
     if text.chars().count() <= most {
-        return text.to_owned();
+        return text;
     }
     let mut cut: String = text.chars().take(most.saturating_sub(1)).collect();
     cut.push('…');
@@ -315,16 +316,21 @@ pub(crate) fn finding(number: usize, finding: &Finding<'_>, again: &str, marking
 
 /// The text in one line of bounded length; what an agent or a tool writes can be anything.
 fn one_line(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    short(text.trim(), 300)
+    short(&text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " "), 300)
 }
 
-/// Breaks lines at blanks so that they have at most `width` characters where words allow; escape codes count as none.
+/// The same, where the end of the text says most.
+fn one_line_with_its_end(text: &str) -> String {
+    let text = text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " ");
+    short_in_the_middle(&terminal::inline(&text), 300)
+}
+
+/// Breaks lines at blanks so that they have at most `width` characters where words allow; styles count as none.
 fn wrap(text: &str, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
     for word in text.split(' ') {
-        let length = word.replace("\u{1b}[1;31m", "").replace("\u{1b}[0m", "").chars().count();
+        let length = terminal::width(word);
         if column > 0 && column + 1 + length > width {
             out.push('\n');
             column = 0;

@@ -16,6 +16,7 @@ use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::terminal;
 use crate::{progress, select};
 
 /// The variable in which GitHub names the file for a step's summary.
@@ -305,7 +306,7 @@ impl ReportFile {
         let fail = |error: io::Error| Failure::outside(format!("cannot write {}: {error}", asked.display()));
         match place {
             Place::Stdout => {
-                let mut out = BufWriter::new(io::stdout().lock());
+                let mut out = BufWriter::new(terminal::document());
                 report(&mut out).and_then(|()| out.flush()).map_err(Failure::from)
             }
             Place::New(temporary) => temporary.write(report).map_err(fail),

@@ -2,6 +2,7 @@
 
 mod kinds;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,21 +10,24 @@ use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, Fault, GUARD_PREFIX, SimKind, SimModel};
+use planproof_bench::{AgentUnderTest, Fault, GUARD_PREFIX, SimKind, SimModel, mock_tools};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
 use planproof_synth::file::read_case;
 use planproof_synth::{Case, TopicBank};
-use planproof_tools::SchemaCache;
+use planproof_tools::{SchemaCache, Toolbox as _};
+use planproof_trace::Tool;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::values::seconds;
+use crate::terminal::inline;
 use crate::{progress, secrets};
-pub(crate) use kinds::{FileDigest, MadeFrom, is_judged_by_program, with_options};
+pub(crate) use kinds::{
+    FileDigest, MadeFrom, is_judged_by_program, options_in_name, options_written, with_options,
+};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -95,6 +99,46 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
     Ok(bank)
 }
 
+/// The tools of some cases, each name once.
+pub(crate) fn tools_of_cases(cases: &[Case]) -> Result<Vec<Tool>, Failure> {
+    let schemas = SchemaCache::default();
+    let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
+    for case in cases {
+        let mocks = mock_tools(case, &schemas)
+            .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
+        for tool in mocks.tools().iter() {
+            tools.entry(tool.name.clone()).or_insert_with(|| tool.clone());
+        }
+    }
+    Ok(tools.into_values().collect())
+}
+
+/// Says on stderr what is wrong with the specifications of the agent of that name if these are the tools, a line for each;
+/// `find` is asked for them where requirements speak of calls alone.
+pub(crate) fn warn_of_tools(
+    name: &str,
+    find: impl FnOnce() -> Result<Vec<Tool>, Failure>,
+) -> Result<(), Failure> {
+    let bare = bare(name);
+    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
+    let Some((kind, _)) = parts(bare).filter(|_| !is_external) else { return Ok(()) };
+    let specified = kinds::specifications(kind)?;
+    let concerned: Vec<_> = specified.iter().filter(|(_, automaton)| automaton.requires_of_calls()).collect();
+    if concerned.is_empty() {
+        return Ok(());
+    }
+    let tools = find()?;
+    for (source, automaton) in concerned {
+        for diagnostic in automaton.check_tools(&tools) {
+            let help = diagnostic.help.map(|help| format!("; {help}")).unwrap_or_default();
+            let line =
+                format!("{source}, line {}: {}{help}", diagnostic.labels[0].span.line, diagnostic.message);
+            progress::warn(&inline(&line));
+        }
+    }
+    Ok(())
+}
+
 /// One case of a file: the one with that id, or the only one.
 pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Failure> {
     let count = cases.len();
@@ -149,11 +193,10 @@ pub(crate) fn model(
         (ModelName::Anthropic(model), ModelForm::Chat) => {
             Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?)
         }
-        (ModelName::Anthropic(_), ModelForm::KeepsReplies) => {
-            return Err(Failure::usage(format!(
-                "{name} keeps no conversations, which the agent needs: write {}@{name}",
-                FunctionCallingAgent::KIND
-            )));
+        (ModelName::Anthropic(model), ModelForm::KeepsReplies) => {
+            let model = AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?;
+            // No server of this protocol keeps conversations, so we do.
+            Arc::new(KeepsReplies::new(Arc::new(model)))
         }
         (ModelName::Replay(file), _) => {
             let recording = Recording::read(Path::new(file))?;
@@ -203,7 +246,7 @@ fn connection(
     key: KeyNeeded,
 ) -> Result<ConnectionConfig, Failure> {
     let mut config = ConnectionConfig::from_env(provider, variable);
-    config.request_timeout = seconds(asking.request_timeout);
+    config.request_timeout = asking.request_time();
     config.key_asked_late = key == KeyNeeded::ByRequests;
     config.attempts_max = asking.attempts.get();
     config.requests_per_second = asking.requests_per_second;

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
-use planproof_spec::{Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load, shipped};
+use planproof_agents::behaviour::Schemas;
+use planproof_spec::{Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load_with_schemas, shipped};
 
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::select;
+use crate::terminal::from_ansi;
 
 /// Most diagnostics that are shown for one specification; `spec check --json` has all.
 const SHOWN_MAX: usize = 50;
@@ -24,6 +26,8 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 pub(crate) struct Source {
     pub(crate) name: String,
     text: String,
+    /// It comes with planproof.
+    is_shipped: bool,
 }
 
 impl Source {
@@ -31,7 +35,7 @@ impl Source {
     pub(crate) fn find(name: &str) -> Result<Self, Failure> {
         let path = Path::new(name);
         match shipped(name).filter(|_| !path.exists()) {
-            Some(text) => Ok(Self { name: format!("{name} (shipped)"), text: text.to_owned() }),
+            Some(text) => Ok(Self::of_shipped(name, text)),
             None if name.is_empty() => {
                 let names = SHIPPED.map(|(name, _)| name).join(", ");
                 Err(Failure::usage(format!("the specification has no name: give a file, or one of {names}")))
@@ -42,13 +46,23 @@ impl Source {
                     "there is no file {name}, and no specification of that name is shipped; there are {names}"
                 )))
             }
-            None => Ok(Self { name: name.to_owned(), text: select::read_text(path)? }),
+            None => Ok(Self { name: name.to_owned(), text: select::read_text(path)?, is_shipped: false }),
         }
     }
 
     /// A shipped specification.
     pub(crate) fn shipped(name: &str) -> Option<Self> {
-        Some(Self { name: format!("{name} (shipped)"), text: shipped(name)?.to_owned() })
+        Some(Self::of_shipped(name, shipped(name)?))
+    }
+
+    fn of_shipped(name: &str, text: &str) -> Self {
+        Self { name: format!("{name} (shipped)"), text: text.to_owned(), is_shipped: true }
+    }
+
+    /// Whether a model is shown its examples where nothing else is said. Those of a file are a part of what its author made;
+    /// those of shipped ones would change what their names have meant, and cost tokens with each request.
+    pub(crate) fn shows_examples(&self) -> bool {
+        !self.is_shipped
     }
 
     /// The SHA-256 of its text, which is all that it consists of, in hexadecimal digits.
@@ -57,7 +71,7 @@ impl Source {
     }
 
     pub(crate) fn load(&self, compat: Compat) -> Result<Loaded, FaultySpec> {
-        load(&self.text, compat)
+        load_with_schemas(&self.text, compat, &Schemas::default())
     }
 
     /// As [`load`](Self::load), with what is wrong with it on stderr; warnings, too, if `shows_warnings`.
@@ -96,9 +110,10 @@ impl Source {
             if is_quotable {
                 let source = NamedSource::new(&self.name, self.text.clone());
                 let shown = miette::Report::new(shown.with_labels(labels)).with_source_code(source);
-                tell!("{shown:?}");
+                tell!("{}", from_ansi(&format!("{shown:?}")));
             } else {
-                tell!("{:?}", miette::Report::new(self.with_places(shown, diagnostic)));
+                let shown = miette::Report::new(self.with_places(shown, diagnostic));
+                tell!("{}", from_ansi(&format!("{shown:?}")));
             }
         }
         if diagnostics.len() > SHOWN_MAX {

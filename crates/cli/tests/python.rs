@@ -16,6 +16,7 @@ use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_synth::Draw;
 use serde_json::{Value, json};
 
+use support::documents::{Document, Rules, documents};
 use support::{Place, Run, json_lines, send};
 use venvs::{keep_compiled, python, root, run_tests};
 
@@ -28,11 +29,13 @@ const FRAMEWORK_CASES_WRONG: u32 = 4;
 /// otherwise.
 const Z3_CASES: u32 = 2000;
 const SCHEDULES_EACH: u32 = 4;
+/// Cases of each form whose English another reader reads; `PLANPROOF_ENGLISH_CASES` says otherwise.
+const ENGLISH_CASES: u32 = 1000;
 /// Timed problems whose conflicts Z3 judges.
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 22] = [
+    let tests: [(&str, &str, fn()); 27] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         ("ci", "z3_catches_what_is_wrong_with_times", z3_catches_what_is_wrong_with_times),
         ("ci", "z3_agrees_with_the_conflicts_of_timed_problems", z3_agrees_with_the_conflicts),
         ("ci", "z3_agrees_with_infeasible_cases", z3_agrees_with_infeasible_cases),
+        ("ci", "another_reader_agrees_with_the_english", another_reader_agrees_with_the_english),
+        ("ci", "another_reader_catches_english_with_two_readings", another_reader_catches_two_readings),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
         ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
         ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
@@ -55,6 +60,12 @@ fn main() -> ExitCode {
             "a_guard_lets_calls_at_once_through_one_by_one",
             a_guard_lets_calls_at_once_through_one_by_one,
         ),
+        ("ci", "calls_made_at_once_get_the_same_verdict_every_time", calls_made_at_once_get_the_same_verdict),
+        (
+            "ci",
+            "a_recording_of_calls_made_at_once_is_replayed",
+            a_recording_of_calls_made_at_once_is_replayed,
+        ),
         ("langgraph", "a_guard_lifts_the_agent_of_langgraph", || guard_lifts_framework("langgraph")),
         ("openai-agents", "a_guard_lifts_the_agent_of_the_openai_agents_sdk", || {
             guard_lifts_framework("openai-agents");
@@ -69,6 +80,7 @@ fn main() -> ExitCode {
         ("openai-agents", "the_agent_of_the_openai_agents_sdk_over_chat_completions", || {
             framework_agent_follows_its_model("openai-agents", &[("OPENAI_API", "chat_completions")]);
         }),
+        ("langgraph", "the_guide_to_ci_is_true_of_langgraph", the_guide_to_ci_is_true_of_langgraph),
         ("langgraph", "the_agent_of_langgraph", || framework_agent("langgraph", &[])),
         (
             "openai-agents",
@@ -139,6 +151,87 @@ fn z3_catches_a_flipped_constraint() {
     // The command's own reader agrees.
     let run = place.run("read doctored.jsonl --verify").code(2);
     assert!(run.err.contains("its constraints cannot all hold"), "{run:?}");
+}
+
+fn another_reader_agrees_with_the_english() {
+    let place = Place::new();
+    let count = std::env::var("PLANPROOF_ENGLISH_CASES").ok().and_then(|count| count.parse().ok());
+    let count: u32 = count.unwrap_or(ENGLISH_CASES);
+    for options in [
+        "",
+        "--time",
+        "--actions 6..10 --relative-depth 2",
+        "--actions 3..8 --infeasible 0.5",
+        "--time --actions 3..8 --infeasible 0.5",
+    ] {
+        let cases = place.run(&format!("synth --count {count} --seed 7 {options}")).code(0).out;
+        place.write("cases.jsonl", &cases);
+        let totals = ci_program(&place, "ci", "read_english.py", &["cases.jsonl"]).code(0).json();
+        assert_eq!(totals, json!({"cases": count, "faults": 0}), "{options}");
+    }
+}
+
+/// The shapes that it must know, by hand and as former versions wrote them, and a text that says something else.
+fn another_reader_catches_two_readings() {
+    let place = Place::new();
+    let case = |id: &str, paragraph: &str, texts: &[&str], pairs: &[(usize, usize)]| {
+        let name = |place: &usize| format!("a{}", place + 1);
+        let actions: Vec<Value> =
+            texts.iter().enumerate().map(|(place, text)| json!({"id": name(&place), "text": text})).collect();
+        let constraint = |(first, second): &(usize, usize)| json!({"id": "c", "kind": "before", "first": name(first), "second": name(second), "source": [{"sentence": 0}]});
+        let constraints: Vec<Value> = pairs.iter().map(constraint).collect();
+        json!({"id": id, "paragraph": paragraph, "actions": actions, "constraints": constraints})
+    };
+    let words = ["alpha", "beta", "gamma", "delta"];
+    let nurse = [
+        "blood pressure measurement",
+        "posture coaching",
+        "wound dressing change",
+        "diet consultation",
+        "fire drill",
+    ];
+    let florist = ["funeral spray design", "cactus watering", "gift card restocking", "tax consultation"];
+    let doctored = [
+        case(
+            "subject left out",
+            "Alpha follows beta, and before gamma, delta and beta happen.",
+            &words,
+            &[(1, 0), (3, 2), (1, 2)],
+        ),
+        case(
+            "no number",
+            "Alpha and beta, which must follow gamma, precede delta.",
+            &words,
+            &[(2, 0), (2, 1)],
+        ),
+        case(
+            "7-8067",
+            "Diet consultation is executed after fire drill, but earlier than wound dressing change, blood pressure \
+             measurement and posture coaching are executed.",
+            &nurse,
+            &[(4, 3), (0, 2), (1, 2)],
+        ),
+        case(
+            "7-18451",
+            "Tax consultation and cactus watering, which must follow funeral spray design, precede gift card restocking.",
+            &florist,
+            &[(0, 3), (0, 1), (3, 2), (1, 2)],
+        ),
+        case("turned round", "Alpha precedes beta.", &words, &[(1, 0)]),
+        case("right", "Alpha precedes beta; before gamma, alpha happens.", &words, &[(0, 1), (0, 2)]),
+    ];
+    write_lines(&place, "doctored.jsonl", &doctored);
+    let run = ci_program(&place, "ci", "read_english.py", &["doctored.jsonl"]).code(1);
+    assert_eq!(run.json(), json!({"cases": 6, "faults": 5}), "{run:?}");
+    for id in ["subject left out", "no number", "7-8067", "7-18451"] {
+        assert!(
+            run.err.contains(&format!("read_english: case {id}: sentence 1 has 2 readings: ")),
+            "{run:?}"
+        );
+    }
+    let turned = "case turned round: sentence 1 does not say what the constraints say: 'Alpha precedes beta .' (only the \
+                  text: before a1 a2, only the constraints: before a2 a1)";
+    assert!(run.err.contains(turned), "{run:?}");
 }
 
 fn z3_agrees_with_the_verdicts() {
@@ -364,17 +457,36 @@ fn a_recount_agrees_with_the_reports() {
         let words = ["test", &agent, "--cases", "100", "--distractors", "2", "--time"];
         recounted(&place, &words, i32::from(model != "perfect"));
     }
-    // Agents that break, that do nothing, and that never come to an end.
-    let script = "case ${#PLANPROOF_QUERY} in *[0-3]) exit 3;; *[4-6]) sleep 3600;; esac";
-    let agent = format!("command:sh -c '{script}'");
-    let report = recounted(&place, &["test", &agent, "--cases", "60", "--timeout", "0.3"], 1);
+    // Agents that look at their tools, and then break, do nothing, or never come to an end.
+    place.write("agent.py", LOOKS_AND_LEAVES);
+    let agent = format!("command:{} -S agent.py", python("ci").display());
+    let report = recounted(&place, &["test", &agent, "--cases", "60", "--timeout", "2"], 1);
     for class in ["act_error", "timeout", "action_lost"] {
         assert!(report["classes"][class].as_u64().unwrap() > 5, "{report}");
     }
-    // Runs without a score.
+    // Runs without a score, after which the others are not begun.
     let report = recounted(&place, &["test", "url:http://127.0.0.1:1/", "--cases", "10"], 3);
-    assert_eq!(report["unscored"], 10);
+    assert_eq!((&report["unscored"], &report["not_run"]), (&json!(3), &json!(7)));
 }
+
+/// An agent whose end depends on the last digit of the length of its query.
+const LOOKS_AND_LEAVES: &str = r#"
+import os, socket, sys, time
+_, _, place, path = os.environ["PLANPROOF_MCP_URL"].split("/", 3)
+body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+host, port = place.split(":")
+with socket.create_connection((host, int(port))) as connection:
+    head = f"POST /{path} HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    accepts = "Accept: application/json, text/event-stream\r\nConnection: close"
+    connection.sendall(f"{head}\r\n{accepts}\r\n\r\n{body}".encode())
+    while connection.recv(65536):
+        pass
+digit = len(os.environ["PLANPROOF_QUERY"]) % 10
+if digit < 4:
+    sys.exit(3)
+if digit < 7:
+    time.sleep(3600)
+"#;
 
 fn a_recount_catches_a_wrong_report() {
     let place = Place::new();
@@ -414,6 +526,14 @@ fn the_guide_to_topics_is_true() {
     place.write("cases.jsonl", &cases.out);
     place.run("read --verify cases.jsonl").code(0);
     place.run("test react@sim/perfect --topics billing.json --cases 10 -q").code(0);
+}
+
+/// What the guide has one type before it comes to CI: an environment, a first test, a recording, its replay.
+fn the_guide_to_ci_is_true_of_langgraph() {
+    let guide = documents().into_iter().find(|document| document.path == "docs/ci.md").unwrap();
+    let blocks = guide.blocks.into_iter().take(3).collect();
+    let wrong = Document { blocks, ..guide }.run(&Rules::read(), Some(&python("langgraph")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn mcp_client_calls_all_tools(venv: &str, era: &str) {
@@ -513,6 +633,46 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
 }
 
 /// An unmodified agent of a framework whose model plans carelessly passes behind the guard what it failed without it.
+/// The command of an agent that makes the calls of a reply at once, in any order.
+fn at_once_agent() -> String {
+    format!("command:{} {}", python("ci").display(), root().join("ci/at_once_agent.py").display())
+}
+
+fn test_at_once(place: &Place, options: &str, code: i32) -> Run {
+    let agent = at_once_agent();
+    let mut words = vec!["test", &agent, "--serve-model", "sim/parallel", "-q", "--json"];
+    words.extend(options.split_whitespace());
+    place.run_words(&words).code(code)
+}
+
+fn calls_made_at_once_get_the_same_verdict() {
+    let place = Place::new();
+    for form in ["--actions 3..6", "--time", "--infeasible 0.5"] {
+        let report = test_at_once(&place, &format!("--cases 6 --repeat 3 {form}"), 0).json();
+        assert_eq!((&report["failed"], &report["unscored"]), (&json!(0), &json!(0)), "{form}: {report}");
+    }
+    // What holds only by the order of writing is flagged, and fails where that is asked for: the same cases every time.
+    let report = test_at_once(&place, "--cases 10 --actions 3..6 --repeat 3 --fail-at-once", 1).json();
+    let flagged = report["flags"]["at_once"].as_u64().unwrap();
+    assert!(flagged > 0 && flagged < 30 && flagged.is_multiple_of(3), "{report}");
+    assert_eq!(
+        (&report["classes"]["order_error"], &report["flags"]["concurrent"]),
+        (&json!(flagged), &json!(0))
+    );
+}
+
+fn a_recording_of_calls_made_at_once_is_replayed() {
+    let place = Place::new();
+    let options = "--cases 6 --actions 4..6 --record r.jsonl";
+    let recorded = test_at_once(&place, options, 0).json();
+    let agent = at_once_agent();
+    for _ in 0..3 {
+        let words = ["test", &agent, "--replay", "r.jsonl", "-q", "--json"];
+        let replayed = place.run_words(&words).code(0).json();
+        assert_eq!(replayed["passed"], recorded["passed"], "{replayed}");
+    }
+}
+
 fn guard_lifts_framework(framework: &str) {
     let place = Place::new();
     let program = root().join("examples").join(framework).join("agent.py");

@@ -62,7 +62,7 @@ pub use order::{Cycle, Order};
 pub use problem::{Conflict, Constraint, Problem, ProblemError, Relation};
 pub use shape::{SHAPE_VARIABLES_MAX, Shape};
 pub use timed::{
-    COUNTED_STATES_MAX, Day, MINUTE_MAX, REPAIR_TESTS_MAX, SEARCH_STEPS_MAX, Start, TimedProblem,
-    TimedProblemError, TimedRelation, Timetable, Undecided,
+    COUNTED_STATES_MAX, Day, MINUTE_MAX, Nearest, REPAIR_STEPS_MAX, REPAIR_TESTS_MAX, SEARCH_STEPS_MAX,
+    Start, TimedProblem, TimedProblemError, TimedRelation, Timetable, Undecided,
 };
 pub use variable::{VARIABLES_MAX, Variable, variables_in};

@@ -15,7 +15,7 @@ mod timetable;
 
 pub use count::COUNTED_STATES_MAX;
 pub use problem::{TimedProblem, TimedProblemError, TimedRelation};
-pub use repair::REPAIR_TESTS_MAX;
+pub use repair::{Nearest, REPAIR_STEPS_MAX, REPAIR_TESTS_MAX};
 pub use search::{SEARCH_STEPS_MAX, Undecided};
 pub use timetable::{Day, Start, Timetable};
 

@@ -13,7 +13,7 @@ use crate::http::{Endpoint, KeyHeader};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError, Settings,
 };
-use partial::takes_partial_turns;
+use partial::{refused, takes_partial_turns};
 use stream::BlockDecoder;
 
 /// Anthropic, and whoever speaks like it.
@@ -43,8 +43,9 @@ const TOOL_NAME_BYTES_MAX: usize = 128;
 /// - An unfinished turn must not end with white space. What is cut off there is left out of the reply too where the model
 ///   repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on take no unfinished turn.
 /// - Arguments of a call that are no JSON object are sent as the field `malformed` of one.
-/// - It has no seed, and its temperature ends at 1. The newest models refuse every temperature: then the request is made
-///   again without one, and so are all that follow.
+/// - It has no seed, and its temperature ends at 1. Models from Claude 4.7 on refuse every temperature, so they get none. Where
+///   another one does, the request is made again without, and so are all that follow.
+/// - It takes no text to stop at that is white space alone. Such a text is left to whoever reads the reply.
 pub struct AnthropicModel {
     name: String,
     model: String,
@@ -66,7 +67,7 @@ impl AnthropicModel {
         // The base URLs of other providers end with the version, so some will write it here as well.
         let has_version = config.base_url.trim_end_matches('/').ends_with("/v1");
         let path = if has_version { "/messages" } else { "/v1/messages" };
-        let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path)?;
+        let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path, refused(&model))?;
         Ok(Self {
             name: format!("{}/{model}", ANTHROPIC.name),
             partial_turn: takes_partial_turns(&model),

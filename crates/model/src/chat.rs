@@ -1,11 +1,12 @@
 //! The conversation with a model: requests, replies, errors, and the [`Model`] trait.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::Stream;
-use planproof_trace::{CallId, FinishReason, Tool, ToolCall, Usage};
+use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use thiserror::Error;
 
 /// A future that owns what it needs, as async trait objects want it.
@@ -52,7 +53,8 @@ pub struct Settings {
     pub output_tokens_max: Option<u32>,
     /// Asks for repeatable sampling, where the provider offers it.
     pub seed: Option<u64>,
-    /// Texts that end the writing.
+    /// Texts that end the writing. Where a model refuses to be given any, or takes fewer, the rest is left to whoever reads
+    /// the reply.
     pub stop: Vec<String>,
 }
 
@@ -292,6 +294,15 @@ pub trait Model: Send + Sync {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
 
+    /// What it can do, for certain: asks the server where only that knows, and answers from then on as
+    /// [`capabilities`](Self::capabilities) does. What an endpoint can do beyond the protocol is a guess before.
+    ///
+    /// # Errors
+    /// The server could not be asked.
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        Box::pin(std::future::ready(Ok(self.capabilities())))
+    }
+
     /// Whether it is one of our simulations, whose results say nothing of any real model.
     fn is_simulated(&self) -> bool {
         false
@@ -356,5 +367,51 @@ impl ChatReply {
             ]
         });
         words.into_iter().chain(calls).chain(std::iter::once(ChatDelta::End { finish, usage, id }))
+    }
+}
+
+/// What the parts of a reply add up to.
+pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
+    let mut text = String::new();
+    let mut calls: BTreeMap<usize, (CallId, String, String)> = BTreeMap::new();
+    for delta in deltas {
+        match delta {
+            ChatDelta::Text(piece) => text.push_str(piece),
+            ChatDelta::CallStart { index, id, name } => {
+                calls.insert(*index, (id.clone(), name.clone(), String::new()));
+            }
+            ChatDelta::CallArguments { index, fragment } => {
+                if let Some((.., arguments)) = calls.get_mut(index) {
+                    arguments.push_str(fragment);
+                }
+            }
+            ChatDelta::End { .. } => {}
+        }
+    }
+    let calls = calls.into_values().map(|(id, name, arguments)| ToolCall {
+        id,
+        name,
+        arguments: Arguments::from_text(&arguments),
+    });
+    (text, calls.collect())
+}
+
+/// Puts the results of one message's calls into the order of the calls, whichever came first: what a model is asked, and
+/// what a recording knows a request by, must not depend on that.
+pub(crate) fn order_results(messages: &mut [Message]) {
+    let mut rest = messages;
+    while let Some(first) = rest.iter().position(|message| matches!(message, Message::Tool { .. })) {
+        let (before, results) = rest.split_at_mut(first);
+        let count = results.iter().take_while(|message| matches!(message, Message::Tool { .. })).count();
+        let (results, after) = results.split_at_mut(count);
+        if let Some(Message::Assistant { calls, .. }) = before.last() {
+            results.sort_by_key(|message| match message {
+                Message::Tool { id, .. } => {
+                    calls.iter().position(|call| call.id == *id).unwrap_or(calls.len())
+                }
+                _ => calls.len(),
+            });
+        }
+        rest = after;
     }
 }

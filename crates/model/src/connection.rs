@@ -3,12 +3,13 @@
 
 pub(crate) mod fault;
 pub(crate) mod key;
+pub(crate) mod parameters;
 pub(crate) mod stream;
+pub(crate) mod thoughts;
 pub(crate) mod tools;
 
-use std::borrow::Cow;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -18,8 +19,9 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::{Endpoint, Identity, KeyHeader, Wanted, is_loopback_host};
-use crate::{BoxStream, ChatDelta, ModelError, Settings};
+use crate::{BoxStream, ChatDelta, ModelError, Settings, run_time};
 use key::{Clean, Key};
+use parameters::{Found, Parameter, Refused};
 use stream::{Decoder, Reading};
 
 /// The longest wait before another attempt, whatever the server asks for, where nothing else is said.
@@ -109,14 +111,16 @@ pub(crate) fn set_variable(variable: impl Fn(&str) -> Option<String>, name: &str
 /// A server with the patience of its configuration. One instance serves all runs of a campaign; it belongs to the tokio
 /// runtime that first used it.
 pub(crate) struct Connection {
+    /// The model's name on the command line.
+    name: Arc<str>,
     request_timeout: Duration,
     waits: ExponentialBuilder,
     wait_max: Duration,
     rate: Option<Rate>,
     /// The variable that should hold the key, where it is missing.
     missing_key: Option<&'static str>,
-    /// Falls for ever once the server says that the model takes no temperature.
-    takes_temperature: AtomicBool,
+    /// The settings that the model refuses.
+    found: Found,
 }
 
 /// Begins requests at a bounded rate, first come, first served.
@@ -127,7 +131,8 @@ struct Rate {
 }
 
 impl Connection {
-    /// A connection for `model`, and the endpoint at `path` of its server. Nothing is sent yet.
+    /// A connection for `model`, which is known to refuse these settings, and the endpoint at `path` of its server. Nothing
+    /// is sent yet.
     ///
     /// # Errors
     /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless it is asked for late;
@@ -137,7 +142,8 @@ impl Connection {
         provider: &'static Provider,
         model: &str,
         config: &ConnectionConfig,
-        path: &str,
+        path: &'static str,
+        known: Refused,
     ) -> Result<(Self, Endpoint), ModelError> {
         let refuse = |what: String| Err(ModelError::Configuration { what });
         if model.is_empty() {
@@ -169,12 +175,13 @@ impl Connection {
             turn: Mutex::new(()),
         });
         let connection = Self {
+            name: format!("{}/{model}", provider.name).into(),
             request_timeout: config.request_timeout,
             waits,
             wait_max: config.wait_max,
             rate,
             missing_key,
-            takes_temperature: AtomicBool::new(true),
+            found: Found::new(known),
         };
         Ok((connection, endpoint))
     }
@@ -190,9 +197,9 @@ impl Connection {
     ) -> Result<T, ModelError> {
         refuse_without_key(self.missing_key)?;
         let (render, read) = (&render, &read);
-        let once = |temperature| async move {
+        let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&told(settings, temperature)))?;
+            let body = rendered(render(&refused.told(settings)))?;
             let exchange = async {
                 let response = endpoint.post(body, Wanted::Json).await?;
                 endpoint.read(response.into_body()).await
@@ -204,7 +211,7 @@ impl Connection {
             reply.clean(endpoint.key());
             Ok(reply)
         };
-        self.retrying(|| self.with_temperature(settings, once)).await
+        self.retrying(|| self.adapting(settings, once)).await
     }
 
     /// Asks for a reply while it is being written, again and again until its first part is there. What breaks later is
@@ -218,9 +225,9 @@ impl Connection {
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
         refuse_without_key(self.missing_key)?;
         let (render, decoder) = (&render, &decoder);
-        let once = |temperature| async move {
+        let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&told(settings, temperature)))?;
+            let body = rendered(render(&refused.told(settings)))?;
             let deadline = Instant::now() + self.request_timeout;
             let Ok(response) = timeout_at(deadline, endpoint.post(body, Wanted::Events)).await else {
                 return Err(self.timed_out(endpoint));
@@ -230,54 +237,66 @@ impl Connection {
             reading.begin().await?;
             Ok(reading)
         };
-        let reading = self.retrying(|| self.with_temperature(settings, once)).await?;
-        Ok(reading.into_stream())
+        let reading = self.retrying(|| self.adapting(settings, once)).await?;
+        Ok(reading.into_stream(run_time::Request::begin(&self.name)))
     }
 
     /// Whether the server has not refused a temperature yet.
     pub(crate) fn takes_temperature(&self) -> bool {
-        self.takes_temperature.load(Ordering::Relaxed)
+        !self.refuses(Parameter::Temperature)
+    }
+
+    /// Whether the server is known to refuse a setting.
+    pub(crate) fn refuses(&self, parameter: Parameter) -> bool {
+        self.found.now().has(parameter)
     }
 
     async fn wait_for_turn(&self) {
-        if let Some(rate) = &self.rate {
+        let Some(rate) = &self.rate else { return };
+        run_time::uncharged(async {
             let _turn = rate.turn.lock().await;
             rate.limiter.until_ready().await;
-        }
+        })
+        .await;
     }
 
     fn timed_out(&self, endpoint: &Endpoint) -> ModelError {
         ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.request_timeout }
     }
 
-    /// One attempt, which is two where the server turns out not to take a temperature.
+    /// One attempt, which is several where the server turns out not to take some of the settings.
     ///
-    /// The newest models of several providers refuse any request that names one, and only their answers tell which
+    /// The newest models of several providers refuse any request that names them, and for most only their answers tell which
     /// models these are: a list of names would be out of date with the next model.
-    async fn with_temperature<T, F>(
-        &self,
-        settings: &Settings,
-        once: impl Fn(bool) -> F,
-    ) -> Result<T, ModelError>
+    async fn adapting<T, F>(&self, settings: &Settings, once: impl Fn(Refused) -> F) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,
     {
-        let names_one = settings.temperature.is_some() && self.takes_temperature();
-        match once(names_one).await {
-            Err(error) if names_one && refuses_temperature(&error) => {
-                self.takes_temperature.store(false, Ordering::Relaxed);
-                once(false).await
+        loop {
+            let refused = self.found.now();
+            match once(refused).await {
+                Err(error) => match refused.one_more(&error, settings) {
+                    Some(parameter) => self.found.add(parameter),
+                    None => return Err(error),
+                },
+                result => return result,
             }
-            result => result,
         }
     }
 
-    async fn retrying<T, F>(&self, attempt: impl FnMut() -> F) -> Result<T, ModelError>
+    /// Asks again and again while what fails is transient. The time of it is charged to the run as [`run_time`] has it.
+    async fn retrying<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,
     {
-        attempt
+        let mut request = run_time::Request::begin(&self.name);
+        let attempts = || {
+            request.attempt();
+            attempt()
+        };
+        let result = attempts
             .retry(self.waits)
+            .sleep(|wait: Duration| run_time::uncharged(tokio::time::sleep(wait)))
             .when(ModelError::is_transient)
             .adjust(|error, wait| match error {
                 // `wait` is `None` after the last attempt, and a wish of the server's does not change that.
@@ -286,7 +305,11 @@ impl Connection {
                 }
                 _ => wait,
             })
-            .await
+            .await;
+        if result.is_ok() {
+            request.succeed();
+        }
+        result
     }
 }
 
@@ -294,49 +317,8 @@ fn refuse_without_key(missing: Option<&'static str>) -> Result<(), ModelError> {
     missing.map_or(Ok(()), |variable| Err(ModelError::MissingKey { variable }))
 }
 
-/// The settings, with their temperature or without.
-fn told(settings: &Settings, temperature: bool) -> Cow<'_, Settings> {
-    if temperature || settings.temperature.is_none() {
-        return Cow::Borrowed(settings);
-    }
-    Cow::Owned(Settings { temperature: None, ..settings.clone() })
-}
-
 fn rendered(body: Result<Vec<u8>, serde_json::Error>) -> Result<Vec<u8>, ModelError> {
     body.map_err(|error| ModelError::Configuration {
         what: format!("the request cannot be written: {error}"),
     })
-}
-
-/// Whether a server refuses a request because it names a temperature at all, or another one than the model's own.
-fn refuses_temperature(error: &ModelError) -> bool {
-    let ModelError::Status { status: 400, message, .. } = error else { return false };
-    let message = message.to_ascii_lowercase();
-    let is_refusal = ["support", "deprecated"].iter().any(|word| message.contains(word));
-    is_refusal && message.contains("temperature")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refusals_of_a_temperature_are_told_from_other_refusals() {
-        let refuses = |status, message: &str| {
-            let (url, message) = ("u".to_owned(), message.to_owned());
-            refuses_temperature(&ModelError::Status { url, status, message, retry_after: None })
-        };
-        for message in [
-            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
-            "Unsupported parameter: 'temperature' is not supported with this model.",
-            "`temperature` is deprecated for this model.",
-        ] {
-            assert!(refuses(400, message), "{message}");
-            assert!(!refuses(429, message));
-        }
-        for message in ["temperature: Input should be less than or equal to 1", "tools are not supported", ""]
-        {
-            assert!(!refuses(400, message), "{message}");
-        }
-    }
 }

@@ -108,6 +108,8 @@ struct Server {
 pub(crate) struct Endpoint {
     uri: Uri,
     url: String,
+    /// What comes after the base URL.
+    path: &'static str,
     server: Arc<Server>,
 }
 
@@ -117,7 +119,7 @@ impl Endpoint {
     /// # Errors
     /// [`ModelError::Configuration`] for a URL that is not plain `http(s)://host[:port][/path]`, for a key that no
     /// header can carry, and where `https` finds no root certificates.
-    pub(crate) fn new(base_url: &str, path: &str, identity: Identity) -> Result<Self, ModelError> {
+    pub(crate) fn new(base_url: &str, path: &'static str, identity: Identity) -> Result<Self, ModelError> {
         let (url, uri) = parse_url(base_url, path)?;
         let Some(authority) = uri.authority() else {
             return Err(refuse("the base URL needs a scheme and a host, as in http://127.0.0.1:8000/v1"));
@@ -153,16 +155,16 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Self { uri, url, server: Arc::new(Server { key, headers, base_url_variable, connections }) })
+        Ok(Self { uri, url, path, server: Arc::new(Server { key, headers, base_url_variable, connections }) })
     }
 
     /// Another endpoint of the same server, at `base_url` + `path`, with the same connections and key.
     ///
     /// # Errors
     /// As [`Endpoint::new`].
-    pub(crate) fn sibling(&self, base_url: &str, path: &str) -> Result<Self, ModelError> {
+    pub(crate) fn sibling(&self, base_url: &str, path: &'static str) -> Result<Self, ModelError> {
         let (url, uri) = parse_url(base_url, path)?;
-        Ok(Self { uri, url, server: Arc::clone(&self.server) })
+        Ok(Self { uri, url, path, server: Arc::clone(&self.server) })
     }
 
     /// The full URL, for messages.
@@ -218,6 +220,7 @@ impl Endpoint {
                 None => self.error_message(body).await,
             };
             let (url, status) = (self.url.clone(), head.status.as_u16());
+            let message = if is_missing(status, &message) { self.missing(&message) } else { message };
             return Err(ModelError::Status { url, status, message, retry_after });
         }
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
@@ -268,6 +271,20 @@ impl Endpoint {
         }
     }
 
+    /// What a server that has no such endpoint says, and what is to be done about it.
+    fn missing(&self, message: &str) -> String {
+        let Self { path, .. } = self;
+        let variable = self.server.base_url_variable;
+        let otherwise = match *path {
+            "/completions" => ", or have the model asked in conversations (the continuation `chat`)",
+            "/responses" => ", or take the agent `tools`, which sends the whole conversation",
+            _ => "",
+        };
+        format!(
+            "{message}; there is no endpoint {path}: set {variable} to the URL up to and without {path}{otherwise}"
+        )
+    }
+
     /// The error for a reply that never came, or not to its end.
     pub(crate) fn unreachable(&self, reason: &str) -> ModelError {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
@@ -283,6 +300,8 @@ impl Endpoint {
     /// # Errors
     /// [`ModelError::Malformed`] with the beginning of what came instead.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
+        // JSON begins with no mark of its encoding, but some servers write one.
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         serde_json::from_slice(bytes).map_err(|error| {
             // Far more than is shown, so that the key is not cut in two before it is taken out.
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
@@ -345,6 +364,11 @@ impl Endpoint {
         let line = self.line(&message);
         if line.is_empty() { "no message".to_owned() } else { line }
     }
+}
+
+/// Whether an answer says that there is no such endpoint. A model that is missing is a 404 as well, whose message names it.
+fn is_missing(status: u16, message: &str) -> bool {
+    matches!(status, 404 | 405) && !message.to_ascii_lowercase().contains("model")
 }
 
 fn refuse(what: &str) -> ModelError {

@@ -143,6 +143,13 @@ impl Model for KeepsReplies {
         Capabilities { server_state: true, ..self.model.capabilities() }
     }
 
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        Box::pin(async move {
+            self.model.settle().await?;
+            Ok(self.capabilities())
+        })
+    }
+
     fn is_simulated(&self) -> bool {
         self.model.is_simulated()
     }

@@ -7,13 +7,16 @@ mod chat;
 mod connection;
 mod content;
 mod http;
+mod json;
 mod kept;
+mod lenient;
 
 pub mod anthropic;
 pub mod metering;
 pub mod openai;
 pub mod prices;
 pub mod recording;
+pub mod run_time;
 pub mod server;
 
 pub use chat::{

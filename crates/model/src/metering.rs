@@ -8,6 +8,7 @@
 mod estimate;
 mod refusals;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::StreamExt;
@@ -17,7 +18,7 @@ use tokio::sync::Notify;
 use crate::prices::{Money, Price};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Model, ModelError,
+    CompletionRequest, Model, ModelError, run_time,
 };
 use estimate::{Experience, RequestSize};
 
@@ -68,6 +69,17 @@ struct State {
     experience: Experience,
     used_up: Option<String>,
     has_refused_elsewhere: bool,
+    watcher: Watcher,
+}
+
+/// Who is told that something was booked.
+#[derive(Clone, Default)]
+struct Watcher(Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Watcher({})", self.0.is_some())
+    }
 }
 
 /// Tokens and money.
@@ -95,6 +107,12 @@ impl Meter {
     /// What was spent so far, in all.
     pub fn spent(&self) -> Spent {
         self.lock().spent
+    }
+
+    /// Calls `watcher` after each request that is booked, from whichever thread booked it, and no other one any more; `None`
+    /// calls nobody. What was spent by then it can ask for.
+    pub fn watch(&self, watcher: Option<Arc<dyn Fn() + Send + Sync>>) {
+        self.lock().watcher = Watcher(watcher);
     }
 
     /// The part of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. Where there are several,
@@ -132,7 +150,8 @@ impl Meter {
             booked.as_mut().enable();
             match self.ask(size, price) {
                 Answer::Granted(reservation) => return Ok(reservation),
-                Answer::Later => booked.await,
+                // What others have reserved is no fault of the run that waits.
+                Answer::Later => run_time::uncharged(booked).await,
                 Answer::Never(budget) => return Err(ModelError::BudgetUsedUp { budget }),
             }
         }
@@ -230,8 +249,12 @@ impl Reservation<'_> {
         if is_counted {
             state.experience.learn(&self.size, usage);
         }
+        let Watcher(watcher) = state.watcher.clone();
         drop(state);
         self.meter.booked.notify_waiters();
+        if let Some(watcher) = watcher {
+            watcher();
+        }
     }
 }
 
@@ -262,6 +285,11 @@ impl Model for MeteredModel {
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
+    }
+
+    /// The one token that a server may be asked for is not counted.
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        self.inner.settle()
     }
 
     fn is_simulated(&self) -> bool {

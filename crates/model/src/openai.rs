@@ -5,8 +5,12 @@
 
 mod chat;
 mod completions;
+mod names;
 mod responses;
 
+use tokio::sync::OnceCell;
+
+use crate::connection::parameters::Parameter;
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
     Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider, set_variable,
@@ -66,8 +70,9 @@ impl OpenAiConfig {
 /// A model behind OpenAI's chat completions and completions. Connections are pooled, so one instance should serve a
 /// whole campaign; it belongs to the tokio runtime that first used it. Proxies named in the environment are not used.
 ///
-/// Where the server refuses every temperature, as OpenAI does for its reasoning models, the request is made again without
-/// one, and so are all that follow.
+/// Where the server refuses every temperature, texts to stop at, seeds, or the limit on tokens under its old name, the
+/// request is made again without them (with the new name), and so are all that follow. Of OpenAI's own reasoning models that
+/// is known beforehand. Texts to stop at are then left to whoever reads the reply.
 pub struct OpenAiModel {
     name: String,
     model: String,
@@ -76,7 +81,10 @@ pub struct OpenAiModel {
     chat: Endpoint,
     completions: Endpoint,
     tools: RenderedTools,
-    limit_field: LimitField,
+    /// The limit on written tokens goes by its new name.
+    new_limit: bool,
+    /// Whether the server goes on from plain texts, once that is known.
+    completes: OnceCell<bool>,
 }
 
 impl OpenAiModel {
@@ -87,12 +95,17 @@ impl OpenAiModel {
     /// [`ModelError::Configuration`] for an unusable URL, key or number, or where `https` has no root certificates.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { model, connection: settings, partial_turn } = config;
-        let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions")?;
+        let known = names::refused(&model);
+        let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions", known)?;
         let completions = chat.sibling(&settings.base_url, "/completions")?;
         let is_openai = is_openai_host(chat.host());
-        let capabilities =
-            if is_openai { capabilities_at_openai(&model) } else { capabilities_elsewhere(partial_turn) };
-        let limit_field = if is_openai { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
+        let (capabilities, completes) = if is_openai {
+            let capabilities = capabilities_at_openai(&model);
+            (capabilities, Some(capabilities.completion))
+        } else {
+            (capabilities_elsewhere(partial_turn), names::only_chats(&model).then_some(false))
+        };
+        let new_limit = is_openai || connection.refuses(Parameter::OldLimit);
         Ok(Self {
             name: format!("{}/{model}", OPENAI.name),
             model,
@@ -101,7 +114,8 @@ impl OpenAiModel {
             chat,
             completions,
             tools: RenderedTools::new(chat::request::render_tools),
-            limit_field,
+            new_limit,
+            completes: completes.map_or_else(OnceCell::new, |completes| OnceCell::new_with(Some(completes))),
         })
     }
 
@@ -126,8 +140,38 @@ impl OpenAiModel {
         stream: bool,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let tools = self.tools.get(&request.tools)?;
-        chat::request::render(&self.model, request, settings, tools.as_deref(), self.limit_field, stream)
+        let is_new = self.new_limit || self.connection.refuses(Parameter::OldLimit);
+        let limit = if is_new { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
+        chat::request::render(&self.model, request, settings, tools.as_deref(), limit, stream)
     }
+
+    /// Whether the server goes on from plain texts: asks it for one token.
+    async fn ask_whether_it_completes(&self) -> Result<bool, ModelError> {
+        let request = CompletionRequest {
+            prompt: "Hello".to_owned(),
+            settings: Settings { output_tokens_max: Some(1), ..Settings::default() },
+            score_prompt: false,
+        };
+        let render = |settings: &Settings| completions::render(&self.model, &request, settings, false);
+        let read = |bytes: &[u8]| completions::read(&self.completions, bytes, &request, &self.name);
+        match self.connection.ask(&self.completions, &request.settings, render, read).await {
+            Ok(_) => Ok(true),
+            // Who has the endpoint only for other models says so with one of these, or with a page of words.
+            Err(ModelError::Status { status: 400 | 403..=405 | 410 | 415 | 422 | 501, .. })
+            | Err(ModelError::Malformed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A seed as requests carry it. Some servers take 32 bits with a sign, some without, and some take all of them as "draw one":
+/// what lies between 0 and 2^31 - 1 everybody takes as it is. Smaller seeds stay what they are; larger ones are folded,
+/// here and nowhere else, so that traces and recordings have the seed of the run.
+fn wire_seed(seed: u64) -> u32 {
+    const BITS: u32 = 31;
+    let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
+    // The mask leaves 31 bits.
+    (folded & ((1 << BITS) - 1)) as u32
 }
 
 /// Whether OpenAI itself answers there, in whatever region.
@@ -150,8 +194,8 @@ fn capabilities_at_openai(model: &str) -> Capabilities {
     }
 }
 
-/// What a server of another make can do is not known beforehand. One that cannot complete plain texts answers 404, and
-/// one that cannot score a prompt is found out by its reply.
+/// What a server of another make can do is not known beforehand. Whether it completes plain texts it is asked
+/// ([`Model::settle`]), and one that cannot score a prompt is found out by its reply.
 fn capabilities_elsewhere(partial_turn: bool) -> Capabilities {
     Capabilities {
         tool_calls: true,
@@ -169,7 +213,24 @@ impl Model for OpenAiModel {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        let known = self.capabilities;
+        let completes = self.completes.get().copied().unwrap_or(known.completion);
+        Capabilities {
+            completion: completes,
+            log_probabilities: known.log_probabilities && completes,
+            ..known
+        }
+    }
+
+    /// Asks the server for one token where neither its host nor the model's name says whether it goes on from plain texts.
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        Box::pin(async move {
+            if self.completes.initialized() {
+                return Ok(self.capabilities());
+            }
+            self.completes.get_or_try_init(|| self.ask_whether_it_completes()).await?;
+            Ok(self.capabilities())
+        })
     }
 
     fn takes_temperature(&self) -> bool {
@@ -242,6 +303,11 @@ mod tests {
 
     #[test]
     fn what_openai_offers_depends_on_the_model() {
+        for (seed, expected) in
+            [(0, 0), (7, 7), (i32::MAX as u64, i32::MAX as u32), (1 << 31, 1), (u64::MAX, 3)]
+        {
+            assert_eq!(wire_seed(seed), expected, "{seed}");
+        }
         for (model, tool_calls, completion, log_probabilities) in [
             ("gpt-5-mini", true, false, false),
             ("gpt-3.5-turbo", true, false, false),

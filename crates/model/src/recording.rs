@@ -10,7 +10,7 @@
 //!   [`ModelError::NotRecorded`](crate::ModelError::NotRecorded), with the difference from the nearest one it holds.
 //!
 //! A request is known by its content: the model's name, the settings, the tools, the conversation or the text. Where it
-//! was sent does not count. The same request asked several times gets its replies in the order in which they were
+//! was sent does not count, nor what a replay is told that it [may differ](MayDiffer) in. The same request asked several times gets its replies in the order in which they were
 //! recorded.
 //!
 //! The file is JSON lines of schema [`RECORDING_SCHEMA`]; docs/files.md describes them. An exchange holds only what is
@@ -24,6 +24,7 @@ mod difference;
 mod file;
 mod index;
 mod key;
+mod may_differ;
 mod outcome;
 mod recorder;
 mod redact;
@@ -36,6 +37,7 @@ use thiserror::Error;
 
 pub use content::Recording;
 pub use file::{Origin, RecordingFile};
+pub use may_differ::{MayDiffer, PATTERNS_MAX, PatternError};
 pub use recorder::RecordingModel;
 pub use replay::{MISSES_KEPT_MAX, ReplayModel};
 

@@ -10,6 +10,7 @@ mod completions;
 mod error;
 mod request;
 mod responses;
+mod runs;
 mod sse;
 
 use std::io;
@@ -26,12 +27,14 @@ use axum::response::Response;
 use axum::serve::ListenerExt;
 use secrecy::SecretString;
 use serde::Serialize;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::Model;
 use crate::kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeptReplies};
 use error::ApiError;
 use request::SeenTools;
+
+pub use runs::{ModelServer, ReplyWatch, ServedRun};
 
 /// How long answers in progress may go on after the shutdown signal.
 pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(5);
@@ -81,6 +84,16 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(model: Arc<dyn Model>, config: ServerConfig) -> Self {
+        Self {
+            responses: KeptReplies::new(config.responses_max, config.responses_bytes_max),
+            model,
+            config,
+            completions: AtomicU64::new(0),
+            tools: SeenTools::default(),
+        }
+    }
+
     fn next_completion(&self) -> u64 {
         self.completions.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -110,17 +123,8 @@ pub async fn serve(
             format!("{address} can be reached by other machines: listen on 127.0.0.1 or [::1]"),
         ));
     }
-    let shared = Arc::new(Shared {
-        responses: KeptReplies::new(config.responses_max, config.responses_bytes_max),
-        model,
-        config,
-        completions: AtomicU64::new(0),
-        tools: SeenTools::default(),
-    });
-    let listener = listener.tap_io(|stream| {
-        // Without it small pieces of a streamed answer wait for each other. An answer works either way.
-        let _ = stream.set_nodelay(true);
-    });
+    let shared = Arc::new(Shared::new(model, config));
+    let listener = listener.tap_io(without_delay);
     let (stop, mut stopped) = tokio::sync::watch::channel(());
     let signal = async move {
         shutdown.await;
@@ -138,6 +142,11 @@ pub async fn serve(
         result = serving => result,
         () = late => Ok(()),
     }
+}
+
+/// Without it small pieces of a streamed answer wait for each other. An answer works either way.
+fn without_delay(stream: &mut TcpStream) {
+    let _ = stream.set_nodelay(true);
 }
 
 async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {

@@ -6,6 +6,7 @@
 //! | `topic` | the job that the case is about |
 //! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
 //! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions; 0 and empty in infeasible cases |
+//! | `one_look` | the one-look heuristics that pass the case, separated by blanks: `mention`, `reverse`, `first_word`, `most_words`, `each_sentence` |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
 //! | `calls` | the tasks done, in order, separated by `; ` |
@@ -30,13 +31,13 @@ use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Class, ConflictVerdict, Flag, Verdict, clock_time};
+use planproof_synth::{Case, Class, ConflictVerdict, Flag, OneLook, Verdict, clock_time};
 
 use crate::ReportedCampaign;
 use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 30] = [
+pub const COLUMNS: [&str; 31] = [
     "case",
     "repeat",
     "topic",
@@ -44,6 +45,7 @@ pub const COLUMNS: [&str; 30] = [
     "constraints",
     "correct_plans",
     "bits",
+    "one_look",
     "passed",
     "class",
     "flags",
@@ -106,6 +108,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [Stri
         difficulty.constraints.to_string(),
         number(difficulty.correct_plans),
         number(difficulty.bits),
+        OneLook::passing(case).map(OneLook::as_str).collect::<Vec<_>>().join(" "),
         number(outcome.passed()),
         told(&|verdict| verdict.class.map(Class::as_str).unwrap_or_default().to_owned()),
         told(&|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect::<Vec<_>>().join(" ")),

@@ -126,7 +126,10 @@ pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
         notes.push(format!("more than the {most} restarts that there are were asked for"));
     }
     if !time.is_decided {
-        notes.push("a search reached its limit, so what would be right may be incomplete".to_owned());
+        notes.push(
+            "a search reached its limit, so what would be right may be incomplete or not the nearest"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -153,7 +156,7 @@ pub(crate) fn pieces<'a>(case: &'a Case, verdict: &Verdict) -> Vec<(&'a str, boo
 /// What went wrong, in one line; `passed` if nothing did.
 pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
     let Some(class) = verdict.class else { return "passed".to_owned() };
-    let cut_short = || verdict.cut_short.as_deref().map(one_line);
+    let cut_short = || verdict.cut_short.as_deref().map(in_one_line);
     let what = match class {
         Class::Timeout => cut_short(),
         Class::ActError => match verdict.refused.first() {
@@ -213,6 +216,15 @@ fn repeated<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
     case.actions.iter().filter(|action| times(&action.id) > 1).map(|action| action.text.as_str()).collect()
 }
 
+/// What there is to say of calls that were not simply made one after the other.
+pub fn order_notes(verdict: &Verdict) -> impl Iterator<Item = &'static str> {
+    let concurrent = "calls overlapped in time, so that none of them came before another";
+    let at_once = "one reply of the model holds calls that have to come one after the other, in the right order; many \
+                   frameworks execute the calls of a reply at once";
+    let notes = [(Flag::Concurrent, concurrent), (Flag::AtOnce, at_once)];
+    notes.into_iter().filter(|(flag, _)| verdict.flags.contains(flag)).map(|(_, note)| note)
+}
+
 /// All there is to say of a verdict beside its class and the paragraph: lines of a label and a text, in the order in
 /// which people ask. No text has more than [`LINE_CHARACTERS_MAX`] characters or a line break.
 pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String)> {
@@ -225,6 +237,10 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
         line("restarts", restarts);
     }
     line("called", if verdict.calls.is_empty() { "nothing".to_owned() } else { called(case, verdict, ", ") });
+    if let Some(answer) = &verdict.answer {
+        let answer = if answer.is_empty() { "nothing" } else { answer };
+        line("answered", short_in_the_middle(&one_line(answer), LINE_CHARACTERS_MAX));
+    }
     for (label, text) in conflict_lines(case, verdict) {
         line(label, text);
     }
@@ -258,13 +274,13 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
         line("held", format!("and {left_out} more"));
     }
     if let Some(reason) = &verdict.cut_short {
-        line("ended", reason.clone());
+        line("ended", short_in_the_middle(&one_line(reason), LINE_CHARACTERS_MAX));
     }
     if verdict.flags.contains(&Flag::Class(Class::Distractor)) {
         line("note", "a tool that belongs to no task was called".to_owned());
     }
-    if verdict.flags.contains(&Flag::Concurrent) {
-        line("note", "calls overlapped in time".to_owned());
+    for note in order_notes(verdict) {
+        line("note", note.to_owned());
     }
     for note in time_notes(case, verdict) {
         line("note", note);
@@ -304,6 +320,30 @@ pub(crate) fn one_line(text: &str) -> String {
     text.trim().to_owned()
 }
 
+/// The first and the last line of a text: how a program ended, and of what it wrote the line in which exceptions have
+/// their names.
+pub fn in_one_line(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    match (lines.next(), lines.next_back()) {
+        (None, _) => one_line(first),
+        (Some(second), None) => one_line(&format!("{first} {second}")),
+        (Some(_), Some(last)) => one_line(&format!("{first} … {}", last.trim())),
+    }
+}
+
+/// At most `most` characters, with a mark where something was left out: of what a program writes the end says most, and the
+/// beginning what it is about.
+pub fn short_in_the_middle(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let head = most / 4;
+    let tail = most.saturating_sub(head + 1);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
+}
+
 /// At most `most` characters, with a mark where something was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
@@ -325,5 +365,14 @@ mod tests {
             assert_eq!(short(text, most), expected);
         }
         assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
+        for (text, most, expected) in
+            [("abc", 3, "abc"), ("abcdefghi", 8, "ab…efghi"), ("äöüäö", 4, "ä…äö"), ("", 0, "")]
+        {
+            assert_eq!(short_in_the_middle(text, most), expected);
+        }
+        let text = "status: 1; its stderr ends with:\nTraceback:\n  File x\n\nImportError: no y\n";
+        assert_eq!(in_one_line(text), "status: 1; its stderr ends with: … ImportError: no y");
+        assert_eq!(in_one_line("status: 1:\nno y"), "status: 1: no y");
+        assert_eq!(in_one_line("limit reached"), "limit reached");
     }
 }

@@ -295,7 +295,8 @@ fn target(case: &Case) -> String {
     if let Some(problem) = case.timed_problem() {
         let mention: Vec<Start> = mention.into_iter().map(|variable| Start { variable, minute: 0 }).collect();
         // Empty where the search reached its limit.
-        let schedule = problem.timetable().nearest(&mention).ok().flatten().unwrap_or_default();
+        let schedule = problem.timetable().nearest(&mention).ok().flatten().map(|nearest| nearest.schedule);
+        let schedule = schedule.unwrap_or_default();
         let starts =
             schedule.iter().map(|start| format!("{} {}", text(&start.variable), span_of(case, start)));
         return starts.collect::<Vec<_>>().join(SEPARATOR);

@@ -12,7 +12,7 @@ use planproof_bench::Outcome;
 use planproof_synth::{Case, Unscored, Verdict};
 
 use crate::ReportedCampaign;
-use crate::explanation::{self, full_text, labelled, one_line, short};
+use crate::explanation::{self, full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
 
 /// Most characters of the `message` of a failure, an error or a skipped case. It is shown in lists.
 pub const MESSAGE_CHARACTERS_MAX: usize = 300;
@@ -116,11 +116,14 @@ fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome:
     let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{agent}\" time=\"{time}\">");
     match outcome.map(|outcome| (&outcome.verdict, outcome)) {
         None => {
-            let why = match &campaign.report.ended_by {
-                Some(budget) => format!("not run: the campaign was ended by its budget of {budget}"),
-                None => "not run".to_owned(),
+            let why = match (&campaign.report.broken_setup, &campaign.report.ended_by) {
+                (Some(why), _) => {
+                    format!("not run: the set-up is broken: the campaign was stopped when {why}")
+                }
+                (None, Some(budget)) => format!("not run: the campaign was ended by its budget of {budget}"),
+                (None, None) => "not run".to_owned(),
             };
-            let _ = writeln!(out, "      <skipped message=\"{}\"/>", message(&why));
+            let _ = writeln!(out, "      <skipped message=\"{}\"/>", message_with_end(&why));
         }
         Some((Err(unscored), _)) => out += &error(campaign, unscored),
         Some((Ok(verdict), outcome)) => {
@@ -139,7 +142,7 @@ fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     let body = format!("This run says nothing of the agent.\n{reason}");
     format!(
         "      <error type=\"unscored\" message=\"{}\">{}</error>\n",
-        message(&reason),
+        message_with_end(&reason),
         escaped(&body_of(&body, &again))
     )
 }
@@ -177,6 +180,11 @@ fn system_out(case: &Case, verdict: &Verdict, outcome: &Outcome) -> String {
 
 fn message(text: &str) -> String {
     attribute(&short(&one_line(text), MESSAGE_CHARACTERS_MAX))
+}
+
+/// The same of what a program wrote, of which the end says most.
+fn message_with_end(text: &str) -> String {
+    attribute(&short_in_the_middle(&in_one_line(text), MESSAGE_CHARACTERS_MAX))
 }
 
 fn seconds(time: Duration) -> String {

@@ -18,4 +18,4 @@ pub mod tables;
 pub use campaign::{ReportedCampaign, TraceSource};
 pub use command_lines::{CommandLines, shell_word};
 pub use conflict::conflict_lines;
-pub use explanation::wrong_start;
+pub use explanation::{in_one_line, order_notes, short_in_the_middle, wrong_start};

@@ -10,7 +10,7 @@ use planproof_bench::{Finding, Rate, Report, pick_findings};
 
 use crate::ReportedCampaign;
 use crate::campaign::without_temperature;
-use crate::explanation::{lines, one_line, pieces, short};
+use crate::explanation::{lines, one_line, pieces, short, short_in_the_middle};
 
 /// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
@@ -64,7 +64,14 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         None => writeln!(out, "**No run was scored.**\n"),
     };
     let noun = if report.repeats > 1 { "run" } else { "case" };
-    if let Some(budget) = &report.ended_by {
+    if let Some(why) = &report.broken_setup {
+        let _ = writeln!(
+            out,
+            "**The set-up is broken**, and nothing can be said of the agent: the campaign was stopped when {} Not run: {}.\n",
+            escape(&short_in_the_middle(&one_line(why), TEXT_CHARACTERS_MAX)),
+            counted(report.all_not_run(), noun)
+        );
+    } else if let Some(budget) = &report.ended_by {
         let _ = writeln!(
             out,
             "The campaign was ended by its budget of {}. Not run: {}.\n",
@@ -121,28 +128,26 @@ fn by_actions(report: &Report) -> String {
         return String::new();
     }
     let mut out = String::from("### Success by number of actions\n\n");
-    out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % |\n|---:|---:|---:|---:|---:|---:|\n";
+    out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % | One look % |\n|---:|---:|---:|---:|---:|---:|---:|\n";
     let mut row = |name: &str,
                    [runs, passed]: [u64; 2],
                    success: Option<Rate>,
-                   [chance, in_order]: [Option<f64>; 2]| {
-        let _ = writeln!(
-            out,
-            "| {name} | {runs} | {passed} | {} | {} | {} |",
-            success.map_or_else(|| "-".to_owned(), rate_with_interval),
-            chance.map_or("-".to_owned(), percent),
-            in_order.map_or("-".to_owned(), percent),
-        );
+                   baselines: [Option<f64>; 3]| {
+        let [chance, in_order, one_look] = baselines.map(|rate| rate.map_or("-".to_owned(), percent));
+        let success = success.map_or_else(|| "-".to_owned(), rate_with_interval);
+        let _ =
+            writeln!(out, "| {name} | {runs} | {passed} | {success} | {chance} | {in_order} | {one_look} |");
     };
     for group in &report.by_actions {
-        let baselines = [group.chance, Some(group.in_order)];
+        let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
         row(&group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
     }
     if report.by_actions.len() > 1 {
-        let baselines = [report.chance(), report.in_order()];
+        let baselines = [report.chance(), report.in_order(), report.one_look()];
         row("all", [report.scored(), report.passed], report.success(), baselines);
     }
-    out + "\nBy chance: every tool once, in a random order. In order: in the order of mention.\n\n"
+    out + "\nBy chance: every tool once, in a random order. In order: in the order of mention. One look: the best of five \
+           orders that one reads off the text without planning.\n\n"
 }
 
 /// The infeasible cases, which are in none of the other figures.
@@ -186,7 +191,7 @@ fn unscored(campaign: &ReportedCampaign<'_>) -> String {
         "Unscored, because something other than the agent failed: {}, for example because of this: {}\n\n\
          Try again: {}\n\n",
         counted(campaign.report.all_unscored(), "run"),
-        escaped(&reason.to_string()),
+        escape(&short_in_the_middle(&one_line(&reason.to_string()), TEXT_CHARACTERS_MAX)),
         code(&campaign.command_to_resume()),
     )
 }

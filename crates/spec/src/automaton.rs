@@ -3,8 +3,11 @@
 mod alphabet;
 mod check;
 pub(crate) mod dfa;
+mod execution;
+mod plan;
 mod sequence;
 mod temporal;
+mod unexecuted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +16,14 @@ use std::sync::Arc;
 use planproof_trace::ToolCall;
 
 use crate::diagnostic::Diagnostic;
+use crate::monitor::SchemaValidator;
 use crate::read::tree::Faults;
 use crate::read::{self, Draft};
-use crate::{Formula, FormulaKind, Severity, Spec, State};
+use crate::{Formula, FormulaKind, Prompts, Severity, ShownExample, Spec, State};
 use alphabet::Alphabet;
 use dfa::{DEAD, Dfa, Work};
+
+pub(crate) use plan::Plan;
 
 /// Which ways of the published implementation to follow where it departs from the paper, or from ours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -74,11 +80,34 @@ pub struct Entered<'c> {
     /// The call. Only in a state that completes one does it count; there, without one, it is a call of a tool that no
     /// requirement names, and no test of its arguments holds.
     pub call: Option<&'c ToolCall>,
+    /// What is known of its execution besides what follows from the states that come later.
+    pub fate: Fate,
+}
+
+/// What is known of a call's execution. Requirements speak of calls that are executed: whether one is, and when, follows
+/// from the handlers of the environment's states that come later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// If it is executed, then as it stands here.
+    #[default]
+    Written,
+    /// If it is executed, then with other arguments, because these refer to what is not known yet. Only where a state's
+    /// handler is [`Handler::Solve`](crate::Handler::Solve); elsewhere as [`Written`](Self::Written).
+    Open,
+    /// It was to be executed and was not, because that was not allowed. It counts for nothing.
+    Denied,
+}
+
+impl<'c> Entered<'c> {
+    /// A state, and the call that its content completed.
+    pub fn with(state: StateId, call: Option<&'c ToolCall>) -> Self {
+        Self { state, call, fate: Fate::Written }
+    }
 }
 
 impl From<StateId> for Entered<'_> {
     fn from(state: StateId) -> Self {
-        Self { state, call: None }
+        Self::with(state, None)
     }
 }
 
@@ -125,7 +154,21 @@ pub fn read(source: &str) -> Result<Spec, FaultySpec> {
 pub fn load(source: &str, compat: Compat) -> Result<Loaded, FaultySpec> {
     let mut faults = Faults::default();
     let draft = read::read(source, &mut faults);
-    finish(draft, compat, faults)
+    finish(draft, compat, None, faults)
+}
+
+/// As [`load`], and checks the JSON Schemas of content rules, which `load` leaves unread.
+///
+/// # Errors
+/// All faults at once, if one of them is an error.
+pub fn load_with_schemas(
+    source: &str,
+    compat: Compat,
+    schemas: &dyn SchemaValidator,
+) -> Result<Loaded, FaultySpec> {
+    let mut faults = Faults::default();
+    let draft = read::read(source, &mut faults);
+    finish(draft, compat, Some(schemas), faults)
 }
 
 /// A deterministic automaton with the fewest positions. From each of its positions the end can be reached.
@@ -140,8 +183,17 @@ pub struct Automaton {
     valid: Vec<Vec<StateId>>,
     /// The behaviour and the requirements by themselves, to say which of them forbids something.
     parts: Vec<Dfa>,
+    /// The same as `dfa` for words that say what became of each call; `None` if no requirement speaks of calls.
+    annotated: Option<Arc<Annotated>>,
     /// A rank of each state by which those that leave a loop come before those that stay in it.
     exit_first: Vec<usize>,
+}
+
+/// The annotated words of a specification.
+#[derive(Debug)]
+struct Annotated {
+    alphabet: Alphabet,
+    dfa: Dfa,
 }
 
 impl Automaton {
@@ -150,7 +202,7 @@ impl Automaton {
     /// # Errors
     /// All faults at once, if one of them is an error.
     pub fn compile(spec: Spec, compat: Compat) -> Result<Loaded, FaultySpec> {
-        finish(Some(Draft::from(spec)), compat, Faults::default())
+        finish(Some(Draft::from(spec)), compat, None, Faults::default())
     }
 
     /// The specification.
@@ -200,6 +252,54 @@ impl Automaton {
         self.valid(position).binary_search(&state).is_ok()
     }
 
+    /// The states that may come next with which a shortest way to entering a state begins, and how many states come before
+    /// it on that way; none if it cannot be entered any more. Takes time in the size of the automaton.
+    pub(crate) fn ways_to(&self, position: Position, target: StateId) -> (usize, Vec<StateId>) {
+        if self.is_valid(position, target) {
+            return (0, vec![target]);
+        }
+        // For each position, with which states the shortest ways there begin.
+        let mut begun: Vec<Vec<StateId>> = vec![Vec::new(); self.positions()];
+        let mut reached = vec![false; self.positions()];
+        let mut layer: Vec<u32> = Vec::new();
+        for (state, next) in self.edges(position) {
+            begun[next.index()].push(state);
+            if !std::mem::replace(&mut reached[next.index()], true) {
+                layer.push(next.0);
+            }
+        }
+        for steps in 1.. {
+            let mut found: Vec<StateId> = Vec::new();
+            let mut next_layer: Vec<u32> = Vec::new();
+            let mut is_next = vec![false; if layer.is_empty() { 0 } else { self.positions() }];
+            for at in layer {
+                let first = begun[at as usize].clone();
+                for (state, next) in self.edges(Position(at)) {
+                    if state == target {
+                        found.extend(&first);
+                    }
+                    let next = next.index();
+                    if is_next[next] || !reached[next] {
+                        begun[next].extend(&first);
+                        begun[next].sort_unstable();
+                        begun[next].dedup();
+                    }
+                    if !std::mem::replace(&mut reached[next], true) {
+                        is_next[next] = true;
+                        next_layer.push(next as u32);
+                    }
+                }
+            }
+            if !found.is_empty() || next_layer.is_empty() {
+                found.sort_unstable();
+                found.dedup();
+                return (steps, found);
+            }
+            layer = next_layer;
+        }
+        (0, Vec::new())
+    }
+
     /// Whether a run may end here.
     pub fn is_accepting(&self, position: Position) -> bool {
         self.dfa.is_accepting(position.0)
@@ -207,10 +307,20 @@ impl Automaton {
 
     /// Where a run is after a state; `None` if it may not come here, or not with this call.
     pub fn after<'c>(&self, position: Position, entered: impl Into<Entered<'c>>) -> Option<Position> {
-        let Entered { state, call } = entered.into();
-        let symbol = self.alphabet.symbol(state, call);
-        let next = self.dfa.step(position.0, symbol);
+        let next = self.dfa.step(position.0, self.alphabet.symbol(entered.into()));
         (next != DEAD).then_some(Position(next))
+    }
+
+    /// Whether a call can be executed that is completed in this state: on some way from there to an end it is. Also `true`
+    /// where no call that is completed here ever is, so that it is not the requirements that forbid it.
+    pub fn can_execute(&self, position: Position, entered: Entered<'_>) -> bool {
+        if !self.alphabet.has_patterns() {
+            return true;
+        }
+        let after = |symbol: usize| self.dfa.step(position.0, symbol);
+        let is_executed =
+            |symbol: usize| execution::can_execute(&self.spec, &self.alphabet, &self.dfa, after(symbol));
+        is_executed(self.alphabet.symbol(entered)) || !self.alphabet.of_state(entered.state).any(is_executed)
     }
 
     /// Whether a run may pass these states and end.
@@ -219,57 +329,97 @@ impl Automaton {
         end.is_some_and(|position| self.is_accepting(position))
     }
 
-    /// Whether the next call that is completed can be one of this tool.
+    /// Whether the next call that is completed can be one of this tool that is executed; where no next call is ever
+    /// executed, whether it can be one of this tool.
     pub(crate) fn can_call(&self, position: Position, tool: &str) -> bool {
-        let is_call_of_tool = |_: u32, symbol: Option<usize>| {
-            symbol.is_some_and(|symbol| self.alphabet.can_be_call_of(symbol, tool))
-        };
-        let is_other_call =
-            |symbol: usize| self.alphabet.is_call(symbol) && !self.alphabet.can_be_call_of(symbol, tool);
         if self.alphabet.named_tools().is_empty() {
             return true;
         }
+        let executed = |next: u32| execution::can_execute(&self.spec, &self.alphabet, &self.dfa, next);
+        let (mut is_completed, mut is_other_executed) = (false, false);
         // A walk that passes no call but the one it looks for.
         let mut seen = vec![false; self.positions()];
         let mut open = vec![position.0];
         while let Some(at) = open.pop() {
-            for symbol in (0..self.alphabet.len()).filter(|symbol| !is_other_call(*symbol)) {
+            for symbol in (0..self.alphabet.len()).filter(|symbol| self.alphabet.is_plain(*symbol)) {
                 let next = self.dfa.step(at, symbol);
                 if next == DEAD {
                     continue;
                 }
-                if is_call_of_tool(next, Some(symbol)) {
-                    return true;
-                }
-                if !std::mem::replace(&mut seen[next as usize], true) {
+                if self.alphabet.can_be_call_of(symbol, tool) {
+                    if executed(next) {
+                        return true;
+                    }
+                    is_completed = true;
+                } else if self.alphabet.is_call(symbol) {
+                    is_other_executed = is_other_executed || executed(next);
+                } else if !std::mem::replace(&mut seen[next as usize], true) {
                     open.push(next);
                 }
             }
         }
-        false
+        is_completed && !is_other_executed
     }
 
-    /// The index of the first requirement that no continuation of this word can satisfy any more, if it is one
-    /// requirement alone that forbids it.
+    /// The index of the first requirement that no continuation of this word can satisfy any more, or that does not let the
+    /// call be executed that it ends with, if it is one requirement alone that forbids it.
     pub fn broken_requirement<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> Option<usize> {
-        let symbols: Vec<usize> =
-            word.into_iter().map(|entered| self.alphabet.symbol(entered.state, entered.call)).collect();
+        let symbols: Vec<usize> = word.into_iter().map(|entered| self.alphabet.symbol(entered)).collect();
         let (behavior, requirements) = self.parts.split_first()?;
         if behavior.run(&symbols) == DEAD {
             return None;
         }
-        requirements.iter().position(|requirement| requirement.run(&symbols) == DEAD)
+        let is_call = symbols.last().is_some_and(|symbol| self.alphabet.is_call(*symbol));
+        let broken = requirements.iter().position(|requirement| requirement.run(&symbols) == DEAD);
+        broken.or_else(|| if is_call { self.hindering(&symbols) } else { None })
+    }
+
+    /// The index of the first requirement that by itself does not let the call be executed that these symbols end with.
+    fn hindering(&self, symbols: &[usize]) -> Option<usize> {
+        let can_execute =
+            |part: &Dfa| execution::can_execute(&self.spec, &self.alphabet, part, part.run(symbols));
+        self.parts.iter().skip(1).position(|requirement| !can_execute(requirement))
     }
 
     /// The same automaton where only these tools exist: what could only go on with a call of another tool is dead. `None`
     /// if nothing is left.
     pub fn for_tools(&self, tools: &[&str]) -> Option<Self> {
-        let is_impossible = |symbol: usize| {
-            self.alphabet.is_call(symbol)
-                && !tools.iter().any(|tool| self.alphabet.can_be_call_of(symbol, tool))
-        };
+        let is_impossible = |symbol: usize| self.alphabet.is_call_of_none(symbol, tools);
         let dfa = self.dfa.without(is_impossible);
         (!dfa.is_empty()).then(|| Self { valid: valid(&dfa, &self.alphabet), dfa, ..self.clone() })
+    }
+
+    /// The same without the texts that a model is shown.
+    pub fn without_examples(&self) -> Self {
+        let mut spec = Spec::clone(&self.spec);
+        spec.examples.clear();
+        Self { spec: Arc::new(spec), ..self.clone() }
+    }
+
+    /// A text of [`Spec::examples`] as a run has it: each section after its prompt, what the environment wrote with its
+    /// prompts broken, and a line break at the end. A state that there is not is left out.
+    pub fn example_text(&self, example: &ShownExample) -> String {
+        let prompts = Prompts::new(self, Compat::Ours);
+        let mut text = String::new();
+        for (place, section) in example.sections.iter().enumerate() {
+            let Some(id) = self.state_named(&section.state.value) else { continue };
+            let state = self.state(id);
+            text.push_str(&state.prompt.value);
+            text.push(if prompts.begins_another(&state.prompt.value) { '\n' } else { ' ' });
+            let content = section.content.value.trim();
+            if place == 0 || state.is_environment {
+                prompts.escape_into(content, &mut text);
+            } else {
+                text.push_str(content);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Whether a requirement speaks of calls, of whatever tool.
+    pub fn requires_of_calls(&self) -> bool {
+        self.alphabet.has_patterns()
     }
 
     /// The tools that requirements name.
@@ -279,7 +429,9 @@ impl Automaton {
 
     /// The positions that follow one, each with the state that leads there; in the order of the states.
     pub(crate) fn edges(&self, position: Position) -> Vec<(StateId, Position)> {
-        let mut edges: Vec<(StateId, Position)> = (0..self.alphabet.len())
+        // What is open can be closed, so that it leads to no other states.
+        let symbols = (0..self.alphabet.len()).filter(|symbol| self.alphabet.is_plain(*symbol));
+        let mut edges: Vec<(StateId, Position)> = symbols
             .map(|symbol| (self.alphabet.state_of(symbol), self.dfa.step(position.0, symbol)))
             .filter(|(_, next)| *next != DEAD)
             .map(|(state, next)| (state, Position(next)))
@@ -302,10 +454,18 @@ fn valid(dfa: &Dfa, alphabet: &Alphabet) -> Vec<Vec<StateId>> {
 }
 
 /// Checks and compiles what was understood of a specification.
-fn finish(draft: Option<Draft>, compat: Compat, mut faults: Faults) -> Result<Loaded, FaultySpec> {
+fn finish(
+    draft: Option<Draft>,
+    compat: Compat,
+    schemas: Option<&dyn SchemaValidator>,
+    mut faults: Faults,
+) -> Result<Loaded, FaultySpec> {
     let mut automaton = None;
     if let Some(draft) = draft {
         check::names(&draft, compat, &mut faults);
+        if let Some(schemas) = schemas {
+            check::schemas(&draft, schemas, &mut faults);
+        }
         let span = draft.name.span;
         if !faults.has_errors()
             && let Some(spec) = draft.into_spec()
@@ -337,17 +497,39 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
     let alphabet = Alphabet::new(&spec)?;
     let behavior = sequence::automaton(&spec.behavior, &names, &mut work)?;
     work.spend(behavior.positions() * alphabet.len())?;
-    let behavior = behavior.relabelled(&alphabet.states());
-    let mut parts = vec![behavior];
-    for requirement in &spec.requirements {
-        parts.push(temporal::automaton(requirement, &alphabet, &names, &mut work)?);
-    }
-    let mut dfa = parts[0].clone();
-    for part in &parts[1..] {
-        dfa = dfa.intersected(part, &mut work)?;
-    }
-    let dfa = if parts.len() == 1 { dfa.minimised(&mut work)? } else { dfa };
-    check::language(&spec, &alphabet, &dfa, &parts, faults);
+    let words = behavior.relabelled(&alphabet.states());
+    let mut parts = vec![words];
+    let mut annotated = None;
+    let dfa = if alphabet.has_patterns() {
+        let twin = alphabet.annotated(&spec);
+        let annotations = alphabet.annotations(&twin);
+        let truth = execution::annotation(&spec, &twin, &mut work)?;
+        work.spend(behavior.positions() * twin.len())?;
+        let mut whole = behavior.relabelled(&twin.states()).intersected(&truth, &mut work)?;
+        for requirement in &spec.requirements {
+            let part = temporal::automaton(requirement, &twin, &names, &mut work)?;
+            whole = whole.intersected(&part, &mut work)?;
+            let part = part.intersected(&truth, &mut work)?;
+            parts.push(execution::projected(&part, &annotations, &mut work)?);
+        }
+        let dfa = execution::projected(&whole, &annotations, &mut work)?;
+        annotated = Some(Arc::new(Annotated { alphabet: twin, dfa: whole }));
+        dfa
+    } else {
+        for requirement in &spec.requirements {
+            parts.push(temporal::automaton(requirement, &alphabet, &names, &mut work)?);
+        }
+        let first = parts[0].clone();
+        let dfa = parts[1..].iter().try_fold(first, |dfa, part| dfa.intersected(part, &mut work))?;
+        if parts.len() == 1 { dfa.minimised(&mut work)? } else { dfa }
+    };
+    // What is open when it is written is no fault of a specification, and no word of its author.
+    let plain = |dfa: &Dfa| dfa.without(|symbol| !alphabet.is_plain(symbol));
+    let plain_parts: Vec<Dfa> = parts.iter().map(plain).collect();
+    check::language(&spec, &alphabet, &plain(&dfa), &plain_parts, faults);
+    // Where nothing is left, the behaviour alone may say why.
+    let run = if dfa.is_empty() { &parts[0] } else { &dfa };
+    unexecuted::warnings(&spec, &alphabet, run).into_iter().for_each(|warning| faults.push(warning));
     if dfa.is_empty() {
         return Ok(None);
     }
@@ -358,6 +540,7 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         alphabet,
         dfa,
         parts,
+        annotated,
         exit_first,
         spec: Arc::new(spec),
     }))

@@ -100,6 +100,25 @@ codes! {
     BadSchema = "bad-schema", Error;
     /// A requirement, an example or a handler that needs calls, where no state's content completes one.
     NoCalls = "no-calls", Error;
+    /// A pattern of calls that no call can match: a tool's name with a `*` in it, tests that exclude one another, a
+    /// regular expression that nothing matches, or a test that the tool's schema excludes.
+    UnmatchedCall = "unmatched-call", Warning;
+    /// Tools whose names differ in capitals, `_` or `-` alone.
+    SimilarTools = "similar-tools", Warning;
+    /// A number in quotes where an argument is tested: no text equals a number, and none is above or below one.
+    NumberInString = "number-in-string", Warning;
+    /// A requirement names a tool that there is not. Found where the tools are known.
+    UnknownTool = "unknown-tool", Warning;
+    /// A requirement tests an argument that the tool does not take. Found where the tools are known.
+    UnknownArgument = "unknown-argument", Warning;
+    /// Calls that no run can contain, though no requirement says in so many words that they must not come.
+    ImpossibleCall = "impossible-call", Warning;
+    /// Arguments that a run can come to without naming a tool before.
+    ArgumentsWithoutTool = "arguments-without-tool", Warning;
+    /// A tool that a run can name without giving its arguments, so that it is not called.
+    ToolWithoutArguments = "tool-without-arguments", Warning;
+    /// A call that can be completed and is not executed, or not always: it counts for nothing then.
+    CallNotExecuted = "call-not-executed", Warning;
     /// A state that the behaviour does not reach.
     UnreachableState = "unreachable-state", Warning;
     /// A state that the behaviour reaches, but from which the requirements let no run come to its end.
@@ -110,10 +129,12 @@ codes! {
     ConflictingRequirements = "conflicting-requirements", Error;
     /// A requirement that changes nothing.
     VacuousRequirement = "vacuous-requirement", Warning;
-    /// An example of `:accepts` that is not accepted.
+    /// An example of `:accepts` or `:examples` that is not accepted.
     ExampleNotAccepted = "example-not-accepted", Error;
     /// An example of `:rejects` that is accepted.
     ExampleNotRejected = "example-not-rejected", Error;
+    /// An example of `:examples` whose content breaks a rule of its state, or holds a prompt.
+    ExampleContent = "example-content", Error;
     /// A limit of this crate is exceeded.
     LimitExceeded = "limit-exceeded", Error;
 }

@@ -15,16 +15,18 @@
 //! text after a prompt decides which one it is. Neither GBNF nor a regular expression can be made for prompts that overlap,
 //! where the end of one is the beginning of another.
 //!
-//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in GBNF; and
-//! lengths in Lark. JSON Schemas and arguments are left to the monitor, and so are requirements on calls: the grammar
-//! allows what some call would allow. So a grammar may allow what the monitor then corrects, but it forbids nothing that
-//! the monitor takes, save for tools whose names are written in other capitals or with other spaces.
+//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in GBNF, and not
+//! those that look around themselves, as `\b` does, for which there is no export; and lengths in Lark. JSON Schemas and
+//! arguments are left to the monitor, and so are requirements on calls: the grammar allows what some call would allow,
+//! executed or not. So a grammar may allow what the monitor then corrects, but it forbids nothing that the monitor takes,
+//! save for tools whose names are written in other capitals or with other spaces, and for prompts within strings of JSON.
 
 mod algebra;
 mod gbnf;
 mod graph;
 mod lark;
 mod regex;
+mod rules;
 mod search;
 
 use std::collections::BTreeMap;
@@ -58,6 +60,17 @@ pub enum ExportError {
         first: String,
         /// The one that begins so.
         second: String,
+    },
+    /// The regular expression of a content rule looks around itself in a way that grammars do not know.
+    #[error(
+        "the regular expression of `{state}` cannot be exported: it has {look} amid its text, and grammars know no such thing; \
+         write it without, or leave it to the monitor: `--to gbnf` exports no regular expressions"
+    )]
+    LookAround {
+        /// The state.
+        state: String,
+        /// What it looks for, as it is written.
+        look: &'static str,
     },
     /// The grammar is too long.
     #[error("the grammar has more than {bytes_max} bytes; use another format, or smaller bounds of loops")]

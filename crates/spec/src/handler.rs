@@ -9,9 +9,9 @@ use std::fmt;
 /// so. What a tool answers is text; a call of a tool that does not exist, or that refuses, answers with its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Handler {
-    /// Runs the last of the collected calls. The content is its result.
+    /// Runs the last of the collected calls; the others are not executed. The content is its result.
     RunCall,
-    /// Runs all collected calls, at the same time where the tools allow it. The content is the results in the order of the
+    /// Runs all collected calls, at the same time where the tools allow it and no requirement speaks of calls. The content is the results in the order of the
     /// calls, in a numbered list if there are several.
     RunCalls,
     /// Runs all collected calls as [`Handler::RunCalls`] does, and asks a model to summarise the results for the
@@ -22,8 +22,9 @@ pub enum Handler {
     /// Judges the content of the state before: the answer that the agent proposes. The content says whether it is right
     /// and, where a judge knows it, why not.
     Evaluate,
-    /// Runs the calls of the whole run in the order in which they were written, with the result of an earlier call put
-    /// in where its label stands in the arguments of a later one; then asks a model to answer the question from plans
+    /// Runs the calls of the whole run that have not been executed, in the order in which they were written, with the result
+    /// of an earlier call put in where its label stands in the arguments of a later one. A call that must not be executed
+    /// with these is denied. Then asks a model to answer the question from plans
     /// and results. The content is the answer.
     Solve,
 }

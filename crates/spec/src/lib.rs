@@ -68,8 +68,9 @@
 //! | `(:content RULE ...)` | what the content must be like: `tool`, `arguments`, `label`, `(matches "REGEX")`, `(json "SCHEMA")`, `(max-length N)` (see [`ContentRule`]) |
 //! | `(:instructions "TEXT")` | what a model is told before everything else |
 //! | `(:behavior FORMULA)` | which sequences are allowed: a state, `(next f ...)`, `(or f ...)`, `(until f g :min N :max N)`, `(always f :min N :max N)` (see [`FormulaKind`]) |
-//! | `(:require CONDITION ...)` | what must hold besides, in linear temporal logic over finite traces: a state, `call:TOOL`, `(call:TOOL TEST ...)`, `true`, `false`, `not`, `and`, `or`, `implies`, `always`, `eventually`, `next`, `until`, `before`, `(at-most N f)` (see [`RequirementKind`]) |
+//! | `(:require CONDITION ...)` | what must hold besides, in linear temporal logic over finite traces: a state, `call:TOOL`, `(call:TOOL TEST ...)`, `true`, `false`, `not`, `and`, `or`, `implies`, `always`, `eventually`, `next`, `until`, `before`, `(at-most N f)`; a call counts when it is executed (see [`RequirementKind`]) |
 //! | `(:accepts EXAMPLE ...)`, `(:rejects EXAMPLE ...)` | sequences that must, and must not, be accepted; checked when the file is loaded |
+//! | `(:examples EXAMPLE ...)` | whole texts that a model is shown, each `((STATE "CONTENT") ...)`; checked when the file is loaded |
 //!
 //! A string is `"..."` with the escapes `\n \t \r \" \\ \u{HEX}`, or raw: `#"..."#`. The dialect of the published code is
 //! read, too: `until_5` is `:max 5`, `until_2_4` is `:min 2 :max 4`. [`Spec`] prints ours.
@@ -78,7 +79,8 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | Is this a specification, and what is wrong with it? | [`load`], [`Diagnostic`], [`Code`] |
+//! | Is this a specification, and what is wrong with it? | [`load`], [`load_with_schemas`], [`Diagnostic`], [`Code`] |
+//! | Does it fit these tools? | [`Automaton::check_tools`] |
 //! | Which state may come next, and may it end here? | [`Automaton`], [`Walk`] |
 //! | What by the definitions, without an automaton? | [`textbook`] |
 //! | What does a model write, and what must be done about it? | [`Monitor`], [`monitor`] |
@@ -106,7 +108,9 @@ pub mod limits;
 pub mod monitor;
 pub mod textbook;
 
-pub use automaton::{Automaton, Compat, Entered, FaultySpec, Loaded, Position, StateId, load, read};
+pub use automaton::{
+    Automaton, Compat, Entered, Fate, FaultySpec, Loaded, Position, StateId, load, load_with_schemas, read,
+};
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use handler::Handler;
 pub use monitor::{Monitor, Options, Outcome, Step};
@@ -116,6 +120,6 @@ pub use shipped::{SHIPPED, shipped};
 pub use span::{Span, Spanned};
 pub use spec::{
     Bounds, CallPattern, ContentRule, Example, ExampleCall, ExampleStep, Formula, FormulaKind, Predicate,
-    Requirement, RequirementKind, Spec, State, Test,
+    Requirement, RequirementKind, ShownExample, ShownSection, Spec, State, Test,
 };
 pub use walk::Walk;

@@ -22,25 +22,33 @@
 //!
 //! - Prompts are found leftmost, and of several at one place the longest. A line break before a prompt and white space
 //!   around content do not count.
+//! - In a string of JSON, where content begins as JSON and its state wants JSON or arguments, nothing is a prompt; a string
+//!   ends on its line.
 //! - What the environment writes, and the question, is not split: prompts in it are broken with a character that no prompt
 //!   holds. Otherwise a page that a tool fetched could move the agent to its answer.
 //! - When the model writes the prompt of a state of the environment where it may, the rest of its output is discarded.
 //! - A run ends where nothing can follow and the output ends or another prompt comes; or where the run may end and what
 //!   comes may not follow.
-//! - At the first thing that may not come, the text is cut back to there. What is appended then is the longest common prefix
-//!   of the prompts that may come next, and what is written next must complete one of them. Where there is no common
-//!   prefix, or the violation comes again, it is a whole prompt: the one nearest to what the model tried, if one is near,
+//! - At the first thing that may not come, the text is cut back to there. If what was tried may come right after one state
+//!   alone of those that may come next, the prompt of that one is appended. Otherwise it is the longest common prefix of
+//!   the prompts that may come next, and what is written next must complete one of them. Where there is no common
+//!   prefix, or the violation comes again, it is a whole prompt: of a state on the shortest way to what the model tried;
+//!   of several, and where it tried nothing that can come, the one nearest to what it wrote, if one is near,
 //!   otherwise the first in the order of the specification.
 //! - Where the output ends and only the environment can go on, it does.
 //! - Content that breaks a rule is cut back: to the longest part that can still match a regular expression, to the most
 //!   characters, otherwise to its beginning. The model is told and writes it again. After as many times as the rule allows
 //!   the run ends with the reason.
-//! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made.
+//! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made. So is one that
+//!   can be written but, by the requirements, not executed. Where all calls are executed in the end, and arguments hold
+//!   labels of earlier ones, for which evidence will be put in, they are checked before the call is executed: see
+//!   [`Execution`].
 
 mod complete;
 mod content;
 mod decoder;
 mod echo;
+mod execution;
 mod options;
 mod run;
 mod tools;
@@ -51,17 +59,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::prompts::{Found, Match, Prompts};
-use crate::{Automaton, Compat, Entered, Position, StateId};
-use content::{Departure, Progress};
+use crate::{Automaton, Compat, Entered, Handler, Position, StateId};
+use content::{Departure, Progress, StringEnd};
 use decoder::Decoder;
+use execution::Labels;
 
 pub use echo::Echo;
+pub use execution::{Denial, Execution};
 pub use options::{
     CONTENT_RETRIES_MAX, CORRECTIONS_MAX, Decoding, Options, SCHEMA_RETRIES_MAX, SchemaValidator,
     TEXT_BYTES_MAX,
 };
 pub use run::{Author, Call, Counts, Request, Section, Step};
-pub use tools::{arguments_from, match_tool};
+pub use tools::{arguments_from, check_arguments, match_tool};
 pub use violation::{Correction, Failure, Fault, Outcome, Violation};
 
 /// Holds one run to a specification.
@@ -82,6 +92,8 @@ pub struct Monitor {
     calls: Vec<Call>,
     /// Calls before this one have been given to the environment.
     calls_from: usize,
+    /// What the calls of a plan can be referred to by.
+    labels: Labels,
     /// The label and the tool of the next call.
     label: Option<String>,
     tool: Option<String>,
@@ -102,6 +114,8 @@ struct Shared {
     automaton: Arc<Automaton>,
     prompts: Prompts,
     options: Options,
+    /// Calls are executed when the plan is solved, and then alone.
+    is_solved: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,8 +147,12 @@ impl Monitor {
     pub fn new(automaton: Arc<Automaton>, options: Options) -> Self {
         let prompts = Prompts::new(&automaton, options.compat);
         let position = automaton.start();
+        let spec = automaton.spec();
+        let runs = |handler: &Handler| spec.has_handler(*handler);
+        let is_solved = runs(&Handler::Solve)
+            && ![Handler::RunCall, Handler::RunCalls, Handler::Summarise].iter().any(runs);
         Self {
-            shared: Arc::new(Shared { automaton, prompts, options }),
+            shared: Arc::new(Shared { automaton, prompts, options, is_solved }),
             text: String::new(),
             scanned: 0,
             decoder: Decoder::default(),
@@ -143,6 +161,7 @@ impl Monitor {
             sections: Vec::new(),
             calls: Vec::new(),
             calls_from: 0,
+            labels: Labels::default(),
             label: None,
             tool: None,
             progress: Progress::default(),
@@ -231,7 +250,7 @@ impl Monitor {
         };
         self.decoder = Decoder::default();
         let instruction = violation.instruction(self);
-        let begin = self.text.len();
+        let (begin, entered) = (self.text.len(), self.sections.len());
         if self.counts.corrections >= self.shared.options.corrections_max {
             self.end(Outcome::Failed(Failure::Corrections { max: self.counts.corrections, last: violation }));
         } else {
@@ -240,6 +259,11 @@ impl Monitor {
         }
         let step = self.step();
         let appended = self.text.get(begin..).unwrap_or_default().to_owned();
+        let instruction = match self.sections.get(entered) {
+            // Nothing is left to choose.
+            Some(part) => format!("Go on with {}.", self.automaton().state(part.state).prompt.value),
+            None => instruction,
+        };
         Correction {
             step,
             appended,
@@ -260,6 +284,7 @@ impl Monitor {
             return self.step();
         }
         self.decoder = Decoder::default();
+        self.note_executed();
         self.calls_from = self.calls.len();
         match self.shared.options.compat {
             Compat::Ours => {
@@ -283,6 +308,17 @@ impl Monitor {
                 self.step()
             }
         }
+    }
+
+    /// Whether the run would end with the end of the output, in a state that the model was to write and left blank.
+    pub fn would_end_blank(&self) -> bool {
+        let is_blank = |part: &Part| {
+            part.author == Author::Model
+                && self.text.get(part.content.start..).is_none_or(|rest| rest.trim().is_empty())
+        };
+        self.mode == Mode::Open
+            && self.automaton().is_accepting(self.position)
+            && self.sections.last().is_some_and(is_blank)
     }
 
     /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it may end here.
@@ -350,10 +386,13 @@ impl Monitor {
         &self.calls
     }
 
-    /// The run as a word of the automaton's language.
+    /// The run as a word of the automaton's language: with the calls as they were executed, as far as they were.
     pub fn word(&self) -> impl Iterator<Item = Entered<'_>> {
-        self.sections()
-            .map(|section| Entered { state: section.state, call: section.call.map(|call| &call.call) })
+        self.sections().map(|section| Entered {
+            state: section.state,
+            call: section.call.map(|call| &call.call),
+            fate: section.call.map(|call| call.fate).unwrap_or_default(),
+        })
     }
 
     /// The content of the last state of a finished run.
@@ -462,7 +501,7 @@ impl Monitor {
         loop {
             let (from, length) = (self.scanned, self.text.len());
             match self.mode {
-                Mode::Open => match self.shared.prompts.find(self.text.as_bytes(), from, is_whole) {
+                Mode::Open => match self.find_prompt(from, is_whole) {
                     Found::Prompt { start, end, state } => {
                         if !self.read_content(start) {
                             continue;
@@ -503,6 +542,26 @@ impl Monitor {
                     }
                 }
                 Mode::Environment | Mode::Violated | Mode::Ended => return,
+            }
+        }
+    }
+
+    /// The first prompt from a byte of open content on. In a string of JSON, which ends on its line, nothing is a prompt.
+    fn find_prompt(&mut self, from: usize, is_whole: bool) -> Found {
+        let part = self.sections.last().filter(|part| part.author == Author::Model);
+        let is_json = part.is_some_and(|part| self.shared.automaton.state(part.state).is_json());
+        if !is_json || self.shared.options.compat == Compat::Original {
+            return self.shared.prompts.find(self.text.as_bytes(), from, is_whole);
+        }
+        let mut from = from;
+        loop {
+            let found = self.shared.prompts.find(self.text.as_bytes(), from, is_whole);
+            let (Found::Prompt { start, .. } | Found::Undecided { start }) = found else { return found };
+            match self.progress.end_of_string(&self.text, start) {
+                StringEnd::None => return found,
+                StringEnd::At(end) => from = end,
+                StringEnd::Open if is_whole => return found,
+                StringEnd::Open => return Found::Undecided { start },
             }
         }
     }
@@ -645,7 +704,10 @@ impl Monitor {
 
     fn end(&mut self, outcome: Outcome) {
         let end = self.text.len();
-        if let Some(part) = self.sections.last_mut() {
+        // What was refused, or cut off, is not complete.
+        if let Some(part) = self.sections.last_mut()
+            && (outcome == Outcome::Finished || part.content.end != usize::MAX)
+        {
             part.content.end = part.content.end.min(end);
         }
         self.violation = None;

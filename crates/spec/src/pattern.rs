@@ -68,6 +68,11 @@ impl Pattern {
         self.is_match(text.bytes().fold(self.start(), |place, byte| self.step(place, byte)))
     }
 
+    /// Whether there is no text that matches.
+    pub(crate) fn is_never(&self) -> bool {
+        self.start().is_none()
+    }
+
     pub(crate) fn start(&self) -> Place {
         (!self.table.next.is_empty()).then_some(0)
     }

@@ -43,6 +43,17 @@ impl Display for Spec {
                 f.write_str(")")?;
             }
         }
+        if !self.examples.is_empty() {
+            f.write_str("\n  (:examples")?;
+            for example in &self.examples {
+                for (place, section) in example.sections.iter().enumerate() {
+                    f.write_str(if place == 0 { "\n    (" } else { "\n     " })?;
+                    write!(f, "({} {})", section.state.value, quoted(&section.content.value))?;
+                }
+                f.write_str(")")?;
+            }
+            f.write_str(")")?;
+        }
         f.write_str(")\n")
     }
 }

@@ -169,21 +169,24 @@ impl Prompts {
     /// Appends a text without its prompts: into each a character is put that no prompt holds (a backslash, unless a
     /// prompt does), after the first one. `[Answer]` becomes `[\Answer]`.
     pub(crate) fn escape_into(&self, text: &str, out: &mut String) {
-        let begin = out.len();
-        out.push_str(text);
-        let mut at = begin;
+        out.reserve(text.len());
+        let mut at = 0;
         // A prompt that overlaps with one that was broken is found in its turn: the search goes on right after the
         // character that was put in.
-        while let Found::Prompt { start, .. } = self.find(out.as_bytes(), at, true) {
-            let first = out[start..].chars().next().map_or(1, char::len_utf8);
-            out.insert(start + first, self.breaker);
+        while let Found::Prompt { start, .. } = self.find(text.as_bytes(), at, true) {
+            let first = text[start..].chars().next().map_or(1, char::len_utf8);
+            out.push_str(&text[at..start + first]);
+            out.push(self.breaker);
             at = start + first;
         }
+        out.push_str(&text[at..]);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn prompts(texts: &[&str], ignores_case: bool) -> Prompts {
@@ -237,6 +240,40 @@ mod tests {
     fn case_counts_unless_asked_otherwise() {
         assert_eq!(prompts(&["[A]"], false).split("[a]"), [Piece::Text("[a]")]);
         assert_eq!(prompts(&["[A]"], true).split("[a]").len(), 2);
+    }
+
+    /// The same, with the text moved for each prompt.
+    fn slow_escape(prompts: &Prompts, text: &str) -> String {
+        let mut out = text.to_owned();
+        let mut at = 0;
+        while let Found::Prompt { start, .. } = prompts.find(out.as_bytes(), at, true) {
+            let first = out[start..].chars().next().map_or(1, char::len_utf8);
+            out.insert(start + first, prompts.breaker);
+            at = start + first;
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn escaping_agrees_with_its_slow_twin(text in "[ab^\u{e4}]{0,40}", before in "[ab]{0,5}") {
+            for texts in [&["ab", "ba", "aab"][..], &["\u{e4}a", "aa", "b^"]] {
+                let prompts = prompts(texts, false);
+                let mut escaped = before.clone();
+                prompts.escape_into(&text, &mut escaped);
+                prop_assert_eq!(escaped, before.clone() + &slow_escape(&prompts, &text));
+            }
+        }
+    }
+
+    /// With a text that is moved for each prompt, this would not end within minutes.
+    #[test]
+    fn long_texts_of_prompts_are_escaped() {
+        let mut escaped = String::new();
+        prompts(&["[Answer]"], false).escape_into(&"[Answer]".repeat(2_000_000), &mut escaped);
+        assert_eq!(escaped.len(), 9 * 2_000_000);
     }
 
     #[test]

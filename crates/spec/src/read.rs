@@ -9,10 +9,11 @@ use tree::{Faults, Form, Node};
 
 use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
 use crate::limits::{REQUIREMENTS_MAX, SOURCE_BYTES_MAX};
-use crate::{Example, Formula, Requirement, Span, Spanned, Spec, State};
+use crate::{Example, Formula, Requirement, ShownExample, Span, Spanned, Spec, State};
 
 /// Clauses of a specification.
-const CLAUSES: [&str; 6] = [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects"];
+const CLAUSES: [&str; 7] =
+    [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects", ":examples"];
 
 /// Reads one specification. What could be understood of a faulty one comes with the faults.
 ///
@@ -51,13 +52,14 @@ pub(crate) struct Draft {
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) accepts: Vec<Example>,
     pub(crate) rejects: Vec<Example>,
+    pub(crate) examples: Vec<ShownExample>,
 }
 
 impl From<Spec> for Draft {
     fn from(spec: Spec) -> Self {
-        let Spec { name, instructions, states, behavior, requirements, accepts, rejects } = spec;
+        let Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples } = spec;
         let (states, behavior) = (Some(states), Some(behavior));
-        Self { name, instructions, states, behavior, requirements, accepts, rejects }
+        Self { name, instructions, states, behavior, requirements, accepts, rejects, examples }
     }
 }
 
@@ -72,6 +74,7 @@ impl Draft {
             requirements: self.requirements,
             accepts: self.accepts,
             rejects: self.rejects,
+            examples: self.examples,
         })
     }
 }
@@ -113,6 +116,7 @@ impl Reader<'_> {
             requirements: Vec::new(),
             accepts: Vec::new(),
             rejects: Vec::new(),
+            examples: Vec::new(),
         };
         let mut seen: Vec<(String, Span)> = Vec::new();
         for clause in clauses {
@@ -123,7 +127,7 @@ impl Reader<'_> {
             }
             match keyword.as_str() {
                 ":instructions" => draft.instructions = self.words(":instructions", body, clause.span),
-                ":states" => draft.states = Some(self.states(body)),
+                ":states" => draft.states = self.states(body),
                 ":behavior" => {
                     draft.behavior = self.behavior(body, clause.span);
                     if draft.behavior.is_none() {
@@ -135,6 +139,9 @@ impl Reader<'_> {
                     draft.requirements.extend(body.iter().filter_map(|node| self.requirement(node)));
                 }
                 ":accepts" => draft.accepts = body.iter().filter_map(|node| self.example(node)).collect(),
+                ":examples" => {
+                    draft.examples = body.iter().filter_map(|node| self.shown_example(node)).collect();
+                }
                 _ => draft.rejects = body.iter().filter_map(|node| self.example(node)).collect(),
             }
         }

@@ -26,6 +26,8 @@ pub struct Spec {
     pub accepts: Vec<Example>,
     /// Sequences that must not be accepted.
     pub rejects: Vec<Example>,
+    /// Whole texts that a model is shown.
+    pub examples: Vec<ShownExample>,
 }
 
 /// A state of an agent.
@@ -45,10 +47,23 @@ pub struct State {
     pub content: Vec<Spanned<ContentRule>>,
 }
 
+impl Spec {
+    /// Whether the environment writes a state in this way.
+    pub fn has_handler(&self, handler: Handler) -> bool {
+        let is_it = |state: &State| state.handler.as_ref().is_some_and(|other| other.value == handler);
+        self.states.iter().any(|state| state.is_environment && is_it(state))
+    }
+}
+
 impl State {
     /// The content of this state completes a call.
     pub fn completes_call(&self) -> bool {
         self.content.iter().any(|rule| rule.value == ContentRule::Arguments)
+    }
+
+    /// The content of this state is, or can be, JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.content.iter().any(|rule| matches!(rule.value, ContentRule::Arguments | ContentRule::Json(_)))
     }
 
     /// The content of this state is a label of the next call.
@@ -146,7 +161,8 @@ pub struct Bounds {
     pub max: Option<u32>,
 }
 
-/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state on.
+/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state on. Calls are
+/// those that the handlers of later states execute, each at the state whose content completed it.
 #[derive(Debug, Clone)]
 pub struct Requirement {
     /// What it says.
@@ -170,7 +186,7 @@ pub enum RequirementKind {
     False,
     /// The agent is in this state.
     State(String),
-    /// The content of this state completed a call like this.
+    /// The content of this state completed a call like this, and the call is executed, here or later.
     Call(CallPattern),
     /// `(not f)`.
     Not(Box<Requirement>),
@@ -278,7 +294,7 @@ fn pointed_at<'a>(object: &'a Map<String, Value>, pointer: &str) -> Option<&'a V
 }
 
 /// Equality of JSON values, in which `1` and `1.0` are the same number.
-fn is_same(left: &Value, right: &Value) -> bool {
+pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
         (Value::Array(left), Value::Array(right)) => {
@@ -324,6 +340,30 @@ pub struct ExampleCall {
     pub tool: String,
     /// What it is called with.
     pub arguments: Map<String, Value>,
+}
+
+/// A whole text that a model is shown as an example: `((STATE "CONTENT") ...)`.
+#[derive(Debug, Clone)]
+pub struct ShownExample {
+    /// Its sections, from the question to the last one.
+    pub sections: Vec<ShownSection>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl PartialEq for ShownExample {
+    fn eq(&self, other: &Self) -> bool {
+        self.sections == other.sections
+    }
+}
+
+/// A section of a [`ShownExample`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownSection {
+    /// The state.
+    pub state: Spanned<String>,
+    /// What is written in it, by whomever.
+    pub content: Spanned<String>,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Bounds, Entered, Formula, FormulaKind, Requirement, RequirementKind, Spec};
+use crate::{Bounds, Entered, Fate, Formula, FormulaKind, Handler, Requirement, RequirementKind, Spec};
 
 /// Whether a run that passed these states, and completed these calls, satisfies the behaviour and all requirements.
 ///
@@ -14,12 +14,37 @@ pub fn accepts(spec: &Spec, word: &[Entered<'_>]) -> bool {
         && spec.requirements.iter().all(|requirement| holds(spec, requirement, word))
 }
 
+/// Whether the call that is completed at a place of a word is executed: by the next state of the environment, if that runs
+/// it, or by a later one that runs all calls of the run. A call that was denied is not.
+pub fn is_executed(spec: &Spec, word: &[Entered<'_>], place: usize) -> bool {
+    let state_at = |place: usize| &spec.states[word[place].state.index()];
+    let handler_at = |place: usize| {
+        let state = state_at(place);
+        let named = state.handler.as_ref().map_or(Handler::RunCall, |handler| handler.value);
+        state.is_environment.then_some(named)
+    };
+    let is_call = |place: usize| state_at(place).completes_call() && word[place].fate != Fate::Denied;
+    if !is_call(place) {
+        return false;
+    }
+    let later = place + 1..word.len();
+    let is_run =
+        later.clone().find(|later| handler_at(*later).is_some()).is_some_and(|environment| match handler_at(
+            environment,
+        ) {
+            Some(Handler::RunCall) => !(place + 1..environment).any(is_call),
+            Some(Handler::RunCalls | Handler::Summarise) => true,
+            _ => false,
+        });
+    is_run || later.into_iter().any(|later| handler_at(later) == Some(Handler::Solve))
+}
+
 /// Whether a word satisfies a formula of behaviours.
 pub fn satisfies(spec: &Spec, formula: &Formula, word: &[Entered<'_>]) -> bool {
     Sequences { spec, word, known: HashMap::new() }.satisfies(formula, 0, word.len())
 }
 
-/// Whether a requirement holds of a word.
+/// Whether a requirement holds of a word. A call counts where it is completed, if it is executed.
 pub fn holds(spec: &Spec, requirement: &Requirement, word: &[Entered<'_>]) -> bool {
     Places { spec, word, known: HashMap::new() }.holds(requirement, 0)
 }
@@ -119,7 +144,7 @@ impl Places<'_> {
                     // A call of a tool, and with arguments, that nothing is known of.
                     None => pattern.tool.is_none() && pattern.predicates.is_empty(),
                 };
-                self.spec.states[here.state.index()].completes_call() && is_like
+                is_like && is_executed(self.spec, self.word, place)
             }),
             RequirementKind::Not(operand) => !self.holds(operand, place),
             RequirementKind::And(operands) => operands.iter().all(|operand| self.holds(operand, place)),

@@ -12,11 +12,11 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use planproof_trace::{Event, EventSink, Header, wire};
+use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::{Progress, Receipt, StoreError, schema};
+use crate::{Progress, Receipt, Spent, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,6 +129,8 @@ struct Batch {
     operations: Vec<Operation>,
     /// The lines of all events of the batch, one after the other.
     lines: Vec<u8>,
+    /// What was noted last of each campaign's spending.
+    noted: Vec<NotedSpending>,
     /// Memory it takes, about.
     bytes: usize,
     /// Someone waits for an operation of it.
@@ -167,6 +169,12 @@ struct FinishOperation {
     completion: Completion<()>,
 }
 
+struct NotedSpending {
+    campaign: String,
+    spent: Spent,
+    served: Usage,
+}
+
 struct ProgressOperation {
     campaign: String,
     progress: Progress,
@@ -187,6 +195,12 @@ thread_local! {
 
 /// A larger buffer is not kept for the next event.
 const LINE_BYTES_KEPT_MAX: usize = 64 << 10;
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.operations.is_empty() && self.noted.is_empty()
+    }
+}
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -379,6 +393,8 @@ impl Writer {
                     progress: progress.clone(),
                     completion,
                 };
+                // What was noted before is older, and is written after.
+                queue.batch.noted.retain(|noted| noted.campaign != campaign);
                 queue.batch.operations.push(Operation::Progress(Box::new(operation)));
                 queue.batch.bytes += bytes;
                 if queue.sleep == Sleep::Idle {
@@ -388,6 +404,26 @@ impl Writer {
             Err(error) => completion.complete(Err(error)),
         }
         receipt
+    }
+
+    /// Replaces what the store knows of a campaign's spending, and nothing else of how it goes: what was paid for, and what
+    /// models read and wrote that were given to a program. For every single request: nobody is told when it is committed, which
+    /// happens within some milliseconds, and only what was noted last is written. Never waits for room.
+    ///
+    /// A failure is told by whatever is handed over next; a campaign that there is not is passed over.
+    pub fn note_spending(&self, campaign: &str, spent: Spent, served: Usage) {
+        let shared = &self.0.shared;
+        let mut queue = shared.lock();
+        if queue.failure.is_some() {
+            return;
+        }
+        match queue.batch.noted.iter_mut().find(|noted| noted.campaign == campaign) {
+            Some(noted) => (noted.spent, noted.served) = (spent, served),
+            None => queue.batch.noted.push(NotedSpending { campaign: campaign.to_owned(), spent, served }),
+        }
+        if queue.sleep == Sleep::Idle {
+            shared.wake(&mut queue);
+        }
     }
 
     /// Commits all that was handed over before; the receipt comes true when that is done.

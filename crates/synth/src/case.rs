@@ -135,6 +135,8 @@ pub struct CaseOptions {
     pub relative_depth: u8,
     /// Number of tools that belong to no action.
     pub distractors: u32,
+    /// Drawn until every one-look heuristic failed it, unless it is infeasible.
+    pub hard: bool,
     /// What the time form adds; `None` in the basic form.
     pub time: Option<CaseTimeOptions>,
 }
@@ -266,6 +268,27 @@ impl Case {
             lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
         });
         places
+    }
+
+    /// Whether calling the tools of these actions, given by their places, once each in this order is a correct plan; in the
+    /// time form each as early as its own clock times let it. Never so in an infeasible case.
+    pub fn is_correct_order(&self, order: &[usize]) -> bool {
+        let mut rank = vec![usize::MAX; self.actions.len()];
+        for (place, action) in order.iter().enumerate() {
+            rank[*action] = place;
+        }
+        let is_kept = self.constraints.iter().all(|stated| rank[stated.first] < rank[stated.second]);
+        if !is_kept || !self.is_feasible() || rank.contains(&usize::MAX) {
+            return false;
+        }
+        let Some(problem) = self.timed_problem() else { return true };
+        let table = problem.timetable();
+        let mut minute = 0;
+        order.iter().map(|action| Variable::new(*action)).all(|action| {
+            let start = table.earliest_start(action, minute);
+            minute = start.map_or(minute, |start| start + table.duration(action));
+            start.is_some()
+        })
     }
 }
 

@@ -100,6 +100,8 @@ struct OptionsFile {
     relative_depth: u8,
     distractors: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    hard: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<TimeOptionsFile>,
 }
 
@@ -179,6 +181,7 @@ pub fn write_case(case: &Case) -> String {
             sub_sentences_max: case.options.sub_sentences_max,
             relative_depth: case.options.relative_depth,
             distractors: case.options.distractors,
+            hard: case.options.hard.then_some(true),
             time: case.options.time.map(|time| TimeOptionsFile {
                 duration_min: time.duration_min,
                 duration_max: time.duration_max,
@@ -376,6 +379,7 @@ impl CaseFile {
                 sub_sentences_max: self.options.sub_sentences_max,
                 relative_depth: self.options.relative_depth,
                 distractors: self.options.distractors,
+                hard: self.options.hard.unwrap_or(false),
                 time: self.options.time.map(|time| CaseTimeOptions {
                     duration_min: time.duration_min,
                     duration_max: time.duration_max,

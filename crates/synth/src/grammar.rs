@@ -205,8 +205,9 @@ pub(crate) enum Joiner {
     Comma(u8),
 }
 
-/// The conjunctions that follow a comma between sub-sentences.
-pub(crate) const JOINER_WORDS: [&str; 5] = ["and", "but", "yet", "while", "whereas"];
+/// The conjunctions that follow a comma between sub-sentences. The paper's "but" and "yet" are left out: they promise a
+/// contrast, and what they would join here seldom has one.
+pub(crate) const JOINER_WORDS: [&str; 3] = ["and", "while", "whereas"];
 
 /// The sub-sentences of any number of sentences, each with what stands in front of it. They are one flat list because
 /// most sentences that are drawn are taken off its end again, and then leave its memory to the next.
@@ -461,11 +462,29 @@ impl SubSentence {
         }
     }
 
-    /// Whether its last words are a relative clause. A comma and a conjunction right behind it could go on inside
-    /// that clause as well as outside of it, so such a draw would have two readings.
-    pub(crate) fn ends_in_relative(&self) -> bool {
+    /// Whether the text would have two readings if a comma and a conjunction stood between it and `next`.
+    pub(crate) fn blurs_into(&self, next: &Self) -> bool {
+        self.ends_in_relative() || next.opens_like_clause()
+    }
+
+    /// Whether its last words are a relative clause. What a comma and a conjunction join to it could go on inside that
+    /// clause as well as outside of it.
+    fn ends_in_relative(&self) -> bool {
         match self {
             Self::Independent { object, fronted: false, .. } => object.relative.is_some(),
+            Self::Independent { .. } | Self::Bounded { .. } | Self::Clauses { .. } => false,
+        }
+    }
+
+    /// Whether it begins with a preposition, one action, and a list: "Before A, B and C happen". Behind another
+    /// sub-sentence it can be read as a clause about that one's subject, in which all three happen: "D follows E, and
+    /// before A, B and C happen". That a few prepositions take no clause does not count: the rule stays simple, and
+    /// another wording can be put in their place.
+    fn opens_like_clause(&self) -> bool {
+        match self {
+            Self::Independent { subject, object, fronted: true, .. } => {
+                subject.list.is_plural() && !object.list.is_plural()
+            }
             Self::Independent { .. } | Self::Bounded { .. } | Self::Clauses { .. } => false,
         }
     }

@@ -21,6 +21,10 @@ use crate::time_form::TimeForm;
 /// The tool that says that sentences cannot hold together. It is offered in every case of a campaign that has infeasible
 /// ones: in these alone its presence would give the answer away.
 pub const REPORT_TOOL: &str = "report_conflict";
+
+/// What it says of itself.
+pub const REPORT_DESCRIPTION: &str = "Reports that the tasks cannot be done as required, because some sentences of the \
+                                      paragraph cannot hold together.";
 /// Its argument: the numbers of the sentences, counted from 1.
 pub const SENTENCES_ARGUMENT: &str = "sentences";
 
@@ -122,28 +126,40 @@ impl Case {
 
     /// Requirements of the conflict's sentences that cannot hold together, none of them to spare, by their places in
     /// [`constraint_ids`](Self::constraint_ids); a cycle of order in the order in which one walks it. None in a feasible case.
+    /// In the time form this is for tasks as short as can be, since the text tells no more.
     pub(crate) fn conflict_constraints(&self) -> Vec<usize> {
         let numbers = self.conflict.as_deref().unwrap_or_default();
         let is_in = |sources: &[Source]| sources.iter().any(|it| numbers.contains(&(it.sentence + 1)));
         let sources = self.constraint_sources().enumerate();
         let places: Vec<usize> =
             sources.filter(|(_, sources)| is_in(sources)).map(|(place, _)| place).collect();
-        let conflict = match &self.time {
+        match &self.time {
             None => {
                 let all = self.problem();
                 let stated = places.iter().map(|place| all.constraints()[*place]).collect();
                 let problem = Problem::new(self.actions.len(), stated);
-                problem.ok().and_then(|problem| Some(problem.order().err()?.constraints))
+                let cycle = problem.ok().and_then(|problem| Some(problem.order().err()?.constraints));
+                cycle.unwrap_or_default().into_iter().map(|place| places[place]).collect()
             }
-            Some(time) => {
-                let all = timed_relations(&self.constraints, time);
-                let stated = places.iter().map(|place| all[*place]).collect();
-                let shortest = vec![SHORTEST; time.durations.len()];
-                let problem = TimedProblem::new(&shortest, time.day, stated);
-                problem.ok().and_then(|problem| problem.conflict().ok()?)
-            }
-        };
-        conflict.unwrap_or_default().into_iter().map(|place| places[place]).collect()
+            Some(time) => self.timed_core(time, &places, &vec![SHORTEST; time.durations.len()]),
+        }
+    }
+
+    /// Those of some requirements that cannot hold together, none of them to spare, when the tasks take so long.
+    fn timed_core(&self, time: &TimeForm, places: &[usize], durations: &[u16]) -> Vec<usize> {
+        let all = timed_relations(&self.constraints, time);
+        let stated = places.iter().map(|place| all[*place]).collect();
+        let problem = TimedProblem::new(durations, time.day, stated);
+        let core = problem.ok().and_then(|problem| problem.conflict().ok()?);
+        core.unwrap_or_default().into_iter().map(|place| places[place]).collect()
+    }
+
+    /// Whether none of [`conflict_constraints`](Self::conflict_constraints) is to spare for the true durations either. Where
+    /// one is, these durations rule out by themselves what the text rules out with it.
+    pub(crate) fn is_conflict_plain(&self) -> bool {
+        let Some(time) = &self.time else { return true };
+        let core = self.conflict_constraints();
+        self.timed_core(time, &core, &time.durations).len() == core.len()
     }
 }
 
@@ -296,9 +312,7 @@ fn report_schema() -> &'static Arc<Map<String, Value>> {
 pub(crate) fn report_tool() -> CaseTool {
     CaseTool {
         name: REPORT_TOOL.to_owned(),
-        description: "Reports that the tasks cannot be done as required, because some sentences of the paragraph cannot \
-                      hold together."
-            .to_owned(),
+        description: REPORT_DESCRIPTION.to_owned(),
         input_schema: Some(Arc::clone(report_schema())),
     }
 }

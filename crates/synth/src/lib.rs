@@ -40,20 +40,21 @@ pub use case::{
 };
 pub use draw::Draw;
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
-pub use infeasible::{Naming, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
+pub use infeasible::{Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
 pub use oracle::{
-    Class, ConflictVerdict, Flag, JudgeOptions, ParameterError, Refused, StartFault, TimeVerdict, Unscored,
-    Verdict, Violated, judge,
+    ANSWER_CHARACTERS_MAX, Class, ConflictVerdict, Flag, JudgeOptions, ParameterError, Refused, StartFault,
+    TimeVerdict, Unscored, Verdict, Violated, executed_calls, judge,
 };
 pub use planproof_constraint::Day;
+pub use read::OneLook;
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
-    DISTRACTORS_MAX, DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
+    DISTRACTORS_MAX, DRAWS_MAX, HARD_DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
 };
 pub use text::{Source, Span};
 pub use time_form::{
-    Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound,
-    TimeForm, TimeOptions, clock_time, start_arguments,
+    Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_DESCRIPTION, RESTART_TOOL, RESTARTS_MAX,
+    START_TIME_ARGUMENT, StatedBound, TimeForm, TimeOptions, clock_time, start_arguments,
 };
 pub use topic::{
     ACTIVITIES_MAX, ACTIVITIES_SHIPPED, ACTIVITY_CHARACTERS_MAX, Activity, DESCRIPTION_CHARACTERS_MAX,

@@ -1,14 +1,18 @@
 //! The oracle: from a case and the events of a run to a verdict (PDoctor, section 4.3; classes of section 6.2).
 
+mod calls;
 mod conflict;
 mod time;
 
 use std::collections::BTreeSet;
 
 use planproof_constraint::{Execution, Status, Variable};
-use planproof_trace::{Arguments, EndReason, Event, EventKind};
+use planproof_trace::{EndReason, Event, EventKind};
 use thiserror::Error;
 
+use calls::{CallRecord, collect_calls};
+
+pub use calls::executed_calls;
 pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
 
@@ -24,6 +28,8 @@ pub enum Class {
     /// A call of a tool that does not exist, or with arguments that do not fit, explains a missing action; or the
     /// agent itself broke.
     ActError,
+    /// **(ours)** In an infeasible case the agent did a task, or did not report a conflict.
+    ConflictMissed,
     /// A required action was never executed.
     ActionLost,
     /// Time form only: a start before the end of the call before it or before the day, or one that is no clock time.
@@ -34,22 +40,21 @@ pub enum Class {
     Repeated,
     /// A tool that belongs to no action was called.
     Distractor,
-    /// **(ours)** In an infeasible case the agent did a task, or did not report a conflict.
-    ConflictMissed,
 }
 
 impl Class {
-    /// All classes, in the order in which the first that applies becomes a case's class.
+    /// All classes, in the order in which the first that applies becomes a case's class: the paper's, with what is missing
+    /// in an infeasible case where the paper has what is missing in others.
     pub const ALL: [Self; 9] = [
         Self::Timeout,
         Self::FalseAlarm,
         Self::ActError,
+        Self::ConflictMissed,
         Self::ActionLost,
         Self::ParameterError,
         Self::OrderError,
         Self::Repeated,
         Self::Distractor,
-        Self::ConflictMissed,
     ];
 
     /// The word used in files.
@@ -73,8 +78,11 @@ impl Class {
 pub enum Flag {
     /// A class applies.
     Class(Class),
-    /// Two calls of actions overlapped in time.
+    /// Two calls of actions overlapped in time. Never said of calls that a model wrote in one reply.
     Concurrent,
+    /// Basic form only: a requirement holds only by the order in which a model wrote calls in one reply, which many
+    /// frameworks execute at once.
+    AtOnce,
     /// The agent broke instead of finishing.
     AgentFailed,
     /// Time form only: the agent wanted to clear the day more often than it may.
@@ -85,17 +93,18 @@ pub enum Flag {
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Class(Class::Timeout),
         Self::Class(Class::FalseAlarm),
         Self::Class(Class::ActError),
+        Self::Class(Class::ConflictMissed),
         Self::Class(Class::ActionLost),
         Self::Class(Class::ParameterError),
         Self::Class(Class::OrderError),
         Self::Class(Class::Repeated),
         Self::Class(Class::Distractor),
-        Self::Class(Class::ConflictMissed),
         Self::Concurrent,
+        Self::AtOnce,
         Self::AgentFailed,
         Self::RestartLimit,
         Self::HeldBack,
@@ -106,6 +115,7 @@ impl Flag {
         match self {
             Self::Class(class) => class.as_str(),
             Self::Concurrent => "concurrent",
+            Self::AtOnce => "at_once",
             Self::AgentFailed => "agent_failed",
             Self::RestartLimit => "restart_limit",
             Self::HeldBack => "held_back",
@@ -130,6 +140,9 @@ pub struct Refused {
     /// The answer.
     pub answer: String,
 }
+
+/// Most characters of an agent's answer that a verdict holds.
+pub const ANSWER_CHARACTERS_MAX: usize = 2000;
 
 /// What the oracle says of one run.
 ///
@@ -160,11 +173,14 @@ pub struct Verdict {
     pub correct_next: Vec<Vec<ActionId>>,
     /// Calls of tools that do not exist, or with arguments that do not fit.
     pub refused: Vec<Refused>,
-    /// Calls that a guard held back, in the time form those before the last restart as well. They were not executed and
-    /// are no mistake by themselves.
+    /// Calls that a guard held back, in the order of the calls, in the time form those before the last restart as well.
+    /// They were not executed and are no mistake by themselves.
     pub held_back: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.
     pub cut_short: Option<String>,
+    /// What the agent answered, of a long answer [`ANSWER_CHARACTERS_MAX`] characters of its beginning and end, where it failed without a call of an
+    /// action: all there is to see of such a run. `None` otherwise.
+    pub answer: Option<String>,
     /// What there was to say of a conflict, and what the agent said; `None` where neither was anything.
     pub conflict: Option<ConflictVerdict>,
     /// What the time form adds; `None` in the basic form. All of the above is then of the calls after the last restart.
@@ -178,11 +194,14 @@ pub struct JudgeOptions {
     pub repeated_fails: bool,
     /// A distractor call fails the case, because the query says that nothing else is to be done.
     pub distractor_fails: bool,
+    /// A requirement between calls of one reply fails the case although they were written in the right order, because
+    /// whoever executes them may do so at once.
+    pub at_once_fails: bool,
 }
 
 impl Default for JudgeOptions {
     fn default() -> Self {
-        Self { repeated_fails: true, distractor_fails: true }
+        Self { repeated_fails: true, distractor_fails: true, at_once_fails: false }
     }
 }
 
@@ -198,16 +217,6 @@ pub enum Unscored {
     /// The trace has no end: recording was cut off.
     #[error("the trace was cut off before the run ended")]
     CutOff,
-}
-
-/// One tool call of the trace.
-struct CallRecord<'a> {
-    id: &'a str,
-    tool: &'a str,
-    arguments: &'a Arguments,
-    start: u64,
-    /// Set when it was answered: when, and with what error.
-    answered: Option<(u64, Option<&'a str>)>,
 }
 
 /// What is known of a run before any of its calls is judged.
@@ -252,11 +261,28 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
         flags.insert(Flag::Class(Class::FalseAlarm));
     }
     let ended = Ended { flags, held_back, cut_short, conflict };
-    Ok(match &case.time {
+    let mut verdict = match &case.time {
         _ if !case.is_feasible() => conflict::judge(case, &calls, ended, options),
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
-    })
+    };
+    if let EndReason::Answered { text } = end
+        && !verdict.passed
+        && verdict.calls.is_empty()
+    {
+        verdict.answer = Some(both_ends(text, ANSWER_CHARACTERS_MAX));
+    }
+    Ok(verdict)
+}
+
+/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+fn both_ends(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    text.chars().take(half).chain(['…']).chain(text.chars().skip(count - half)).collect()
 }
 
 /// Judges the basic form.
@@ -266,6 +292,8 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
+    // Of each action, the batch of its first execution.
+    let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
@@ -281,6 +309,8 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
                 let variable = Variable::new(action);
                 if execution.has(variable) {
                     flags.insert(Flag::Class(Class::Repeated));
+                } else {
+                    batches[action] = call.batch;
                 }
                 execution.set(variable, call.start, answered);
                 note_overlap(&mut executed, (call.start, answered), &mut flags);
@@ -294,11 +324,22 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         flags.insert(Flag::Class(Class::ActionLost));
     }
     let problem = case.problem();
-    let Fared { violated, undetermined } = fared(case, &problem.check(&execution));
+    let mut statuses = problem.check(&execution);
+    for (status, stated) in statuses.iter_mut().zip(&case.constraints) {
+        let batch = batches[stated.first];
+        if *status == Status::Satisfied && batch.is_some() && batch == batches[stated.second] {
+            flags.insert(Flag::AtOnce);
+            if options.at_once_fails {
+                *status = Status::Violated;
+            }
+        }
+    }
+    let Fared { violated, undetermined } = fared(case, &statuses);
     if !violated.is_empty() {
         flags.insert(Flag::Class(Class::OrderError));
     }
-    let class = primary_class(case, &refused, &lost, &flags, options);
+    let is_explained = explains_lost(case, &refused, &lost);
+    let class = primary_class(&flags, is_explained, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
     let (first_wrong_call, core) = match problem.blocking(&sequence) {
         Some((call, core)) => {
@@ -332,6 +373,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         refused,
         held_back,
         cut_short,
+        answer: None,
         conflict,
         time: None,
     }
@@ -368,58 +410,12 @@ fn fared(case: &Case, statuses: &[Status]) -> Fared {
     fared
 }
 
-/// Pairs calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the
-/// order of observation.
-fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
-    let mut held_back = Vec::new();
-    let mut calls: Vec<CallRecord<'_>> = Vec::new();
-    for (place, event) in events.iter().enumerate() {
-        match &event.kind {
-            EventKind::Call(call) => calls.push(CallRecord {
-                id: call.id.as_str(),
-                tool: &call.name,
-                arguments: &call.arguments,
-                start: place as u64,
-                answered: None,
-            }),
-            EventKind::Result(result) => {
-                let open = calls.iter().rposition(|call| call.id == result.id.as_str());
-                let Some(open) = open.filter(|open| calls[*open].answered.is_none()) else { continue };
-                if result.is_held_back {
-                    let call = calls.remove(open);
-                    held_back.push(Refused { tool: call.tool.to_owned(), answer: result.text.clone() });
-                } else {
-                    let call = &mut calls[open];
-                    let error = result.is_error.then_some(result.text.as_str());
-                    call.answered = Some((place as u64, error));
-                }
-            }
-            EventKind::Query { .. }
-            | EventKind::Turn { .. }
-            | EventKind::Spec { .. }
-            | EventKind::Section { .. }
-            | EventKind::Correction { .. }
-            | EventKind::Tally(_)
-            | EventKind::End(_) => {}
-        }
-    }
-    (held_back, calls)
-}
-
-fn primary_class(
-    case: &Case,
-    refused: &[Refused],
-    lost: &[usize],
-    flags: &BTreeSet<Flag>,
-    options: JudgeOptions,
-) -> Option<Class> {
+/// The first class that applies. With `is_explained`, a refused call explains what is missing; else it is only a flag.
+fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptions) -> Option<Class> {
     Class::ALL.into_iter().find(|&class| {
         flags.contains(&Flag::Class(class))
             && match class {
-                Class::ActError => {
-                    flags.contains(&Flag::AgentFailed)
-                        || lost.iter().any(|&action| refused.iter().any(|it| explains(case, it, action)))
-                }
+                Class::ActError => flags.contains(&Flag::AgentFailed) || is_explained,
                 Class::Repeated => options.repeated_fails,
                 Class::Distractor => options.distractor_fails,
                 _ => true,
@@ -427,8 +423,11 @@ fn primary_class(
     })
 }
 
-/// A refused call explains why an action is missing if it was meant for the action's tool, or for a tool that does
-/// not exist, which could have been meant for any.
-fn explains(case: &Case, refused: &Refused, action: usize) -> bool {
-    refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()
+/// Whether a refused call explains why one of these actions is missing: it was meant for the action's tool, or for a tool
+/// that does not exist, which could have been meant for any.
+fn explains_lost(case: &Case, refused: &[Refused], lost: &[usize]) -> bool {
+    let explains = |refused: &Refused, action: usize| {
+        refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()
+    };
+    lost.iter().any(|&action| refused.iter().any(|it| explains(it, action)))
 }

@@ -9,6 +9,7 @@
 //! inside of that clause. A paragraph with two readings is a bug of the wordings or the punctuation.
 
 mod lexicon;
+mod one_look;
 mod parser;
 mod tokens;
 
@@ -17,6 +18,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 pub use lexicon::{Directions, DirectionsError};
+pub use one_look::OneLook;
 
 use crate::case::Case;
 use crate::text::Source;

@@ -19,6 +19,7 @@ use crate::grammar::{
     Sentences, Shape, SubSentence,
 };
 use crate::infeasible::{NoConflict, REPORT_TOOL, Sentences as StatedSentences, report_tool};
+use crate::read::OneLook;
 use crate::text::{Written, write_paragraph};
 use crate::time_form::{ClockTimes, RESTART_TOOL, TimeForm, no_start_time, restart_tool};
 use crate::topic::{Activity, Topic, TopicBank};
@@ -30,6 +31,8 @@ pub use options::{Meter, Options, SynthesisCounts, SynthesisError};
 
 /// Most paragraphs drawn for one case before giving up.
 pub const DRAWS_MAX: u32 = 1000;
+/// Most paragraphs with all actions drawn for a hard case before giving up.
+pub const HARD_DRAWS_MAX: u32 = 2000;
 /// Most paragraphs drawn for a conflict between three sentences, before one between two will do.
 const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
@@ -67,6 +70,11 @@ impl<'a> Synthesizer<'a> {
             let range =
                 "at least 2 where cases are infeasible: a conflict is one between sentences".to_owned();
             return out_of("sentences", "1".into(), range);
+        }
+        if options.hard && low < 3 {
+            let range = "from 3 on for hard cases: of two actions one order is right that takes no planning"
+                .to_owned();
+            return out_of("actions", shown, range);
         }
         if options.tries_max == 0 {
             return out_of("tries", "0".into(), "at least 1".into());
@@ -156,7 +164,8 @@ impl<'a> Synthesizer<'a> {
     ///
     /// # Errors
     /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action;
-    /// [`SynthesisError::NoContradiction`] when none of so many could be made an infeasible case.
+    /// [`SynthesisError::NoContradiction`] when none of so many could be made an infeasible case;
+    /// [`SynthesisError::NothingHard`] when [`HARD_DRAWS_MAX`] cases were not hard.
     pub fn case(
         &self,
         seed: u64,
@@ -187,22 +196,43 @@ impl<'a> Synthesizer<'a> {
             None => {
                 let start = Order::new(actions).expect("the number of actions is checked");
                 if is_infeasible {
-                    return self.infeasible(draw, drawn, &start, counts, meter);
+                    return self.infeasible(draw, &drawn, &start, counts, meter);
                 }
-                let (paragraph, order) = self.skeleton(draw, options, &start, counts, meter)?;
-                let correct_plans = meter.solver(|| order.count_sequences());
-                Ok(self.fill(draw, drawn, &paragraph, correct_plans))
+                self.feasible(draw, drawn, &start, Order::count_sequences, counts, meter)
             }
             Some((time, durations)) => {
                 let start = Timetable::new(durations, time.day).expect("day and durations are checked");
                 if is_infeasible {
-                    return self.infeasible(draw, drawn, &start, counts, meter);
+                    return self.infeasible(draw, &drawn, &start, counts, meter);
                 }
-                let (paragraph, table) = self.skeleton(draw, options, &start, counts, meter)?;
-                let correct_plans = meter.solver(|| table.count_sequences());
-                Ok(self.fill(draw, drawn, &paragraph, correct_plans))
+                self.feasible(draw, drawn, &start, Timetable::count_sequences, counts, meter)
             }
         }
+    }
+
+    /// Draws paragraphs until one makes a case as the options want it.
+    fn feasible<S: Stated>(
+        &self,
+        draw: &mut Draw,
+        drawn: Drawn<'_>,
+        start: &S,
+        count: impl Fn(&S) -> Option<u128>,
+        counts: &mut SynthesisCounts,
+        meter: &mut impl Meter,
+    ) -> Result<Case, SynthesisError> {
+        for _ in 0..HARD_DRAWS_MAX {
+            let (paragraph, stated) = self.skeleton(draw, drawn.options, start, counts, meter)?;
+            let correct_plans = meter.solver(|| count(&stated));
+            if !self.options.hard {
+                return Ok(self.fill(draw, drawn, &paragraph, correct_plans));
+            }
+            let case = self.fill(draw, drawn.clone(), &paragraph, correct_plans);
+            if OneLook::passing(&case).next().is_none() {
+                return Ok(case);
+            }
+            counts.easy += 1;
+        }
+        Err(SynthesisError::NothingHard { draws: HARD_DRAWS_MAX, actions: drawn.texts.len() })
     }
 
     fn resolve(&self, actions: usize) -> CaseOptions {
@@ -214,6 +244,7 @@ impl<'a> Synthesizer<'a> {
             sub_sentences_max: self.options.sub_sentences_max,
             relative_depth: self.options.relative_depth,
             distractors: self.options.distractors,
+            hard: self.options.hard,
             time: self.options.time.map(|time| time.resolve(actions as u32)),
         }
     }
@@ -247,7 +278,7 @@ impl<'a> Synthesizer<'a> {
     fn infeasible<S: Stated>(
         &self,
         draw: &mut Draw,
-        drawn: Drawn<'_>,
+        drawn: &Drawn<'_>,
         start: &S,
         counts: &mut SynthesisCounts,
         meter: &mut impl Meter,
@@ -262,12 +293,14 @@ impl<'a> Synthesizer<'a> {
             let paragraph = self.paragraph(draw, options, Some(sentences), start, counts, meter);
             if let Some((paragraph, stated)) = paragraph
                 && let Some((paragraph, conflict)) =
-                    self.contradicted(draw, &drawn, (&paragraph, &stated), least, counts, meter)
+                    self.contradicted(draw, drawn, (&paragraph, &stated), least, counts, meter)
             {
                 // None of the orders is correct.
-                let mut case = self.fill(draw, drawn, &paragraph, Some(0));
+                let mut case = self.fill(draw, drawn.clone(), &paragraph, Some(0));
                 case.conflict = Some(conflict);
-                return Ok(case);
+                if case.is_conflict_plain() {
+                    return Ok(case);
+                }
             }
             counts.discarded += 1;
         }
@@ -400,13 +433,13 @@ impl<'a> Synthesizer<'a> {
         };
         let mut joiner = Joiner::Start;
         for place in 1..=options.sub_sentences_max {
-            let runs_on = matches!(joiner, Joiner::Comma(_))
-                && paragraph.last().is_some_and(|(_, before)| before.ends_in_relative());
             let Some(next) = sub_sentence(draw) else {
                 counts.too_wide += 1;
                 return None;
             };
-            if runs_on || next.mixes_commas() {
+            let blurs = matches!(joiner, Joiner::Comma(_))
+                && paragraph.last().is_some_and(|(_, before)| before.blurs_into(&next));
+            if blurs || next.mixes_commas() {
                 counts.ambiguous += 1;
                 return None;
             }
@@ -507,6 +540,7 @@ impl<'a> Synthesizer<'a> {
 }
 
 /// What is drawn of a case before its paragraph.
+#[derive(Clone)]
 struct Drawn<'a> {
     seed: u64,
     index: u64,

@@ -16,6 +16,10 @@ use crate::topic::own_description;
 
 /// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
 pub const RESTART_TOOL: &str = "restart_plan";
+
+/// What it says of itself.
+pub const RESTART_DESCRIPTION: &str = "Clears the whole day, to plan again from the beginning: no task is done any more. \
+                                       Tasks take as long as before.";
 /// The argument of every other tool: when the task starts, as "HH:MM".
 pub const START_TIME_ARGUMENT: &str = "start_time";
 /// Shortest day, in minutes: there has to be a clock time within it to speak of.
@@ -317,10 +321,7 @@ fn timed_sentence(text: &str) -> String {
 pub(crate) fn restart_tool() -> CaseTool {
     CaseTool {
         name: RESTART_TOOL.to_owned(),
-        description:
-            "Clears the whole day, to plan again from the beginning: no task is done any more. Tasks take \
-                      as long as before."
-                .to_owned(),
+        description: RESTART_DESCRIPTION.to_owned(),
         input_schema: None,
     }
 }

@@ -107,12 +107,21 @@ impl Wordings {
     /// Reads wordings from JSON.
     ///
     /// # Errors
-    /// The file is not of the schema, or a terminal has no wording or more than 200.
+    /// The file is not of the schema, a terminal has no wording or more than 200, or a verb phrase does not show its
+    /// number: "A and B, which must follow C" can mean B alone, "A and B, which follow C" cannot.
     pub fn from_json(text: &str) -> Result<Self, WordingError> {
         let File { schema, verb, preposition, conjunction, clock } =
             serde_json::from_str(text).map_err(|error| WordingError(error.to_string()))?;
         if schema != SCHEMA {
             return Err(WordingError(format!("schema is \"{schema}\", expected \"{SCHEMA}\"")));
+        }
+        let verbs = [&verb.before, &verb.after, &verb.neutral, &clock.verb.ends_by, &clock.verb.starts_from];
+        let verbs = verbs.into_iter().chain([&clock.boundary.end, &clock.boundary.start]).flatten();
+        if let Some([phrase, _]) = { verbs }.find(|[singular, plural]| singular == plural) {
+            return Err(WordingError(format!(
+                "the verb phrase \"{phrase}\" is the same in the singular and in the plural, so that a relative clause \
+                 with it would not show whether it is about a whole list or about its last item"
+            )));
         }
         let clock = ClockWordings {
             verb: [clock.verb.ends_by, clock.verb.starts_from],
@@ -245,5 +254,18 @@ mod tests {
             assert!(words.clock_fronts(direction).len() >= 7);
         }
         assert!(words.neutrals().len() >= 7);
+    }
+
+    #[test]
+    fn a_verb_phrase_without_a_number_is_refused() {
+        let file = include_str!("../data/wordings.json");
+        for [one, many] in
+            [["precedes", "precede"], ["happens", "happen"], ["has to end by", "have to end by"]]
+        {
+            let modal = file.replace(&format!("[\"{one}\", \"{many}\"]"), "[\"must do\", \"must do\"]");
+            assert_ne!(modal, file);
+            let error = Wordings::from_json(&modal).expect_err(one).to_string();
+            assert!(error.contains("\"must do\" is the same in the singular"), "{error}");
+        }
     }
 }

@@ -15,10 +15,12 @@ mod handler;
 mod server;
 mod stdio;
 mod token;
+mod written;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_trace::Recorder;
 use thiserror::Error;
@@ -28,12 +30,17 @@ use crate::Toolbox;
 pub use server::{McpRun, McpServer};
 pub use stdio::{serve_stdio, serve_stream};
 pub use token::{AccessToken, TOKEN_BYTES};
+pub use written::{EARLIER_CALLS_WAIT_MAX, WRITTEN_REPLIES_MAX, WrittenCalls};
 
 /// Most bytes of one request: a tool call with its arguments.
 pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 
 /// Most runs open at once on one server.
 pub const RUNS_MAX: usize = 4096;
+
+/// How long answers of mock tools are held, so that calls made at once overlap: much longer than a framework takes to send
+/// the calls of one reply, much shorter than a model takes for the next.
+pub const OVERLAP_HOLD: Duration = Duration::from_millis(50);
 
 /// What one run offers.
 #[derive(Clone)]
@@ -44,6 +51,12 @@ pub struct RunTools {
     pub recorder: Arc<Recorder>,
     /// Most tool calls of the run; those beyond are answered by an error result and not recorded.
     pub calls_max: u32,
+    /// What the run's model has written, where it is known.
+    pub written: Option<Arc<WrittenCalls>>,
+    /// How long the answer to a call is kept until no other call has arrived, so that calls made at once are seen to
+    /// overlap, however fast the tools are. Not for calls that are known to be written, nor where only one is made at a
+    /// time.
+    pub hold: Duration,
 }
 
 /// Why tools cannot be served. None of these is the agent's fault.

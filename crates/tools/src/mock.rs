@@ -1,7 +1,7 @@
 //! Mock tools: they check their arguments, give a canned answer, and do nothing else.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use jsonschema::Validator;
 use planproof_trace::{Arguments, TimeOfDay, Tool, ToolCall, ToolResult};
@@ -73,7 +73,18 @@ struct Time {
 #[derive(Debug)]
 struct Mock {
     answer: String,
-    validator: Arc<Validator>,
+    /// `None` where the tool takes no arguments.
+    validator: Option<Arc<Validator>>,
+}
+
+/// What is wrong with arguments that a tool without arguments is given. Its schema is compiled only then: that takes as long
+/// as thousands of calls.
+fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
+    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
+        let schema = Tool::without_arguments("", "").input_schema;
+        jsonschema::validator_for(&Value::Object((*schema).clone())).expect("the schema is our own")
+    });
+    mistakes(&VALIDATOR, arguments)
 }
 
 impl MockTools {
@@ -94,10 +105,12 @@ impl MockTools {
                     || earlier.input_schema == tool.input_schema
             });
             let validator = match rest.last() {
-                Some(Mock { validator, .. }) if same => validator.clone(),
-                _ => schemas
-                    .validator(&tool.input_schema)
-                    .map_err(|reason| MockError::InvalidSchema { name: tool.name.clone(), reason })?,
+                _ if tool.is_without_arguments() => None,
+                Some(Mock { validator: Some(validator), .. }) if same => Some(validator.clone()),
+                _ => {
+                    let invalid = |reason| MockError::InvalidSchema { name: tool.name.clone(), reason };
+                    Some(schemas.validator(&tool.input_schema).map_err(invalid)?)
+                }
             };
             tools.push(tool);
             rest.push(Mock { answer, validator });
@@ -122,7 +135,12 @@ impl MockTools {
                 return not_an_object(call, text);
             }
         };
-        if let Some(mistakes) = mistakes(&mock.validator, &Value::Object(arguments.clone())) {
+        let mistakes = match &mock.validator {
+            None if arguments.is_empty() => None,
+            None => mistakes_without_arguments(&Value::Object(arguments.clone())),
+            Some(validator) => mistakes(validator, &Value::Object(arguments.clone())),
+        };
+        if let Some(mistakes) = mistakes {
             let text = format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name);
             return ToolResult::error(call.id.clone(), text);
         }

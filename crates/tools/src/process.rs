@@ -1,4 +1,6 @@
-//! A child process that leads a group of its own, so that nothing it starts outlives it.
+//! A child process that leads a group of its own, so that nothing it starts outlives it, or us.
+
+mod watch;
 
 use std::io;
 use std::process::ExitStatus;
@@ -18,7 +20,8 @@ const REAP_MAX: Duration = Duration::from_secs(2);
 const POLL_FIRST: Duration = Duration::from_millis(1);
 
 /// A process that leads a group of its own. Dropping it kills the group, leader and children, at once. A child that
-/// moves to a session of its own (`setsid`) leaves the group and is not found.
+/// moves to a session of its own (`setsid`) leaves the group and is not found. A group does not outlive this process
+/// either, however that ends.
 #[derive(Debug)]
 pub struct ProcessGroup {
     leader: Child,
@@ -33,6 +36,7 @@ impl ProcessGroup {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let leader = command.process_group(0).kill_on_drop(true).spawn()?;
         let id = leader.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        id.into_iter().for_each(watch::begins);
         Ok(Self { leader, id })
     }
 
@@ -78,6 +82,7 @@ impl ProcessGroup {
     fn kill_now(&mut self) {
         if let Some(id) = self.id.take() {
             let _ = kill_process_group(id, Signal::KILL);
+            watch::is_over(id);
         }
     }
 }

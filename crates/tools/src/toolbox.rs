@@ -49,15 +49,6 @@ pub async fn execute_recorded(toolbox: &dyn Toolbox, recorder: &Recorder, call: 
     if !recorder.record(EventKind::Call(call.clone())) {
         return run_is_over(call);
     }
-    finish_recorded(toolbox, recorder, call).await
-}
-
-/// The second half of [`execute_recorded`], for callers that have recorded the call themselves.
-pub(crate) async fn finish_recorded(
-    toolbox: &dyn Toolbox,
-    recorder: &Recorder,
-    call: &ToolCall,
-) -> ToolResult {
     let result = toolbox.execute(call).await;
     recorder.record(EventKind::Result(result.clone()));
     result

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{ToolCall, ToolResult};
+use crate::{CallId, ToolCall, ToolResult};
 
 /// Tokens a model request took, as the provider counted them. Zero where the provider did not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub struct Tally {
 pub enum LimitKind {
     /// Wall-clock time, in milliseconds.
     WallMilliseconds,
-    /// Model turns for an in-process agent, tool calls for an external one.
+    /// Model turns for an in-process agent, tool calls for an external one, and turns of a model that we serve to it.
     Iterations,
     /// Bytes an external agent wrote to stdout or stderr.
     OutputBytes,
@@ -194,6 +194,11 @@ pub enum EventKind {
         finish: FinishReason,
         /// Tokens of this request.
         usage: Usage,
+    },
+    /// A model wrote several calls in one reply. Comes before they are executed; some may never be.
+    Batch {
+        /// Their ids, in the order in which they were written.
+        calls: Vec<CallId>,
     },
     /// The execution of a tool call began.
     Call(ToolCall),

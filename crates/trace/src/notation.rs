@@ -17,6 +17,7 @@
 //! | `query "TEXT"` | the agent was given this query |
 //! | `turn N call(s) "TEXT" finish=WORD tokens=IN/OUT` | a model answered, with N tool calls |
 //! | `say "TEXT" finish=WORD tokens=IN/OUT` | a model answered in words only: a turn of no calls |
+//! | `batch #ID #ID ...` | a model wrote these calls in one reply, in this order |
 //! | `call NAME {JSON} #ID` | a tool call began |
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
@@ -84,6 +85,7 @@ impl Defaults {
             }
             EventKind::Query { .. }
             | EventKind::Turn { .. }
+            | EventKind::Batch { .. }
             | EventKind::Spec { .. }
             | EventKind::Section { .. }
             | EventKind::Correction { .. }

@@ -25,6 +25,8 @@ pub struct Recorder {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
+    /// When the run was closed, until its end is recorded.
+    closed_at: Option<u64>,
     ended: bool,
 }
 
@@ -52,11 +54,13 @@ impl Recorder {
             self.secrets.redact_event(&mut kind);
         }
         let mut state = self.lock();
-        if state.ended {
+        let is_end = matches!(kind, EventKind::End(_));
+        if state.ended || (state.closed_at.is_some() && !is_end) {
             return false;
         }
-        state.ended = matches!(kind, EventKind::End(_));
-        let event = Event { at: self.clock.now(), kind };
+        state.ended = is_end;
+        let at = state.closed_at.unwrap_or_else(|| self.clock.now());
+        let event = Event { at, kind };
         if let Some(sink) = &self.sink {
             sink.append(&event);
         }
@@ -69,9 +73,23 @@ impl Recorder {
         self.record(EventKind::End(reason))
     }
 
-    /// Whether the run has ended.
+    /// Takes nothing more but the end, whose time is now: the run is over, and what its end is called is yet to be decided.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        if !state.ended && state.closed_at.is_none() {
+            state.closed_at = Some(self.clock.now());
+        }
+    }
+
+    /// Whether the run is over.
     pub fn has_ended(&self) -> bool {
-        self.lock().ended
+        let state = self.lock();
+        state.ended || state.closed_at.is_some()
+    }
+
+    /// What `look` finds in all events recorded so far.
+    pub fn look<T>(&self, look: impl FnOnce(&[Event]) -> T) -> T {
+        look(&self.lock().events)
     }
 
     /// Takes all events recorded so far, leaving none.
@@ -105,6 +123,18 @@ mod tests {
         assert!(!recorder.record(EventKind::Query { text: "late".into() }));
         assert!(!recorder.end(EndReason::AgentFailed { reason: "late".into() }));
         assert_eq!(recorder.take_events().len(), 2);
+    }
+
+    #[test]
+    fn a_closed_run_takes_its_end_alone() {
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        recorder.close();
+        assert!(recorder.has_ended() && !recorder.record(EventKind::Query { text: "late".into() }));
+        recorder.clock().now();
+        assert!(recorder.end(EndReason::Answered { text: "done".into() }));
+        assert!(!recorder.end(EndReason::Answered { text: "again".into() }));
+        let events = recorder.take_events();
+        assert_eq!((events.len(), events[0].at), (1, 0), "it ended when it was closed");
     }
 
     /// Is shown what is recorded.

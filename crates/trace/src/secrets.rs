@@ -101,6 +101,7 @@ impl Secrets {
                 self.redact_text(appended);
             }
             EventKind::Tally(_) => {}
+            EventKind::Batch { calls } => calls.iter_mut().for_each(|id| self.redact_id(id)),
             EventKind::Call(ToolCall { id, name, arguments }) => {
                 self.redact_id(id);
                 self.redact_text(name);

@@ -17,28 +17,35 @@ pub struct Tool {
     pub input_schema: Arc<Map<String, Value>>,
 }
 
+/// The schema of all tools that take no arguments.
+static NO_ARGUMENTS: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
+    Arc::new(Map::from_iter([
+        ("type".to_owned(), "object".into()),
+        ("properties".to_owned(), Value::Object(Map::new())),
+        ("additionalProperties".to_owned(), false.into()),
+    ]))
+});
+
 impl Tool {
     /// A tool that takes no arguments and refuses any.
     pub fn without_arguments(name: impl Into<String>, description: impl Into<String>) -> Self {
-        static NO_ARGUMENTS: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
-            Arc::new(Map::from_iter([
-                ("type".to_owned(), "object".into()),
-                ("properties".to_owned(), Value::Object(Map::new())),
-                ("additionalProperties".to_owned(), false.into()),
-            ]))
-        });
         let input_schema = Arc::clone(&NO_ARGUMENTS);
         Self { name: name.into(), description: description.into(), input_schema }
+    }
+
+    /// Whether it was made by [`without_arguments`](Self::without_arguments), so that nothing but `{}` fits.
+    pub fn is_without_arguments(&self) -> bool {
+        Arc::ptr_eq(&self.input_schema, &NO_ARGUMENTS)
     }
 }
 
 /// Names one tool call within a run. Providers choose it; two calls of one run never share it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(String);
+pub struct CallId(Arc<str>);
 
 impl CallId {
     /// Wraps an id as the provider sent it.
-    pub fn new(id: impl Into<String>) -> Self {
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 

@@ -8,8 +8,12 @@ use planproof_trace::Continuation;
 /// Most texts that a server is asked to stop at, because several take no more. What it writes beyond another one is cut.
 const STOP_SEQUENCES_MAX: usize = 4;
 
+/// Most tokens of a reply to a plain text. Where nothing is said, most servers write 16. A reply that is cut off there is
+/// continued; more would not fit beside the text in small contexts, which servers refuse.
+const TEXT_TOKENS_MAX: u32 = 1024;
+
 /// Characters at the end of the text that a model which cannot continue it is shown once more.
-const TAIL_CHARACTERS: usize = 60;
+pub(super) const TAIL_CHARACTERS: usize = 60;
 
 /// The way to ask a model: the wished one, else the best it has. The error is a wish that it cannot fulfil.
 pub(super) fn way(
@@ -45,13 +49,27 @@ pub(super) struct Parts<'a> {
     pub(super) remark: Option<&'a str>,
     /// How to go on, for a model that is told so.
     pub(super) hint: Option<&'a str>,
+    /// For a conversation that needs no marks.
+    pub(super) plain: Option<Plain<'a>>,
     pub(super) settings: Settings,
+}
+
+/// A question with nothing around it, whose answer is the whole message of the model.
+pub(super) struct Plain<'a> {
+    /// What the model is told before it.
+    pub(super) instructions: &'a str,
+    pub(super) question: &'a str,
+    /// The answer so far, which is empty but where a limit of its length cut it off.
+    pub(super) answer: &'a str,
 }
 
 impl Request {
     pub(super) fn new(way: Continuation, parts: Parts<'_>) -> Self {
-        let Parts { instructions, text, question_end, remark, hint, mut settings } = parts;
+        let Parts { instructions, text, question_end, remark, hint, plain, mut settings } = parts;
         settings.stop.truncate(STOP_SEQUENCES_MAX);
+        if let Some(plain) = plain.filter(|_| way != Continuation::Text) {
+            return plain.asked(way, hint, settings);
+        }
         let instructions = match remark.filter(|_| way != Continuation::Chat) {
             // In front, because what follows the instructions is the text.
             Some(remark) => format!("{remark}\n\n{instructions}"),
@@ -59,6 +77,7 @@ impl Request {
         };
         if way == Continuation::Text {
             let prompt = format!("{instructions}\n\n{text}");
+            settings.output_tokens_max.get_or_insert(TEXT_TOKENS_MAX);
             return Self::Completion(CompletionRequest { prompt, settings, score_prompt: false });
         }
         let (question, rest) = text.split_at(question_end);
@@ -81,6 +100,24 @@ impl Request {
             Self::Completion(request) => request.prompt.len(),
             Self::Chat(request) => request.messages.iter().map(bytes).sum(),
         }
+    }
+}
+
+impl Plain<'_> {
+    fn asked(&self, way: Continuation, hint: Option<&str>, settings: Settings) -> Request {
+        let instructions = match hint {
+            Some(hint) => format!("{hint}\n\n{}", self.instructions),
+            None => self.instructions.to_owned(),
+        };
+        let mut messages =
+            vec![Message::System { text: instructions }, Message::User { text: self.question.to_owned() }];
+        if !self.answer.is_empty() {
+            messages.push(Message::Assistant { text: self.answer.to_owned(), calls: Vec::new() });
+            if way == Continuation::Chat {
+                messages.push(Message::User { text: go_on(self.answer, None) });
+            }
+        }
+        Request::Chat(ChatRequest { messages, previous: None, tools: Arc::from([]), settings })
     }
 }
 

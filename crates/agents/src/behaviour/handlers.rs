@@ -1,15 +1,17 @@
 //! What the environment does to write a section.
 
+use std::collections::BTreeMap;
+
 use futures::StreamExt as _;
 use planproof_model::ModelError;
-use planproof_spec::monitor::{Author, Call, Section};
+use planproof_spec::monitor::{Author, Call, Execution, Section};
 use planproof_spec::{Handler, Monitor};
 use planproof_tools::{BoxFuture, Toolbox, execute_recorded};
-use planproof_trace::{EventKind, FinishReason, Recorder, ToolCall, ToolResult, Usage};
+use planproof_trace::{CallId, EndReason, EventKind, FinishReason, Recorder, ToolResult, Usage};
 
 use super::BehaviourAgent;
 use super::evaluator::{Evaluation, Evaluator, EvaluatorFault, Proposal};
-use super::evidence::{Evidence, EvidenceRules, labels};
+use super::plan::Plan;
 use super::solve::{PlannedCall, solve};
 use super::summary::{self, Choice, Material, results_text, summarise};
 use crate::InProcessRun;
@@ -27,13 +29,18 @@ pub(super) struct Written {
     pub(super) note: String,
     /// Whether a model was asked.
     pub(super) has_asked: bool,
+    /// What came of the calls of a plan.
+    pub(super) execution: Option<Execution>,
 }
 
 impl Written {
     fn by_tools(text: String) -> Self {
-        Self { text, note: String::new(), has_asked: false }
+        Self { text, note: String::new(), has_asked: false, execution: None }
     }
 }
+
+/// What the calls of a run answered, by their ids.
+pub(super) type Answers = BTreeMap<CallId, String>;
 
 /// Whether a handler may ask a model.
 pub(super) fn asks(handler: Handler, agent: &BehaviourAgent) -> bool {
@@ -53,31 +60,38 @@ pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) 
     }
 }
 
-/// Does what the monitor asks the environment for. The error says what outside of the agent failed.
+/// Does what the monitor asks the environment for. The error is the end of the run: something outside of the agent failed,
+/// or its plan cannot be carried out.
 pub(super) async fn write(
     agent: &BehaviourAgent,
     run: InProcessRun<'_>,
     monitor: &Monitor,
     instructions: &str,
-) -> Result<Written, String> {
+    answers: &mut Answers,
+) -> Result<Written, EndReason> {
     let Some(request) = monitor.request() else { return Ok(Written::by_tools(String::new())) };
-    let calls = request.calls;
-    match request.handler {
-        // No agent is made without a handler.
-        None | Some(Handler::RunCall) => {
-            let last = &calls[calls.len().saturating_sub(1)..];
-            Ok(Written::by_tools(texts_of(&execute_all(last, run.toolbox, run.recorder).await)))
+    // No agent is made without a handler.
+    let handler = request.handler.unwrap_or(Handler::RunCall);
+    let calls = match handler {
+        Handler::RunCall => &request.calls[request.calls.len().saturating_sub(1)..],
+        Handler::RunCalls | Handler::Summarise => request.calls,
+        Handler::Evaluate | Handler::Solve => &[],
+    };
+    // What requirements say of an order of calls must be true of their execution.
+    let at_once = if monitor.automaton().requires_of_calls() { 1 } else { CALLS_AT_ONCE_MAX };
+    let results = execute_all(calls, at_once, run.toolbox, run.recorder).await;
+    answers.extend(results.iter().map(|result| (result.id.clone(), text_of(result).to_owned())));
+    let outside = |reason| EndReason::Unscored { reason };
+    match handler {
+        Handler::RunCall | Handler::RunCalls => Ok(Written::by_tools(texts_of(&results))),
+        Handler::Summarise => {
+            let goals = goals(monitor);
+            let goal = goals.get(goals.len() - calls.len()).copied().unwrap_or_default();
+            let before = format!("{instructions}\n\n{} ", monitor.text());
+            summary_of(agent, run, &results, goal, &before).await.map_err(outside)
         }
-        Some(Handler::RunCalls) => {
-            Ok(Written::by_tools(texts_of(&execute_all(calls, run.toolbox, run.recorder).await)))
-        }
-        Some(Handler::Summarise) => {
-            let results = execute_all(calls, run.toolbox, run.recorder).await;
-            let goal = goal_of(monitor, monitor.calls().len() - calls.len());
-            summary_of(agent, run, &results, goal, &format!("{instructions}\n\n{} ", monitor.text())).await
-        }
-        Some(Handler::Evaluate) => evaluation_of(agent, run, monitor).await,
-        Some(Handler::Solve) => answer_of(agent, run, monitor).await,
+        Handler::Evaluate => evaluation_of(agent, run, monitor).await.map_err(outside),
+        Handler::Solve => answer_of(agent, run, monitor, answers).await,
     }
 }
 
@@ -104,12 +118,12 @@ async fn summary_of(
         seed: run.seed,
         ..summary::Options::default()
     };
-    let summarised = summarise(agent.model.as_ref(), &material, &options).await.map_err(outside)?;
+    let summarised = summarise(agent.side_model.as_ref(), &material, &options).await.map_err(outside)?;
     let has_asked = summarised.usage != Usage::default() || summarised.summary.is_some();
     if has_asked {
         record_turn(run, summarised.summary.clone().unwrap_or_default(), summarised.usage);
     }
-    Ok(Written { note: summarised.to_string(), text: summarised.text, has_asked })
+    Ok(Written { note: summarised.to_string(), has_asked, ..Written::by_tools(summarised.text) })
 }
 
 async fn evaluation_of(
@@ -135,52 +149,72 @@ async fn evaluation_of(
     if has_asked {
         record_turn(run, text.clone(), usage);
     }
-    Ok(Written { text, note: by.to_string(), has_asked })
+    Ok(Written { note: by.to_string(), has_asked, ..Written::by_tools(text) })
 }
 
+/// Carries out the plan of the run: executes its calls in their order, each checked with the evidence that was put into its
+/// arguments, and has a model answer from the results. A call that is denied is not executed; the plan goes on without it,
+/// and without the calls that refer to it, as long as the run can still be in the language of its specification.
 async fn answer_of(
     agent: &BehaviourAgent,
     run: InProcessRun<'_>,
     monitor: &Monitor,
-) -> Result<Written, String> {
+    answers: &Answers,
+) -> Result<Written, EndReason> {
     let calls = monitor.calls();
-    let labels = labels(calls.iter().map(|call| call.label.as_deref()));
-    let mut evidence = Evidence::new(EvidenceRules::Ours, labels.iter().map(String::as_str));
+    let mut plan = Plan::new(monitor);
     let mut done: Vec<(String, String)> = Vec::with_capacity(calls.len());
-    let mut missing: Vec<String> = Vec::new();
-    for (call, label) in calls.iter().zip(&labels) {
-        let arguments = evidence.arguments(&call.call.arguments);
-        missing.extend(arguments.unknown);
-        let input = evidence.text(&call.input).value;
-        let call = ToolCall { arguments: arguments.value, ..call.call.clone() };
-        let result = execute_recorded(run.toolbox, run.recorder, &call).await;
-        evidence.add(label, text_of(&result));
-        done.push((input, text_of(&result).to_owned()));
+    for call in calls {
+        let input = plan.input(&call.input);
+        let text = match answers.get(&call.call.id).filter(|_| !call.is_waiting) {
+            Some(text) => {
+                plan.note(text);
+                text.clone()
+            }
+            None => {
+                let made = plan.next_call(&call.call);
+                match plan.check(monitor, &made) {
+                    Ok(()) => {
+                        let result = execute_recorded(run.toolbox, run.recorder, &made).await;
+                        plan.execute(made, text_of(&result));
+                        text_of(&result).to_owned()
+                    }
+                    Err(denial) => {
+                        let text = format!("not executed: {}", denial.fault);
+                        run.recorder.record(EventKind::Call(made.clone()));
+                        run.recorder.record(EventKind::Result(ToolResult::error(made.id.clone(), &text)));
+                        if denial.is_end {
+                            let reason = format!("the plan cannot be carried out: {} was {text}", made.name);
+                            return Err(EndReason::AgentFailed { reason });
+                        }
+                        plan.deny();
+                        format!("({text})")
+                    }
+                }
+            }
+        };
+        done.push((input, text));
     }
+    let labels = plan.labels();
     let planned: Vec<PlannedCall<'_>> = calls
         .iter()
-        .enumerate()
-        .zip(&labels)
+        .zip(goals(monitor))
+        .zip(labels)
         .zip(&done)
-        .map(|(((place, call), label), (input, result))| PlannedCall {
-            plan: goal_of(monitor, place),
+        .map(|(((call, plan), label), (input, result))| PlannedCall {
+            plan,
             label,
             tool: &call.call.name,
             input,
             evidence: result,
         })
         .collect();
-    let reply = solve(agent.model.as_ref(), run.query, &planned, run.seed).await.map_err(outside)?;
+    let reply = solve(agent.side_model.as_ref(), run.query, &planned, run.seed);
+    let reply = reply.await.map_err(|error| EndReason::Unscored { reason: outside(error) })?;
     let (text, usage) = (reply.text.clone(), reply.usage);
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: reply.finish, usage });
-    missing.sort_unstable();
-    missing.dedup();
-    let note = if missing.is_empty() {
-        String::new()
-    } else {
-        format!("there was no evidence for {}", missing.join(", "))
-    };
-    Ok(Written { text: reply.text, note, has_asked: true })
+    let (note, execution) = plan.end();
+    Ok(Written { text: reply.text, note, has_asked: true, execution: Some(execution) })
 }
 
 /// What kept a model from answering.
@@ -194,27 +228,30 @@ fn record_turn(run: InProcessRun<'_>, text: String, usage: Usage) {
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: FinishReason::Stop, usage });
 }
 
-/// What the call at this place was made for: the latest content before it that is no part of a call. Empty if there is none
-/// after the call before.
-fn goal_of(monitor: &Monitor, place: usize) -> &str {
-    let id = monitor.calls().get(place).map(|call| &call.call.id);
-    let is_it = |section: &Section<'_>| section.call.map(|call| &call.call.id) == id && id.is_some();
-    let sections: Vec<Section<'_>> = monitor.sections().collect();
-    let Some(at) = sections.iter().position(is_it) else { return "" };
-    let is_part = |section: &&Section<'_>| {
+/// What each call was made for: the latest content before it that is no part of a call. Empty if there is none after the
+/// call before.
+fn goals(monitor: &Monitor) -> Vec<&str> {
+    let mut goals = Vec::new();
+    let mut goal = "";
+    for section in monitor.sections() {
         let state = monitor.automaton().state(section.state);
-        state.names_tool() || state.completes_call() || state.names_label()
-    };
-    let before = sections[..at].iter().rev().take_while(|section| section.call.is_none());
-    match before.into_iter().find(|section| !is_part(section)) {
-        Some(section) if section.author == Author::Model => section.content,
-        _ => "",
+        if section.call.is_some() {
+            goals.push(std::mem::take(&mut goal));
+        } else if !(state.names_tool() || state.completes_call() || state.names_label()) {
+            goal = if section.author == Author::Model { section.content } else { "" };
+        }
     }
+    goals
 }
 
-/// Runs calls, at the same time where the tools allow it. The results are in the order of the calls.
-async fn execute_all(calls: &[Call], toolbox: &dyn Toolbox, recorder: &Recorder) -> Vec<ToolResult> {
-    let at_once = if toolbox.runs_side_by_side() { CALLS_AT_ONCE_MAX } else { 1 };
+/// Runs calls, at most so many at the same time, and one after the other where the tools do not allow it. The results are in the order of the calls.
+async fn execute_all(
+    calls: &[Call],
+    at_once: usize,
+    toolbox: &dyn Toolbox,
+    recorder: &Recorder,
+) -> Vec<ToolResult> {
+    let at_once = if toolbox.runs_side_by_side() { at_once } else { 1 };
     let mut running: Vec<BoxFuture<'_, ToolResult>> = Vec::with_capacity(calls.len());
     for call in calls {
         running.push(Box::pin(execute_recorded(toolbox, recorder, &call.call)));
@@ -231,7 +268,7 @@ fn texts_of(results: &[ToolResult]) -> String {
     results_text(&texts, planproof_spec::Compat::Ours)
 }
 
-fn text_of(result: &ToolResult) -> &str {
+pub(super) fn text_of(result: &ToolResult) -> &str {
     match (result.text.trim(), result.is_error) {
         ("", false) => "(The tool gave no text.)",
         ("", true) => "(The tool failed.)",

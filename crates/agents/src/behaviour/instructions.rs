@@ -1,4 +1,7 @@
-//! What a model is told before the text it is to go on with: the order of the sections, what each is, and the tools.
+//! What a model is told before the text it is to go on with: the order of the sections, what each is, what is required,
+//! the tools, and examples.
+
+mod requirements;
 
 use std::fmt::Write as _;
 
@@ -9,8 +12,12 @@ use serde_json::Value;
 /// The instructions for a model that is to write a text of this specification with these tools. They follow from the two
 /// alone.
 ///
-/// Simulated models find their way by three things: the line that begins with `Order of the sections: `, the lines under
-/// `Sections:` and those under `Tools:`, as they stand here.
+/// Tools are told where the specification has a state that names one or gives arguments. Examples are those of the
+/// specification ([`Spec::examples`](planproof_spec::Spec::examples)), all of them.
+///
+/// Simulated models find their way by these: the line that begins with `Order of the sections: `, the lines under
+/// `Sections:` and those under `Tools:`, and what lies between the lines that begin and end the examples, as they stand
+/// here.
 pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
     let spec = automaton.spec();
     let mut text = String::new();
@@ -34,16 +41,20 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
         section(state, Some(id) == question, &mut text);
     }
     if !spec.requirements.is_empty() {
-        text.push_str("\nRequirements, in linear temporal logic over the sections and calls:\n");
-        for requirement in &spec.requirements {
-            let _ = writeln!(text, "- {requirement}");
+        text.push_str("\nRequirements:\n");
+        let prompt = |name: &str| match automaton.state_named(name) {
+            Some(id) => automaton.state(id).prompt.value.clone(),
+            None => name.to_owned(),
+        };
+        for line in spec.requirements.iter().flat_map(|it| requirements::in_words(it, &prompt)) {
+            let _ = writeln!(text, "- {line}");
         }
     }
-    text.push('\n');
-    if tools.is_empty() {
-        text.push_str("Tools: none");
-    } else {
-        text.push_str("Tools:");
+    let calls_tools = spec.states.iter().any(|state| state.names_tool() || state.completes_call());
+    if calls_tools && tools.is_empty() {
+        text.push_str("\nTools: none");
+    } else if calls_tools {
+        text.push_str("\nTools:");
         for tool in tools {
             let _ = write!(text, "\n- {}: {}\n  Parameters: ", tool.name, on_one_line(&tool.description));
             let properties = tool.input_schema.get("properties").and_then(Value::as_object);
@@ -54,6 +65,37 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
             }
         }
     }
+    if !spec.examples.is_empty() {
+        text.push_str(if calls_tools { "\n\n" } else { "\n" });
+        text.push_str(EXAMPLES_BEGIN);
+        text.push('\n');
+        for example in &spec.examples {
+            let _ = write!(text, "\n{}", automaton.example_text(example));
+        }
+        let _ = write!(text, "\n{EXAMPLES_END}");
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The lines around examples.
+const EXAMPLES_BEGIN: &str = "Examples of whole texts, of other questions and with other tools:";
+const EXAMPLES_END: &str = "These were the examples.";
+
+/// What a model is told that is asked a plain question: the one section that it would write is its whole message. Simulated
+/// models know such a request by the two sentences.
+pub(super) fn plain(automaton: &Automaton, answer: &State) -> String {
+    let mut text = String::new();
+    if let Some(own) = &automaton.spec().instructions {
+        text.push_str(own.value.trim());
+        text.push_str("\n\n");
+    }
+    text.push_str("Answer the question. Your whole message is taken for the answer");
+    rules(answer, ": ", &mut text);
+    if let Some(about) = &answer.about {
+        let _ = write!(text, ": {}", on_one_line(about.value.trim()).trim_end_matches('.'));
+    }
+    text.push('.');
     text
 }
 
@@ -66,33 +108,36 @@ fn section(state: &State, is_question: bool, text: &mut String) {
         text.push_str("written for you; end your message after its mark");
     } else {
         text.push_str("you write it");
-        let mut separator = ": ";
-        for rule in &state.content {
-            text.push_str(separator);
-            separator = ", ";
-            match &rule.value {
-                ContentRule::Tool => text.push_str("the name of one of the tools, and nothing else"),
-                ContentRule::Arguments => text.push_str(
-                    "the arguments of the tool, as a JSON object; for a tool with a single text parameter the text alone will \
-                     do",
-                ),
-                ContentRule::Label => text.push_str("a label"),
-                ContentRule::Matches(pattern) => {
-                    let _ = write!(text, "it must match the regular expression {}", pattern.as_str());
-                }
-                ContentRule::Json(schema) => {
-                    let _ = write!(text, "JSON that fits the JSON Schema {schema}");
-                }
-                ContentRule::MaxLength(length) => {
-                    let _ = write!(text, "at most {length} characters");
-                }
-            }
-        }
+        rules(state, ": ", text);
     }
     if let Some(about) = &state.about {
         let _ = write!(text, "; {}", on_one_line(about.value.trim()).trim_end_matches('.'));
     }
     text.push_str(".\n");
+}
+
+/// What the content of a state must be like, after `separator`; nothing where it has no rules.
+fn rules(state: &State, mut separator: &'static str, text: &mut String) {
+    for rule in &state.content {
+        text.push_str(separator);
+        separator = ", ";
+        match &rule.value {
+            ContentRule::Tool => text.push_str("the name of one of the tools, and nothing else"),
+            ContentRule::Arguments => text.push_str(
+                "the arguments of the tool, as a JSON object; for a tool with a single text parameter the text alone will do",
+            ),
+            ContentRule::Label => text.push_str("a label"),
+            ContentRule::Matches(pattern) => {
+                let _ = write!(text, "it must match the regular expression {}", pattern.as_str());
+            }
+            ContentRule::Json(schema) => {
+                let _ = write!(text, "JSON that fits the JSON Schema {schema}");
+            }
+            ContentRule::MaxLength(length) => {
+                let _ = write!(text, "at most {length} characters");
+            }
+        }
+    }
 }
 
 /// The formula with the marks of its states.

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use planproof_model::{ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
 use planproof_trace::{FinishReason, Usage};
 
+/// Fewest tokens that a reply in a conversation is allowed: a model may think first, and its thoughts count. Every model
+/// writes as many.
+pub const CHAT_TOKENS_MIN: u32 = 4096;
+
 /// What a model wrote when it was asked for a side text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
@@ -21,24 +25,25 @@ pub struct Reply {
 /// is `prompt`. One request.
 ///
 /// The texts of `settings.stop` end the reply here as well, because not every server heeds them; white space before
-/// the first word does not count. In a conversation, those that are white space alone are not sent: there are providers
+/// the first word does not count. In a conversation a reply has at least [`CHAT_TOKENS_MIN`] tokens of room. There, those that are white space alone are not sent: there are providers
 /// that refuse the request for them.
 ///
 /// # Errors
 /// Whatever the model answers with.
 pub async fn ask(model: &dyn Model, prompt: &str, settings: &Settings) -> Result<Reply, ModelError> {
-    let mut reply = if model.capabilities().completion {
+    let mut reply = if model.settle().await?.completion {
         let request =
             CompletionRequest { prompt: prompt.to_owned(), settings: settings.clone(), score_prompt: false };
         let reply = model.complete(&request).await?;
         Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
     } else {
         let stop = settings.stop.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
+        let output_tokens_max = settings.output_tokens_max.map(|most| most.max(CHAT_TOKENS_MIN));
         let request = ChatRequest {
             messages: vec![Message::User { text: prompt.to_owned() }],
             previous: None,
             tools: Arc::new([]),
-            settings: Settings { stop, ..settings.clone() },
+            settings: Settings { stop, output_tokens_max, ..settings.clone() },
         };
         let reply = model.chat(&request).await?;
         Reply { text: reply.text, finish: reply.finish, usage: reply.usage }

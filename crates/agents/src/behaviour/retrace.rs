@@ -8,14 +8,14 @@ use std::sync::Arc;
 use planproof_model::{Message, Settings};
 use planproof_spec::monitor::Section;
 use planproof_spec::{Automaton, ContentRule, Handler, Outcome, State, Step};
-use planproof_tools::SchemaCache;
 use planproof_trace::{Arguments, Author, Event, EventKind, FinishReason, Tool, ToolCall};
 use thiserror::Error;
 
 use super::BehaviourOptions;
 use super::continuation::Request;
 use super::evaluator::NOBODY_TEXT;
-use super::handlers::NOTHING_CALLED;
+use super::handlers::{NOTHING_CALLED, text_of};
+use super::plan::Plan;
 use super::schemas::Schemas;
 use super::summary::results_text;
 use super::writing::Writing;
@@ -102,7 +102,7 @@ const DONE: &str = "All tasks are done.";
 impl Retracer {
     /// One for agents of this specification.
     pub fn new(automaton: Arc<Automaton>) -> Self {
-        Self { automaton, schemas: Arc::new(Schemas(SchemaCache::default())) }
+        Self { automaton, schemas: Arc::new(Schemas::default()) }
     }
 
     /// Goes through the run of these events: of several agents in them, as with samples, the last. `tools` are those that it
@@ -155,6 +155,7 @@ impl Retracer {
                 Step::Violation => drop(writing.correct()),
                 Step::Environment => {
                     let Some(text) = rest.find_map(by_environment) else { break };
+                    carry_out(&mut writing, events);
                     writing.monitor.environment(text);
                 }
                 Step::Ended => {}
@@ -172,6 +173,36 @@ impl Retracer {
         }
         if fits(&writing, events) { Ok(turns) } else { Err(NotRetraced) }
     }
+}
+
+/// Carries out a plan, if one is to be solved, as its run did: by the calls among the events, decided on again.
+fn carry_out(writing: &mut Writing, events: &[Event]) {
+    let monitor = &writing.monitor;
+    if monitor.request().and_then(|request| request.handler) != Some(Handler::Solve) {
+        return;
+    }
+    let mut plan = Plan::new(monitor);
+    for call in monitor.calls() {
+        let made = events.iter().find_map(|event| match &event.kind {
+            EventKind::Call(made) if made.id == call.call.id => Some(made),
+            _ => None,
+        });
+        let answer = events.iter().find_map(|event| match &event.kind {
+            EventKind::Result(result) if result.id == call.call.id => Some(text_of(result)),
+            _ => None,
+        });
+        plan.next_call(&call.call);
+        match made {
+            _ if !call.is_waiting => plan.note(answer.unwrap_or_default()),
+            Some(made) if plan.check(monitor, made).is_ok() => {
+                plan.execute(made.clone(), answer.unwrap_or_default());
+            }
+            Some(_) => plan.deny(),
+            None => return,
+        }
+    }
+    let (_, execution) = plan.end();
+    writing.monitor.settle(execution);
 }
 
 /// A reply of a model among events.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures::StreamExt as _;
-use planproof_model::{BoxStream, ChatDelta, ModelError, Settings};
+use planproof_model::{BoxStream, ChatDelta, ModelError, Settings, run_time};
 use planproof_spec::monitor::Failure;
 use planproof_spec::{Outcome, Step};
-use planproof_trace::{Author, EndReason, EventKind, FinishReason, LimitKind, Tally, Usage};
+use planproof_trace::{Author, Continuation, EndReason, EventKind, FinishReason, LimitKind, Tally, Usage};
 
 use super::BehaviourAgent;
 use super::continuation::Request;
@@ -22,10 +22,13 @@ pub(super) struct Session<'a> {
     agent: &'a BehaviourAgent,
     run: InProcessRun<'a>,
     writing: Writing,
+    continuation: Continuation,
     /// Requests that the model was sent.
     requests: u32,
     /// Sections that are in the trace.
     recorded: usize,
+    /// What calls answered.
+    answers: handlers::Answers,
     /// How the environment came to what it wrote last, until that is in the trace.
     note: String,
     /// All tokens and bytes that the model wrote.
@@ -37,27 +40,35 @@ pub(super) struct Session<'a> {
 /// A reply as it came.
 struct Reply {
     text: String,
+    /// Calls of tools by the provider's interface, which were not offered.
+    calls: u32,
     finish: FinishReason,
     usage: Usage,
 }
 
 impl<'a> Session<'a> {
     /// The error is the end of a run that no model could bring to another one.
-    pub(super) fn new(agent: &'a BehaviourAgent, run: InProcessRun<'a>) -> Result<Self, EndReason> {
+    pub(super) fn new(
+        agent: &'a BehaviourAgent,
+        run: InProcessRun<'a>,
+        continuation: Continuation,
+    ) -> Result<Self, EndReason> {
         let writing = Writing::new(
             &agent.automaton,
             run.toolbox.tools(),
             run.query,
             &agent.options,
-            agent.continuation,
+            continuation,
             &agent.schemas,
         )?;
         Ok(Self {
             agent,
             run,
             writing,
+            continuation,
             requests: 0,
             recorded: 0,
+            answers: handlers::Answers::new(),
             note: String::new(),
             output_tokens: 0,
             output_bytes: 0,
@@ -68,11 +79,12 @@ impl<'a> Session<'a> {
     /// Runs to the end, which is not yet recorded.
     pub(super) async fn run(mut self) -> EndReason {
         let name = self.agent.automaton.spec().name.value.clone();
-        self.run.recorder.record(EventKind::Spec { name, continuation: self.agent.continuation });
+        self.run.recorder.record(EventKind::Spec { name, continuation: self.continuation });
         self.record_sections();
         let wall = self.run.limits.wall;
-        let end = match tokio::time::timeout(wall, self.go_on()).await {
+        let end = match run_time::within(wall, self.go_on()).await {
             Ok(end) => end,
+            Err(over) if over.asked.is_some() => self.run.limits.out_of_time(&over),
             Err(_) => self.out_of_time(),
         };
         self.record_sections();
@@ -88,8 +100,8 @@ impl<'a> Session<'a> {
                     return self.stop(LimitKind::Iterations, u64::from(self.run.limits.iterations));
                 }
                 Step::Continue => {
-                    if let Err(error) = self.turn().await {
-                        return EndReason::Unscored { reason: error.to_string() };
+                    if let Err(end) = self.turn().await {
+                        return end;
                     }
                 }
                 Step::Violation => self.correct(),
@@ -103,20 +115,28 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Asks the model once, and gives the monitor what it writes.
-    async fn turn(&mut self) -> Result<(), ModelError> {
+    /// Asks the model once, and gives the monitor what it writes. The error is the end of the run.
+    async fn turn(&mut self) -> Result<(), EndReason> {
         let request = self.request();
         self.requests += 1;
         let before = self.writing.monitor.text().len();
-        let reply = self.read(&request).await?;
+        let reply = self.read(&request).await;
+        let reply = reply.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
         self.output_tokens += reply.usage.output_tokens;
         self.output_bytes += reply.text.len() as u64;
-        let Reply { text, finish, usage } = reply;
-        self.run.recorder.record(EventKind::Turn { text, calls: 0, finish, usage });
-        if self.writing.end_reply(finish, before) {
+        let Reply { text, calls, finish, usage } = reply;
+        let is_blank = text.trim().is_empty();
+        self.run.recorder.record(EventKind::Turn { text, calls, finish, usage });
+        if finish == FinishReason::ContentFilter {
+            return Err(filtered());
+        }
+        if self.writing.end_reply(finish, is_blank, before) {
             self.repeated_tokens += usage.input_tokens;
         }
-        Ok(())
+        match self.writing.failure() {
+            Some(reason) => Err(EndReason::AgentFailed { reason }),
+            None => Ok(()),
+        }
     }
 
     fn request(&self) -> Request {
@@ -135,11 +155,13 @@ impl<'a> Session<'a> {
             let reply = match request {
                 Request::Completion(request) => {
                     let reply = model.complete(request).await?;
-                    Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+                    Reply { text: reply.text, calls: 0, finish: reply.finish, usage: reply.usage }
                 }
                 Request::Chat(request) => {
                     let reply = model.chat(request).await?;
-                    Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+                    let calls = u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
+                    let finish = finish_with(calls, reply.finish);
+                    Reply { text: reply.text, calls, finish, usage: reply.usage }
                 }
             };
             feed.push(&reply.text);
@@ -154,7 +176,7 @@ impl<'a> Session<'a> {
         Ok(reply.unwrap_or_else(|text| {
             let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
             let usage = Usage { input_tokens: tokens(request.bytes()), output_tokens: tokens(text.len()) };
-            Reply { text, finish: FinishReason::Cut, usage }
+            Reply { text, calls: 0, finish: FinishReason::Cut, usage }
         }))
     }
 
@@ -172,11 +194,14 @@ impl<'a> Session<'a> {
         if handler.is_some_and(|handler| handlers::asks(handler, self.agent)) && self.requests >= iterations {
             return Err(self.stop(LimitKind::Iterations, u64::from(iterations)));
         }
-        let written =
-            handlers::write(self.agent, self.run, &self.writing.monitor, &self.writing.instructions).await;
-        let Written { text, note, has_asked } = written.map_err(|reason| EndReason::Unscored { reason })?;
+        let Writing { monitor, instructions, .. } = &self.writing;
+        let written = handlers::write(self.agent, self.run, monitor, instructions, &mut self.answers).await;
+        let Written { text, note, has_asked, execution } = written?;
         self.requests += u32::from(has_asked);
         self.note = note;
+        if let Some(execution) = execution {
+            self.writing.monitor.settle(execution);
+        }
         self.writing.monitor.environment(&text);
         Ok(())
     }
@@ -244,13 +269,23 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Why a reply ended that has so many calls; not every server says that it has some.
+fn finish_with(calls: u32, finish: FinishReason) -> FinishReason {
+    if calls > 0 && finish == FinishReason::Stop { FinishReason::ToolCalls } else { finish }
+}
+
+/// The end of a run whose model's words were withheld, which says nothing of the agent.
+pub(crate) fn filtered() -> EndReason {
+    EndReason::Unscored { reason: "the provider withheld the model's reply (content filter)".to_owned() }
+}
+
 impl Feed<'_> {
     /// Takes a stream up to its end, or up to where nothing more of it is of use: then `Err` with what came.
     async fn take(
         mut self,
         mut stream: BoxStream<'_, Result<ChatDelta, ModelError>>,
     ) -> Result<Result<Reply, String>, ModelError> {
-        let mut text = String::new();
+        let (mut text, mut calls) = (String::new(), 0_u32);
         while let Some(delta) = stream.next().await {
             match delta? {
                 ChatDelta::Text(piece) => {
@@ -261,15 +296,18 @@ impl Feed<'_> {
                     }
                 }
                 // It was given no tools.
-                ChatDelta::CallStart { .. } | ChatDelta::CallArguments { .. } => {}
+                ChatDelta::CallStart { .. } => calls = calls.saturating_add(1),
+                ChatDelta::CallArguments { .. } => {}
                 ChatDelta::End { finish, usage, .. } => {
                     self.end();
-                    return Ok(Ok(Reply { text, finish, usage }));
+                    let finish = finish_with(calls, finish);
+                    return Ok(Ok(Reply { text, calls, finish, usage }));
                 }
             }
         }
         // A stream without its end: what came of it is all there is.
         self.end();
-        Ok(Ok(Reply { text, finish: FinishReason::Stop, usage: Usage::default() }))
+        let finish = finish_with(calls, FinishReason::Stop);
+        Ok(Ok(Reply { text, calls, finish, usage: Usage::default() }))
     }
 }

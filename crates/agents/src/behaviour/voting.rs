@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::pin::pin;
 use std::sync::Arc;
 
-use planproof_model::BoxFuture;
+use planproof_model::{BoxFuture, run_time};
 use planproof_tools::Toolbox;
 use planproof_trace::{
     EndReason, Event, EventKind, EventSink, LimitKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
@@ -84,12 +84,9 @@ impl VotingAgent {
     pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = match tokio::time::timeout(run.limits.wall, self.vote(run)).await {
+            let end = match run_time::within(run.limits.wall, self.vote(run)).await {
                 Ok(Ok(end) | Err(end)) => end,
-                Err(_) => EndReason::LimitReached {
-                    limit: LimitKind::WallMilliseconds,
-                    value: run.limits.wall_ms(),
-                },
+                Err(over) => run.limits.out_of_time(&over),
             };
             run.recorder.end(end);
         })

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use planproof_model::Settings;
 use planproof_spec::monitor::{Decoding, Echo, Violation};
-use planproof_spec::{Automaton, Monitor, Options, Step};
+use planproof_spec::{Automaton, Monitor, Options, StateId, Step};
 use planproof_trace::{Continuation, EndReason, EventKind, FinishReason, Tool};
 
-use super::continuation::{Parts, Request};
+use super::continuation::{Parts, Plain, Request, TAIL_CHARACTERS};
+use super::instructions::plain;
 use super::schemas::Schemas;
 use super::{BehaviourOptions, instructions};
 
@@ -17,6 +18,8 @@ use super::{BehaviourOptions, instructions};
 pub(super) struct Writing {
     pub(super) monitor: Monitor,
     pub(super) instructions: Arc<str>,
+    /// What the model is told instead, and the question as it was asked, where all that it writes is an answer.
+    plain: Option<(Arc<str>, Arc<str>)>,
     continuation: Continuation,
     /// What the latest violation was and what the model is told about it, until it has been asked again.
     corrected: Option<Corrected>,
@@ -24,7 +27,12 @@ pub(super) struct Writing {
     is_amid_output: bool,
     /// Bytes that were discarded up to the latest correction.
     discarded_before: u64,
+    /// Replies in a row in which the model said nothing that could be taken.
+    unheard: u32,
 }
+
+/// Replies in a row without anything that can be taken, after which the agent has failed.
+pub(super) const UNHEARD_MAX: u32 = 3;
 
 #[derive(Clone)]
 struct Corrected {
@@ -45,6 +53,8 @@ impl Writing {
     ) -> Result<Self, EndReason> {
         let automaton = for_tools(automaton, tools)?;
         let instructions = instructions(&automaton, tools).into();
+        let plain = only_answer(&automaton)
+            .map(|answer| (plain(&automaton, automaton.state(answer)).into(), question.trim().into()));
         let options = Options {
             compat: options.compat,
             decoding: if options.temperature > 0.0 { Decoding::Sampled } else { Decoding::Greedy },
@@ -59,10 +69,12 @@ impl Writing {
         Ok(Self {
             monitor,
             instructions,
+            plain,
             continuation,
             corrected: None,
             is_amid_output: false,
             discarded_before: 0,
+            unheard: 0,
         })
     }
 
@@ -77,6 +89,11 @@ impl Writing {
             question_end: self.monitor.question_end(),
             remark: hint.filter(|_| corrected.is_some_and(|corrected| corrected.is_of_content)),
             hint,
+            plain: self.plain.as_ref().map(|(instructions, question)| Plain {
+                instructions,
+                question,
+                answer: self.monitor.sections().nth(1).map_or("", |section| section.content),
+            }),
             settings,
         };
         Request::new(self.continuation, parts)
@@ -87,24 +104,42 @@ impl Writing {
         // Even a model that continues text repeats a mark that was written for it. Only what it wrote itself up to a limit
         // of its length goes on without a seam.
         let has_seam = self.continuation == Continuation::Chat || !self.is_amid_output;
-        let echo = has_seam.then(|| Echo::new(self.monitor.text()));
+        let echo = has_seam.then(|| Echo::new(self.monitor.text(), TAIL_CHARACTERS));
         Feed { monitor: &mut self.monitor, echo }
     }
 
-    /// Says how a reply ended that the [`feed`](Self::feed) was given; `before` is how many bytes the text had before it.
+    /// Says how a reply ended that the [`feed`](Self::feed) was given, and whether it had no text; `before` is how many bytes
+    /// the text had before it.
     /// Whether the reply was one to a correction.
-    pub(super) fn end_reply(&mut self, finish: FinishReason, before: usize) -> bool {
+    pub(super) fn end_reply(&mut self, finish: FinishReason, is_blank: bool, before: usize) -> bool {
         self.is_amid_output = finish == FinishReason::Length;
+        let is_correction = self.corrected.take().is_some();
+        let has_progressed = self.monitor.text().len() > before;
+        let unheard = std::mem::take(&mut self.unheard) + 1;
         if self.monitor.step() == Step::Continue {
-            let has_progressed = self.monitor.text().len() > before;
             match finish {
                 // It is simply asked to go on; but not for ever, where nothing comes of it.
                 FinishReason::Length if has_progressed => {}
+                // There are no tools but those that the text calls.
+                FinishReason::ToolCalls => {
+                    let instruction = "Call tools only by writing their sections as text.".to_owned();
+                    self.corrected = Some(Corrected { instruction, is_of_content: true });
+                    self.unheard = unheard;
+                }
+                // To say nothing is no answer.
+                _ if is_blank && self.monitor.would_end_blank() => self.unheard = unheard,
                 FinishReason::Stop => drop(self.monitor.end_at_stop()),
                 _ => drop(self.monitor.end_of_output()),
             }
         }
-        self.corrected.take().is_some()
+        is_correction
+    }
+
+    /// Why the agent has failed, if the model does not say anything that can be taken.
+    pub(super) fn failure(&self) -> Option<String> {
+        (self.unheard >= UNHEARD_MAX).then(|| {
+            format!("the model wrote nothing that could be taken {UNHEARD_MAX} times in a row: no text, or calls that it was not offered")
+        })
     }
 
     /// Takes a whole reply, as a run took it that ended in this way.
@@ -115,7 +150,7 @@ impl Writing {
         if finish != FinishReason::Cut {
             feed.end();
         }
-        self.end_reply(finish, before);
+        self.end_reply(finish, text.trim().is_empty(), before);
     }
 
     /// Mends what the model wrote. The event that tells of it, if there was something to be mended and it could be.
@@ -134,6 +169,17 @@ impl Writing {
         self.corrected = Some(Corrected { instruction: correction.instruction, is_of_content });
         Some(EventKind::Correction { violation: words, appended: correction.appended, discarded_bytes })
     }
+}
+
+/// The state that the model writes, if a run is the question and then this state alone.
+fn only_answer(automaton: &Automaton) -> Option<StateId> {
+    let [question] = automaton.valid(automaton.start()) else { return None };
+    let asked = automaton.after(automaton.start(), *question)?;
+    let ([answer], false) = (automaton.valid(asked), automaton.is_accepting(asked)) else { return None };
+    let state = automaton.state(*answer);
+    let is_last = !state.completes_call()
+        && automaton.after(asked, *answer).is_some_and(|end| automaton.valid(end).is_empty());
+    (is_last && !state.is_environment && !state.names_tool() && !state.names_label()).then_some(*answer)
 }
 
 /// The automaton without the calls of tools that there are not.

@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use planproof_trace::{EndReason, LimitKind};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use tokio::process::Command;
 use tokio::time::sleep;
 
 use super::ExternalRun;
+use super::environment::withheld;
 use crate::program::{CommandError, Ended, Program, Running, failure};
 
 /// Longest query that is also put into the environment: the system takes 128 KiB a variable.
@@ -20,7 +21,9 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 ///
 /// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`, and
 /// our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is set, because a
-/// proxy would swallow the calls to the loopback URL. Queries above 100 KiB come on stdin only.
+/// proxy would swallow the calls to the loopback URL. Where a model is served to it, `OPENAI_BASE_URL`, `OPENAI_API_KEY` and
+/// `OPENAI_MODEL` say where, and it gets no other variable that looks as if it held a key. Queries above 100 KiB come on
+/// stdin only.
 ///
 /// What it writes to stdout by the time it exits with status 0 is the answer. Its process group is ended with it,
 /// by SIGTERM and 0.3 seconds later SIGKILL: also after a normal exit, and by SIGKILL alone when the future is
@@ -28,7 +31,7 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 #[derive(Debug, Clone)]
 pub struct CommandAgent {
     program: Program,
-    environment: Vec<(String, SecretString)>,
+    passed: Vec<String>,
 }
 
 impl CommandAgent {
@@ -39,12 +42,13 @@ impl CommandAgent {
     /// There are no words, or a quote is not closed.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
         let program = Program::parse(text, "command:python my_agent.py")?;
-        Ok(Self { program, environment: Vec::new() })
+        Ok(Self { program, passed: Vec::new() })
     }
 
-    /// Sets a variable of the program's environment, over ours.
-    pub fn set_variable(&mut self, name: impl Into<String>, value: SecretString) {
-        self.environment.push((name.into(), value));
+    /// Passes these variables of our environment to the program, though it asks the model that we serve to it and they look
+    /// as if they held keys.
+    pub fn pass_variables(&mut self, names: Vec<String>) {
+        self.passed = names;
     }
 
     /// Finds the program's file as the system will, on `PATH` unless its name has a slash. Ask once before many
@@ -56,7 +60,7 @@ impl CommandAgent {
         self.program.resolve()
     }
 
-    /// Runs the program on one case. Needs a Tokio runtime with its IO and time drivers.
+    /// Runs the program on one case, and says how it ended. Needs a Tokio runtime with its IO and time drivers.
     pub async fn run(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
         let mut running = match Running::start(self.command(run), run.limits.output_bytes) {
@@ -104,8 +108,12 @@ impl CommandAgent {
             }
         }
         command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
-        for (name, value) in &self.environment {
-            command.env(name, value.expose_secret());
+        if let Some(model) = run.model {
+            for name in withheld(&self.passed) {
+                command.env_remove(name);
+            }
+            command.env("OPENAI_BASE_URL", model.base_url).env("OPENAI_MODEL", model.name);
+            command.env("OPENAI_API_KEY", model.api_key.expose_secret());
         }
         command.env("PLANPROOF_MCP_URL", run.mcp_url);
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {

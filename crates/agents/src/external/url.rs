@@ -9,6 +9,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
 use planproof_trace::{EndReason, LimitKind};
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::time::sleep;
@@ -16,7 +17,9 @@ use tokio::time::sleep;
 use super::{ExternalRun, shortened};
 
 /// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`, both in
-/// JSON. It must reach the tools at our loopback address, so it runs on the same machine.
+/// JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a model is served to it,
+/// the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: it is to be asked there, in one of
+/// OpenAI's protocols, for this case alone.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
 #[derive(Debug, Clone)]
@@ -54,6 +57,15 @@ pub enum UrlError {
 struct Question<'a> {
     query: &'a str,
     mcp_url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<QuestionModel<'a>>,
+}
+
+#[derive(Serialize)]
+struct QuestionModel<'a> {
+    base_url: &'a str,
+    api_key: &'a str,
+    name: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +97,7 @@ impl UrlAgent {
         Ok(Self { url: parsed, client })
     }
 
-    /// Asks the service for one case. Needs a Tokio runtime with its IO and time drivers.
+    /// Asks the service for one case, and says how the run ended. Needs a Tokio runtime with its IO and time drivers.
     pub async fn run(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
         let reason = tokio::select! {
@@ -116,7 +128,12 @@ impl UrlAgent {
     }
 
     fn request(&self, run: &ExternalRun<'_>) -> Result<Request<Full<Bytes>>, String> {
-        let question = Question { query: run.query, mcp_url: run.mcp_url };
+        let model = run.model.map(|model| QuestionModel {
+            base_url: model.base_url,
+            api_key: model.api_key.expose_secret(),
+            name: model.name,
+        });
+        let question = Question { query: run.query, mcp_url: run.mcp_url, model };
         let body = serde_json::to_vec(&question).map_err(|error| error.to_string())?;
         let json = HeaderValue::from_static("application/json");
         let request = Request::builder().method(Method::POST).uri(self.url.clone());

@@ -3,8 +3,8 @@
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
 
-/// Bytes kept of the end of stderr.
-const STDERR_TAIL_BYTES: usize = 4 * 1024;
+/// Bytes kept of the end of stderr, and shown of the end of stdout.
+const TAIL_BYTES: usize = 4 * 1024;
 
 /// Bytes asked for in one read.
 const READ_BYTES: usize = 8 * 1024;
@@ -33,8 +33,8 @@ impl Output {
                 count = read_some(&mut self.stderr, &mut self.stderr_tail) => count,
             };
             self.bytes = self.bytes.saturating_add(count);
-            if self.stderr_tail.len() > 4 * STDERR_TAIL_BYTES {
-                self.stderr_tail.drain(..self.stderr_tail.len() - STDERR_TAIL_BYTES);
+            if self.stderr_tail.len() > 4 * TAIL_BYTES {
+                self.stderr_tail.drain(..self.stderr_tail.len() - TAIL_BYTES);
             }
         }
     }
@@ -51,9 +51,18 @@ impl Output {
 
     /// The last 4 KiB of stderr, without the blanks around them.
     pub(crate) fn stderr_tail(&self) -> String {
-        let tail = &self.stderr_tail[self.stderr_tail.len().saturating_sub(STDERR_TAIL_BYTES)..];
-        String::from_utf8_lossy(tail).trim().to_owned()
+        tail(&self.stderr_tail)
     }
+
+    /// The last 4 KiB of stdout, without the blanks around them.
+    pub(crate) fn stdout_tail(&self) -> String {
+        tail(&self.answer)
+    }
+}
+
+fn tail(written: &[u8]) -> String {
+    let tail = &written[written.len().saturating_sub(TAIL_BYTES)..];
+    String::from_utf8_lossy(tail).trim().to_owned()
 }
 
 /// Appends what one read gives, and drops the stream at its end. Never ready without a stream.

@@ -68,7 +68,10 @@ async fn what_is_no_text_is_replaced() {
 async fn whatever_else_happens_says_nothing_of_the_answer() {
     for (script, reason) in [
         ("exit 2", "the command ended with exit status: 2 and nothing on stderr"),
-        ("echo no; exit 127", "the command ended with exit status: 127 and nothing on stderr"),
+        (
+            "echo no; exit 127",
+            "the command ended with exit status: 127 and nothing on stderr; its stdout ends with:\nno",
+        ),
         ("kill -KILL $$", "the command ended with signal: 9 (SIGKILL) and nothing on stderr"),
         (
             "echo Traceback >&2; exit 1",

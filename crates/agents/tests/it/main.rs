@@ -44,14 +44,17 @@ impl Setting {
         ExternalRun {
             query: QUERY,
             mcp_url: MCP_URL,
+            model: None,
             limits: &self.limits,
             limit_reached: &self.limit_reached,
             recorder: &self.recorder,
         }
     }
 
-    /// Asserts that the query and this end, and nothing else, are in the trace.
+    /// Asserts that the run is closed, with the query and nothing else in its trace, and records its end.
     fn check_recorded(&self, end: &EndReason) {
+        let late = EventKind::Query { text: "late".into() };
+        assert!(!self.recorder.record(late) && self.recorder.end(end.clone()));
         let events = self.recorder.take_events();
         let expected = [
             Event { at: 0, kind: EventKind::Query { text: QUERY.into() } },

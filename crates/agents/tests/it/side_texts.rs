@@ -5,7 +5,7 @@ use std::sync::Arc;
 use planproof_agents::behaviour::evaluator::{
     Checker, Evaluator, EvaluatorFault, GoldAnswer, JudgedBy, Judgement, NOBODY_TEXT, Proposal,
 };
-use planproof_agents::behaviour::plain::ask;
+use planproof_agents::behaviour::plain::{CHAT_TOKENS_MIN, ask};
 use planproof_agents::behaviour::solve::{self, PlannedCall, solve};
 use planproof_agents::behaviour::summary::{
     self, Candidate, Choice, Material, Options, Otherwise, Reason, Summarised, normalised, results_text,
@@ -34,7 +34,10 @@ async fn a_text_is_asked_for_in_the_way_that_the_model_has() {
         let model = Writer::new(capabilities, ["\n  one\ntwo"]);
         let reply = ask(model.as_ref(), "Say it.", &settings).await.unwrap();
         assert_eq!((reply.text.as_str(), reply.finish, reply.usage), ("\n  one", FinishReason::Stop, USAGE));
-        let sent = Settings { stop: stop.iter().map(ToString::to_string).collect(), ..settings.clone() };
+        // In conversations thoughts count, too.
+        let output_tokens_max = Some(if way == "chat" { CHAT_TOKENS_MIN } else { 9 });
+        let stop = stop.iter().map(ToString::to_string).collect();
+        let sent = Settings { stop, output_tokens_max, ..settings.clone() };
         assert_eq!(model.asked(), [Asked { way, prompt: "Say it.".into(), settings: sent }]);
         let model = Writer::new(capabilities, ["one"]);
         let reply = ask(model.as_ref(), "Say it.", &settings).await.unwrap();
@@ -67,7 +70,7 @@ async fn a_question_is_answered_from_plans_and_evidence() {
     );
     assert_eq!(asked.prompt, prompt);
     let Settings { temperature, output_tokens_max, seed, .. } = asked.settings;
-    assert_eq!((temperature, output_tokens_max, seed), (Some(0.0), Some(1024), Some(11)));
+    assert_eq!((temperature, output_tokens_max, seed), (Some(0.0), Some(CHAT_TOKENS_MIN), Some(11)));
 }
 
 #[test]

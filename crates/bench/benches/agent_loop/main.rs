@@ -280,6 +280,7 @@ async fn campaign(
         limits: RunLimits::default(),
         judge: JudgeOptions::default(),
         concurrency,
+        served: None,
         token: || [0; _],
     };
     let (start, cpu_start) = (Instant::now(), cpu());

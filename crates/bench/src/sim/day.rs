@@ -8,17 +8,20 @@ use std::collections::BTreeMap;
 
 use planproof_constraint::{Start, Status, TimedProblem, TimedRelation, Timetable, Variable};
 use planproof_model::{ChatRequest, Message};
-use planproof_synth::{ACTIONS_MAX, Bound, Day, Draw, RESTART_TOOL, START_TIME_ARGUMENT};
+use planproof_synth::{
+    ACTIONS_MAX, Bound, Day, Draw, RESTART_DESCRIPTION, RESTART_TOOL, START_TIME_ARGUMENT,
+};
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use super::SimKind;
 use super::heed::{Advised, advice, is_held_back};
 use super::report::{REPORTED, Report, report_tool};
-use super::script::{Found, Slip, Step, user_texts};
+use super::script::{ALL_DONE, Found, Slip, Step, user_texts};
+use crate::tool_names::shown_place;
 
 /// What nothing is shorter than.
 const SHORTEST: u16 = 1;
-const DONE: Step = Step::Say("All tasks are done.");
+const DONE: Step = Step::Say(ALL_DONE);
 
 /// What follows from the text, the tools and the seed of a request. Variables are tasks in the order of mention.
 #[derive(Debug)]
@@ -64,7 +67,7 @@ pub(super) fn restart_tool(tools: &[Tool]) -> Option<u16> {
     let takes_start = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(START_TIME_ARGUMENT).is_some())
     };
-    let place = tools.iter().position(|tool| tool.name == RESTART_TOOL)?;
+    let place = shown_place(tools, RESTART_TOOL, RESTART_DESCRIPTION)?;
     tools.iter().any(takes_start).then(|| u16::try_from(place).unwrap_or(u16::MAX))
 }
 
@@ -130,7 +133,69 @@ impl DayScript {
 
     /// The next turn of this conversation.
     pub(super) fn step(&self, request: &ChatRequest) -> Step {
-        self.step_after(&self.known(request))
+        let known = self.known(request);
+        if self.kind == SimKind::Parallel && !known.no_restarts && self.is_wrong(&known) {
+            return self.restart();
+        }
+        self.step_after(&known)
+    }
+
+    /// The calls that a model writes in one reply which is right and sees how far it can: up to the first task whose
+    /// duration is not known yet, or, with `guesses`, all of them with guessed durations. With the durations that it has
+    /// learnt, it clears the day where what it has done so far is wrong, and does all tasks in the same reply.
+    pub(super) fn steps(&self, request: &ChatRequest, guesses: bool) -> Vec<Step> {
+        let mut known = self.known(request);
+        if known.advised.is_some() {
+            // A guard's words are heeded one at a time.
+            return vec![self.step_after(&known)];
+        }
+        let (mut steps, mut has_guessed) = (Vec::new(), false);
+        if !known.no_restarts && self.is_wrong(&known) {
+            steps.push(self.restart());
+            known.starts.clear();
+        }
+        // At most each task once, a restart, and each task once more.
+        while steps.len() < 2 * self.tools.len() + 2 {
+            let step = self.step_after(&known);
+            let Step::Call { tool, start, .. } = step else { break };
+            let task = self.tools.iter().position(|place| *place == tool);
+            match (task, start) {
+                (Some(task), Some(minute)) => {
+                    steps.push(step);
+                    if known.durations[task].is_none() {
+                        if !guesses {
+                            break;
+                        }
+                        has_guessed = true;
+                        known.durations[task] = Some(self.guess(&known));
+                    }
+                    known.starts.push(Start { variable: Variable::new(task), minute });
+                }
+                // What is only guessed refutes nothing.
+                _ if tool == self.restart_tool && has_guessed => break,
+                _ if tool == self.restart_tool => {
+                    steps.push(step);
+                    known.starts.clear();
+                }
+                _ => {
+                    steps.push(step);
+                    break;
+                }
+            }
+            known.calls += 1;
+        }
+        if steps.is_empty() { vec![self.step_after(&known)] } else { steps }
+    }
+
+    /// Whether tasks were started before the one before them had ended, or outside of the day.
+    fn is_wrong(&self, known: &Known) -> bool {
+        let mut end = self.day.start;
+        known.starts.iter().any(|start| {
+            let duration = known.durations[start.variable.index()].unwrap_or(SHORTEST);
+            let is_wrong = start.minute < end || start.minute.saturating_add(duration) > self.day.end;
+            end = start.minute.saturating_add(duration);
+            is_wrong
+        })
     }
 
     /// The next turn after what is known.
@@ -179,6 +244,11 @@ impl DayScript {
         }
     }
 
+    /// The place of the tool that clears the day.
+    pub(super) fn restart_tool(&self) -> u16 {
+        self.restart_tool
+    }
+
     /// How many tasks there are.
     pub(super) fn tasks(&self) -> usize {
         self.tools.len()
@@ -203,13 +273,18 @@ impl DayScript {
         }
     }
 
-    /// Each task in the order of mention, when the one before has ended.
+    /// Each task in the order of mention, when the one before has ended and its own clock times let it begin.
     fn in_order(&self, known: &Known) -> Step {
         if known.calls >= self.tools.len() {
             return DONE;
         }
-        let start = Start { variable: Variable::new(known.calls), minute: self.minute(known) };
-        self.call(start, known.calls)
+        let variable = Variable::new(known.calls);
+        let begins = self.relations.iter().filter_map(|relation| match relation {
+            TimedRelation::StartsFrom { variable: bound, minute } if *bound == variable => Some(*minute),
+            _ => None,
+        });
+        let minute = begins.fold(self.minute(known), u16::max);
+        self.call(Start { variable, minute }, known.calls)
     }
 
     /// When the last call ended.
@@ -327,8 +402,8 @@ impl DayScript {
             }
             return;
         }
-        if tool == RESTART_TOOL {
-            match answer.starts_with("The day is cleared") {
+        if tools.get(usize::from(self.restart_tool)).is_some_and(|it| it.name == tool) {
+            match answer.contains("The day is cleared") {
                 true => known.starts.clear(),
                 false => known.no_restarts = true,
             }
@@ -337,7 +412,7 @@ impl DayScript {
         let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
         let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
         if self.report.is_some_and(|report| is_it(&report.tool)) {
-            let is_taken = answer.starts_with("The conflict is reported");
+            let is_taken = answer.contains("The conflict is reported");
             let gives_up =
                 self.kind == SimKind::Clumsy && self.draw(known.calls, "sim-give-up/1").chance(1, 2);
             known.has_reported |= is_taken || gives_up;

@@ -12,6 +12,7 @@ use super::SimKind;
 use super::report::{REPORTED, Report, report_tool};
 use super::script::{Slip, Step};
 use crate::guard::{NOT_DONE, RIGHT_NOW};
+use crate::tool_names::shown_place;
 
 /// A call that the model is told to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(super) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
     let mut pieces = told.split('`').skip(1);
     let mut advised = Vec::new();
     while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
-        let Some(place) = tools.iter().position(|tool| tool.name == name) else { continue };
+        let Some(place) = shown_place(tools, name, "") else { continue };
         let start = rest.split_once(START_TIME_ARGUMENT).and_then(|(_, start)| start.split('"').nth(1));
         advised.push(Advised {
             tool: u16::try_from(place).unwrap_or(u16::MAX),

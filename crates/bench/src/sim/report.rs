@@ -1,11 +1,12 @@
 //! How a simulated model finds that a text contradicts itself, and what it then reports.
 
 use planproof_constraint::{Order, Variable};
-use planproof_synth::{ACTIONS_MAX, Draw, REPORT_TOOL, SENTENCES_ARGUMENT};
+use planproof_synth::{ACTIONS_MAX, Draw, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT};
 use planproof_trace::Tool;
 
 use super::SimKind;
 use super::script::Stated;
+use crate::tool_names::shown_place;
 
 /// What it says at the end where it has reported a conflict.
 pub(super) const REPORTED: &str = "Not all of this can hold together, so I have done nothing.";
@@ -26,8 +27,8 @@ pub(super) fn report_tool(tools: &[Tool]) -> Option<u16> {
     let takes_sentences = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(SENTENCES_ARGUMENT).is_some())
     };
-    let place = tools.iter().position(|tool| tool.name == REPORT_TOOL && takes_sentences(tool))?;
-    u16::try_from(place).ok()
+    let place = shown_place(tools, REPORT_TOOL, REPORT_DESCRIPTION)?;
+    takes_sentences(&tools[place]).then(|| u16::try_from(place).unwrap_or(u16::MAX))
 }
 
 impl Report {

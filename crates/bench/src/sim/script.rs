@@ -12,6 +12,9 @@ use super::day::{self, DayScript};
 use super::heed::{self, Progress};
 use super::report::{self, REPORTED, Report};
 
+/// What it says at the end of its plan.
+pub(super) const ALL_DONE: &str = "All tasks are done.";
+
 /// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -99,13 +102,32 @@ impl Script {
         }
     }
 
+    /// The reply after `made` calls: one turn, or several that the model writes at once.
+    pub(super) fn steps(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Vec<Step> {
+        let step = self.step(kind, made, request);
+        if kind != SimKind::Parallel || !matches!(step, Step::Call { .. }) {
+            return vec![step];
+        }
+        let is_all_at_once = key(request) & 1 == 0;
+        match self {
+            Self::Day(script) => script.steps(request, is_all_at_once),
+            // A guard's words are heeded one at a time.
+            Self::Turns { calls, .. } if calls.get(made) != Some(&step) => vec![step],
+            Self::Turns { calls, free, .. } => {
+                let is_free =
+                    |turn: usize| free.get(turn).is_some_and(|free| usize::from(*free) >= turn - made);
+                let count = (made..calls.len()).take_while(|turn| is_all_at_once || is_free(*turn)).count();
+                calls[made..made + count.max(1)].to_vec()
+            }
+        }
+    }
+
     pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
         let Some(found) = find_paragraph(kind, request, &texts, key) else {
-            let text = "I find no tasks with an order in this request that my tools could do.";
             return Self::Turns {
                 calls: Box::default(),
-                end: Step::Say(text),
+                end: Step::Say(super::NO_TASKS),
                 free: Box::default(),
                 report: None,
             };
@@ -147,7 +169,7 @@ impl Script {
         let free = free_turns(&calls, &mentioned, order.as_ref());
         let end = match (kind, calls.last()) {
             (SimKind::Endless, Some(last)) => *last,
-            _ => Step::Say("All tasks are done."),
+            _ => Step::Say(ALL_DONE),
         };
         Self::Turns { calls: calls.into(), end, free, report }
     }
@@ -261,7 +283,7 @@ fn plan(
     let chance = kind.mistake_chance(mentioned.len());
     match kind {
         SimKind::InOrder => (mentioned.to_vec(), None),
-        SimKind::Perfect | SimKind::Clumsy | SimKind::Endless | SimKind::Planted(_) => {
+        SimKind::Perfect | SimKind::Parallel | SimKind::Clumsy | SimKind::Endless | SimKind::Planted(_) => {
             keep_order(mentioned, pairs, |_| true, None)
         }
         SimKind::Forgetful => {

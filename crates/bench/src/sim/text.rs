@@ -14,7 +14,8 @@
 //!   Otherwise the model writes all of them in turn, and expects of each that it succeeds (in the time form: in the time
 //!   that it guesses).
 //! - Sections that are neither tool, arguments nor label hold a short sentence, the last one the answer.
-//! - An order without calls gets an answer that names the plan.
+//! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows the tasks of
+//!   the shipped topics by heart, because it is shown no tools then.
 
 mod course;
 mod instructions;
@@ -28,11 +29,13 @@ mod write;
 use std::sync::Arc;
 
 use planproof_model::{ChatRequest, Message, Settings};
-use planproof_trace::FinishReason;
+use planproof_synth::TopicBank;
+use planproof_trace::{FinishReason, Tool};
 
 use super::SimModel;
 use course::Course;
 use instructions::Instructions;
+use order::Role;
 use sections::Text;
 use write::Writer;
 
@@ -66,6 +69,10 @@ pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply>
         });
         return topics::answer(model.kind, request)
             .or_else(|| last.and_then(plain::answer))
+            .or_else(|| {
+                last.filter(|_| is_plain_question(request))
+                    .and_then(|question| plan_in_words(model, question, &request.settings))
+            })
             .map(|text| ended(text, &request.settings));
     };
     let mut text = rest.to_owned();
@@ -95,12 +102,13 @@ pub(super) fn complete(model: &SimModel, prompt: &str, settings: &Settings) -> O
 
 fn write_on(model: &SimModel, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
     let text = Text::split(text, instructions);
-    let request = ChatRequest {
-        messages: vec![Message::User { text: text.question().to_owned() }],
-        previous: None,
-        tools: Arc::clone(&instructions.tools),
-        settings: Settings { seed: settings.seed, ..Settings::default() },
+    // Who cannot call tools is shown none.
+    let calls_none = !instructions.sections.iter().any(|it| matches!(it.role, Role::Tool | Role::Arguments));
+    let tools = match calls_none && instructions.tools.is_empty() {
+        true => known_tasks(text.question()),
+        false => Arc::clone(&instructions.tools),
     };
+    let request = about(text.question(), tools, settings);
     let (key, script) = model.script(&request);
     let course = Course::new(model.kind, &script, key, &request);
     let mut out = String::new();
@@ -108,6 +116,62 @@ fn write_on(model: &SimModel, instructions: &Instructions, text: &str, settings:
     let reply = ended(out, settings);
     let finish = if is_over { reply.finish } else { FinishReason::Length };
     TextReply { finish, ..reply }
+}
+
+fn about(question: &str, tools: Arc<[Tool]>, settings: &Settings) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message::User { text: question.to_owned() }],
+        previous: None,
+        tools,
+        settings: Settings { seed: settings.seed, ..Settings::default() },
+    }
+}
+
+/// The tasks of the shipped topics that a question names, each as a tool that does it, in the order of mention.
+fn known_tasks(question: &str) -> Arc<[Tool]> {
+    let lower = question.to_lowercase();
+    let is_of_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let activities = TopicBank::shipped().topics().iter().flat_map(|topic| &topic.activities);
+    let mut found: Vec<(usize, &str)> = activities
+        .filter_map(|activity| {
+            let text = activity.text.as_str();
+            let mut places = lower.match_indices(text);
+            let place = places.find(|(at, found)| {
+                let (before, after) =
+                    (lower[..*at].chars().next_back(), lower[at + found.len()..].chars().next());
+                !is_of_word(before) && !is_of_word(after)
+            });
+            place.map(|(at, _)| (at, text))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let tool = |(_, text): &(usize, &str)| {
+        Tool::without_arguments(text.replace(' ', "_"), format!("Does the task \"{text}\"."))
+    };
+    found.iter().map(tool).collect()
+}
+
+/// Whether the user's message is a question, and the whole reply is to be its answer, as agents that call no tools ask.
+fn is_plain_question(request: &ChatRequest) -> bool {
+    let is_told = |message: &Message| match message {
+        Message::System { text } => {
+            text.contains("Answer the question. Your whole message is taken for the answer")
+        }
+        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => false,
+    };
+    request.messages.iter().any(is_told)
+}
+
+/// The plan that a plain question asks for, if it names tasks.
+fn plan_in_words(model: &SimModel, question: &str, settings: &Settings) -> Option<String> {
+    let tools = known_tasks(question);
+    if tools.is_empty() {
+        return None;
+    }
+    let request = about(question, tools, settings);
+    let (key, script) = model.script(&request);
+    Some(Course::new(model.kind, &script, key, &request).told())
 }
 
 /// A text that ends before the first of the texts that are to end it, and at the most tokens.

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod dissect;
+mod frameworks;
 mod guard;
 mod infeasible;
 mod learning;
@@ -52,6 +53,7 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
         judge: JudgeOptions::default(),
         concurrency: NonZeroUsize::MIN.saturating_add(7),
         token: || [7; 10],
+        served: None,
     }
 }
 

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,7 +6,10 @@ use planproof_bench::{
     Candidate, CaseSummary, Report, ReportInput, RunSummary, SimKind, SimModel, SolverMeter, SummaryInput,
     Unit, pick_findings, pick_smallest, violated_places,
 };
-use planproof_synth::{Class, JudgeOptions, Options, Unscored, judge};
+use planproof_synth::{
+    Bound, Case, Class, JudgeOptions, OneLook, Options, TimeOptions, Unscored, clock_time, judge,
+    start_arguments,
+};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 
 use crate::{campaign, cases, run};
@@ -127,7 +130,7 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
     assert_eq!(CaseSummary::from_json(&text), Some(case));
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     for wrong in
-        [text.replace(&version, "\"version\":\"0.0.0\""), text.replace("in_order", "x"), String::new()]
+        [text.replace(&version, "\"version\":\"0.0.0\""), text.replace("one_look", "x"), String::new()]
     {
         assert_ne!(wrong, text);
         assert_eq!(CaseSummary::from_json(&wrong), None, "{wrong}");
@@ -146,24 +149,54 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
     assert_eq!(read(Some(false), Some("order_error"), &text.replace("order_error", "tired")), None);
 }
 
+/// Each baseline is what the oracle says of an agent that calls the tools in that order, in the time form each as early as
+/// its own clock times let it.
 #[test]
-fn in_order_is_what_the_oracle_says_of_that_order() {
-    let options = Options { actions_min: 2, actions_max: 9, ..Options::default() };
-    let mut passed = 0;
-    let cases = cases(options, 400);
-    for case in &*cases {
-        let mut events = Vec::new();
-        for place in case.order_of_mention() {
-            let id = CallId::new(place.to_string());
-            let name = case.actions[place].tool.clone();
-            let call = ToolCall { id: id.clone(), name, arguments: Arguments::none() };
-            events.push(Event { at: 0, kind: EventKind::Call(call) });
-            events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+fn baselines_are_what_the_oracle_says_of_their_orders() {
+    let timed = Options { time: Some(TimeOptions::default()), ..Options::default() };
+    for options in [Options { actions_min: 2, actions_max: 9, ..Options::default() }, timed] {
+        let mut passed = BTreeMap::new();
+        let cases = cases(options, 400);
+        for case in &*cases {
+            let summary = CaseSummary::of(case);
+            for heuristic in OneLook::ALL {
+                let order = heuristic.order(case);
+                let verdict = judge(case, &calls_in(case, &order), JudgeOptions::default());
+                let verdict = verdict.expect("it came to an end");
+                assert_eq!(
+                    summary.one_look.has(heuristic),
+                    verdict.passed,
+                    "{} {heuristic:?} {order:?}",
+                    case.id
+                );
+                *passed.entry(heuristic).or_insert(0) += u32::from(verdict.passed);
+            }
         }
-        events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
-        let verdict = judge(case, &events, JudgeOptions::default()).expect("it came to an end");
-        assert_eq!(CaseSummary::of(case).passes_in_order, verdict.passed, "{}", case.id);
-        passed += usize::from(verdict.passed);
+        assert!(passed.values().all(|passed| (10..390).contains(passed)), "{passed:?}");
+        assert!(passed[&OneLook::FirstWord] > passed[&OneLook::Mention], "{passed:?}");
     }
-    assert!((40..360).contains(&passed), "{passed} of {}", cases.len());
+}
+
+/// A trace of calls in this order, each answered at once; in the time form each as early as its own clock times let it.
+fn calls_in(case: &Case, order: &[usize]) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut minute = case.time.as_ref().map_or(0, |time| time.day.start);
+    for &place in order {
+        let id = CallId::new(place.to_string());
+        let arguments = case.time.as_ref().map_or_else(Arguments::none, |time| {
+            let own = time.bounds.iter().filter(|stated| stated.action == place);
+            let begins = own.filter_map(|stated| match stated.bound {
+                Bound::StartsFrom(minute) => Some(minute),
+                Bound::EndsBy(_) => None,
+            });
+            let start = begins.fold(minute, u16::max);
+            minute = start + time.durations[place];
+            start_arguments(clock_time(start))
+        });
+        let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments };
+        events.push(Event { at: 0, kind: EventKind::Call(call) });
+        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+    }
+    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events
 }

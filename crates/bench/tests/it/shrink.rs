@@ -268,7 +268,7 @@ impl Kept {
 
 #[tokio::test]
 async fn a_shrinking_that_was_cut_off_anywhere_comes_to_the_same_end() {
-    let campaign = of_fault(Fault::Coin, cases_with(with_actions(5), 12, |_| true));
+    let campaign = of_fault(Fault::Coin, cases_with(with_actions(5), 20, |_| true));
     let failures = failures(&campaign).await;
     assert!(failures.len() > 2, "{}", failures.len());
     let options = ShrinkOptions { failures: 1, ..ShrinkOptions::default() };

@@ -8,6 +8,7 @@ use clap::Args;
 use planproof_model::prices::DOLLARS_MAX;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, StoreArguments};
+use super::{limit, test};
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
 
 /// Most cases of one campaign.
@@ -16,20 +17,18 @@ pub(crate) const CASES_MAX: u64 = 100_000;
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
 
-/// Longest time of a run where nothing is said.
-pub(crate) const TIMEOUT_SECONDS: f64 = 180.0;
-
 /// Most model turns of a run where nothing is said.
 pub(crate) const ITERATIONS: u32 = 50;
 
 /// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
-pub(super) const SHAPE: [&str; 10] = [
+pub(super) const SHAPE: [&str; 11] = [
     "topic",
     "distractors",
     "sentences_max",
     "sub_sentences_max",
     "list_max",
     "relative_depth",
+    "hard",
     "time",
     "day",
     "durations",
@@ -37,19 +36,33 @@ pub(super) const SHAPE: [&str; 10] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 11] = [
+const RUNNING: [&str; 14] = [
     "topics",
     "samples",
     "summary",
     "evaluator",
     "continuation",
+    "examples",
     "concurrency",
     "timeout",
     "iterations",
     "serve_model",
+    "env",
     "allow_repeats",
     "allow_distractors",
+    "fail_at_once",
 ];
+
+/// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
+/// machine.
+const OF_A_REPLAY: [&str; 3] = ["concurrency", "timeout", "env"];
+
+/// Whether a recording knows what this argument says, so that a replay has it from there.
+pub(crate) fn is_recorded(id: &str) -> bool {
+    let by_all = SHAPE.contains(&id) || id == "seed" || id == "tries_max";
+    let running = RUNNING.contains(&id) && !OF_A_REPLAY.contains(&id);
+    by_all || running || test::RECORDED.iter().any(|ids| ids.contains(&id)) || limit::SEARCHING.contains(&id)
+}
 
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
@@ -61,8 +74,9 @@ pub(crate) struct CampaignArguments {
     /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
     /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls
     /// after which no correct plan is left are held back, and the agent is told what is right instead. MODEL is `sim/NAME`
-    /// (perfect, in-order, forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
-    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; only with `tools@`), or `replay/FILE` (the answers of a recording).
+    /// (perfect, parallel, in-order, forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
+    /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the answers of a
+    /// recording).
     #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -70,16 +84,22 @@ pub(crate) struct CampaignArguments {
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Longest time of a run, in seconds.
-    #[arg(long, default_value_t = TIMEOUT_SECONDS, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
-    pub(crate) timeout: f64,
-    /// Most model turns of a run (for external agents: tool calls).
+    /// Longest time of a run, in seconds, without what it waits for because of rate limits and further attempts; by default
+    /// 180, or half as much again as a larger --request-timeout.
+    #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
+    pub(crate) timeout: Option<f64>,
+    /// Most model turns of a run (for external agents: tool calls, and turns of the model of --serve-model).
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
-    /// Serve this model to a `command:` agent: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set for
-    /// it.
+    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set, or to a
+    /// `url:` agent, which gets them with its query.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
+    /// Pass this variable of the environment to the `command:` agent, though it looks as if it held a key: with --serve-model
+    /// the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and more; docs/ci.md lists them).
+    /// Repeatable.
+    #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
+    pub(crate) env: Vec<String>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
     #[command(flatten)]
@@ -102,6 +122,17 @@ pub(crate) struct CampaignArguments {
     pub(crate) resume: Option<String>,
 }
 
+/// The name of a variable that is set, and that planproof does not set itself.
+fn variable_name(name: &str) -> Result<String, String> {
+    if ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"].contains(&name) {
+        return Err("--serve-model sets it for the agent".to_owned());
+    }
+    match std::env::var_os(name) {
+        Some(_) => Ok(name.to_owned()),
+        None => Err("there is no such variable in the environment".to_owned()),
+    }
+}
+
 impl CampaignArguments {
     /// The files that the campaign itself is about, with the options that name them.
     pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
@@ -109,6 +140,7 @@ impl CampaignArguments {
             ("--record", &self.recording.record),
             ("--cache", &self.recording.cache),
             ("--replay", &self.recording.replay),
+            ("--may-differ", &self.recording.may_differ),
             ("--prices", &self.budget.prices),
         ];
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
@@ -147,15 +179,18 @@ pub(crate) struct RecordingArguments {
     /// crashed or is repeated does not pay twice.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
-    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Whatever
-    /// comes out differently from the recording is told and exits with 3.
+    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Exits with 0 if
+    /// all comes out as it was recorded, failures included; whatever comes out differently is reported, and exits with 3.
+    /// Options that say again what was recorded are fine; one that contradicts it is an error.
     #[arg(
         long,
         value_name = "FILE",
         value_parser = file(),
-        conflicts_with_all = SHAPE,
-        conflicts_with_all = RUNNING,
-        conflicts_with_all = ["record", "cache", "max_cost", "max_tokens", "minutes"]
+        conflicts_with_all = ["record", "cache"]
     )]
     pub(crate) replay: Option<PathBuf>,
+    /// What may differ between the requests of the recording and those of the replay: a file with a regular expression a
+    /// line, for paths, dates or ids. What they match is left out of both before they are compared.
+    #[arg(long, value_name = "FILE", value_parser = file(), requires = "replay")]
+    pub(crate) may_differ: Option<PathBuf>,
 }

@@ -52,6 +52,10 @@ pub(crate) struct ShapeArguments {
     /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside, up to 3.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) relative_depth: u8,
+    /// Only cases that take planning: those that all one-look heuristics fail (the order of mention, its reverse, the one or the
+    /// other by the first ordering word, by most of them, or sentence by sentence).
+    #[arg(long)]
+    pub(crate) hard: bool,
     /// Most tries for one sentence.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) tries_max: u32,
@@ -106,6 +110,7 @@ impl ShapeArguments {
                 restarts_max: self.restarts_max,
             }),
             infeasible: None,
+            hard: self.hard,
         }
     }
 }
@@ -203,4 +208,8 @@ pub(crate) struct JudgeArguments {
     /// The call of a tool that belongs to no task is flagged but does not fail the case.
     #[arg(long)]
     pub(crate) allow_distractors: bool,
+    /// Calls that have to come one after the other fail the case where one reply of the model has them, even in the right
+    /// order, because many frameworks execute the calls of a reply at once. Without it they are flagged.
+    #[arg(long)]
+    pub(crate) fail_at_once: bool,
 }

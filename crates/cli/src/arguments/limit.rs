@@ -10,7 +10,7 @@ use super::{CampaignArguments, ShapeArguments};
 use crate::values::whole;
 
 /// Options that say how a limit is searched for.
-const SEARCHING: [&str; 7] =
+pub(super) const SEARCHING: [&str; 7] =
     ["from", "to", "threshold", "cases_per_pair", "cases_max", "no_early_stop", "past_limit"];
 
 #[derive(Debug, Args)]
@@ -18,8 +18,7 @@ const SEARCHING: [&str; 7] =
     after_help = "Exit status: 0 the search came to its end (with --at-least: and the limit is at least that); 1 the \
                         limit is below --at-least; 2 usage, configuration or input error; 3 the search did not come to \
                         its end, or a replay differs from its recording.",
-    mut_arg("resume", |arg| arg.conflicts_with_all(SEARCHING)),
-    mut_arg("replay", |arg| arg.conflicts_with_all(SEARCHING))
+    mut_arg("resume", |arg| arg.conflicts_with_all(SEARCHING))
 )]
 pub(crate) struct LimitArguments {
     /// The first number of actions.

@@ -1,5 +1,7 @@
 //! The arguments of `planproof spec`.
 
+use std::path::PathBuf;
+
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -20,6 +22,12 @@ pub(crate) enum SpecCommand {
         /// Warnings count as errors.
         #[arg(long)]
         deny_warnings: bool,
+        /// Check the files against these tools as well, named as for `run`. May be given several times.
+        #[arg(long, value_name = "SOURCE")]
+        tools: Vec<String>,
+        /// Check the files against the tools of the cases in this file as well.
+        #[arg(long, value_name = "FILE")]
+        case: Option<PathBuf>,
         #[command(flatten)]
         dialect: DialectArguments,
     },
@@ -29,9 +37,10 @@ pub(crate) enum SpecCommand {
         #[arg(value_name = "FILE")]
         file: String,
         /// The states that are proposed, in order. `STATE=TOOL` says which tool is called by the call that this state
-        /// completes. A state that may not come next is refused, and the walk stays where it is.
-        #[arg(long, value_name = "STATE,STATE,...", value_delimiter = ',')]
-        states: Vec<String>,
+        /// completes, `STATE=TOOL{"ARGUMENT": VALUE}` also with what. A state that may not come next is refused, and the
+        /// walk stays where it is.
+        #[arg(long, value_name = "STATE,STATE,...", default_value = "")]
+        states: String,
         #[command(flatten)]
         dialect: DialectArguments,
     },

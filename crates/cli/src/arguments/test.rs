@@ -17,17 +17,17 @@ const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 /// Options that say which cases there are.
 const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
 
-/// Options that say whether and how failures are dissected; a recording knows it by itself.
+/// Options that say whether and how failures are dissected.
 const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
 
 /// Options that say how failures are shrunk.
 const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_repeat"];
 
+/// What a recording knows by itself.
+pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat"]];
+
 #[derive(Debug, Args)]
-#[command(
-    mut_arg("resume", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat")),
-    mut_arg("replay", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat").conflicts_with_all(DISSECTING).conflicts_with_all(SHRINKING))
-)]
+#[command(mut_arg("resume", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat")))]
 pub(crate) struct TestArguments {
     /// Number of cases.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
@@ -47,6 +47,9 @@ pub(crate) struct TestArguments {
     pub(crate) dissect: DissectArguments,
     #[command(flatten)]
     pub(crate) shrink: ShrinkArguments,
+    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay` that is so anyway.
+    #[arg(long)]
+    pub(crate) require_pass: bool,
     /// Most findings shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,

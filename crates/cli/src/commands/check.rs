@@ -15,6 +15,7 @@ use crate::arguments::{CheckArguments, Global, JudgeArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::select;
+use crate::terminal;
 
 /// One run of a case.
 struct Plan {
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
             }
         }
     }
-    match std::io::stdout().write_all(out.as_bytes()).map_err(Failure::from) {
+    match terminal::results(global.json).write_all(out.as_bytes()).map_err(Failure::from) {
         // Whoever reads no further wants to know all the same how it went.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
@@ -78,7 +79,11 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
 }
 
 pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
-    JudgeOptions { repeated_fails: !arguments.allow_repeats, distractor_fails: !arguments.allow_distractors }
+    JudgeOptions {
+        repeated_fails: !arguments.allow_repeats,
+        distractor_fails: !arguments.allow_distractors,
+        at_once_fails: arguments.fail_at_once,
+    }
 }
 
 /// The events of an agent that makes these calls one after the other and then answers.

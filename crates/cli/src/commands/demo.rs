@@ -25,6 +25,7 @@ use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, must_differ};
 use crate::select::random_bytes;
 use crate::stored::{Stored, StoredTraces};
+use crate::terminal;
 
 /// Cases of the demonstration, the same for each agent.
 const CASES: u64 = 200;
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
     let runtime = runtime()?;
     let mut reports = Vec::new();
     let mut shown = Vec::new();
-    for kind in SimKind::ALL {
+    for kind in SimKind::ALL.into_iter().filter(|kind| *kind != SimKind::Parallel) {
         let name = format!("tools@sim/{}", kind.as_str());
         let campaign = campaign(&name, kind, &cases, global.seed)?;
         let new_store = match &page {
@@ -197,6 +198,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
         judge: JudgeOptions::default(),
         concurrency: NonZeroUsize::MIN.saturating_add(15),
         token: random_bytes,
+        served: None,
     })
 }
 
@@ -206,7 +208,7 @@ fn print(
     page: Option<&Path>,
     global: &Global,
 ) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::text();
     writeln!(
         out,
         "{CASES} planning tasks were written in English; the right orders of each are known. Six simulated models did them,\n\

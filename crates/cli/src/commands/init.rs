@@ -8,23 +8,25 @@ use std::path::Path;
 use crate::arguments::InitArguments;
 use crate::config::{self, Kind, NAME, Section};
 use crate::failure::{ExitCode, Failure};
+use crate::terminal;
 
 /// The schema of the file, for editors. It lies beside the run store, away from what people look at.
 const SCHEMA: &str = ".planproof/planproof.schema.json";
 
 /// Keys of `[test]` that are shown, and what they are set to where they have no default.
-const SHOWN: [(&str, &str); 12] = [
+const SHOWN: [(&str, &str); 13] = [
     ("cases", ""),
     ("actions", ""),
     ("topic", "\"restaurant chef\""),
     ("distractors", ""),
-    ("timeout", ""),
+    ("timeout", "180"),
     ("iterations", ""),
     ("concurrency", "4"),
     ("serve-model", "\"sim/careless\""),
     ("requests-per-second", "5"),
     ("allow-repeats", "true"),
     ("allow-distractors", "true"),
+    ("fail-at-once", "true"),
     ("findings", ""),
 ];
 
@@ -32,7 +34,7 @@ const SHOWN: [(&str, &str); 12] = [
 const COMMENT_WIDTH: usize = 100;
 
 pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::text();
     if arguments.schema {
         out.write_all(config::schema().as_bytes())?;
         return Ok(ExitCode::Passed);

@@ -10,13 +10,16 @@ use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_synth::ACTIONS_MAX;
 
-use super::test::{Asked, Ended, Prepared, REPLAY, StoredOptions, carry_out, cost, notes, prepare};
+use super::test::{
+    Asked, Ended, Prepared, REPLAY, StoredOptions, broken_setup, carry_out, cost, notes, prepare,
+};
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render;
 use crate::report_files::{ReportFile, must_differ};
+use crate::terminal;
 
 /// Width of the plot of success, in characters: one for every two points.
 const PLOT_WIDTH: usize = 51;
@@ -51,6 +54,14 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     if let Some(failure) = failure {
         return Err(failure);
     }
+    if let Some(why) = &report.campaign.broken_setup {
+        let resumed = prepared.commands().resume(&prepared.campaign.id);
+        tell!("{}", Failure::outside(broken_setup(why, &resumed)).describe());
+        if global.json && !is_stdout_taken {
+            print_json(&report)?;
+        }
+        return Ok(ExitCode::Outside);
+    }
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.campaign.id));
     if global.json || is_stdout_taken {
@@ -59,7 +70,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let printed = match (global.json, is_stdout_taken) {
         (true, _) => print_json(&report),
         (false, true) => Ok(()),
-        (false, false) => write!(std::io::stdout(), "{}", text(&report, &notes)).map_err(Failure::from),
+        (false, false) => write!(terminal::text(), "{}", text(&report, &notes)).map_err(Failure::from),
     };
     match printed {
         // Whoever reads no further wants to know all the same how it went.
@@ -69,7 +80,10 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }
-    Ok(exit_code(&report, arguments.at_least))
+    Ok(match prepared.is_as_recorded(&outcomes, &progress) && arguments.at_least.is_none() {
+        true => ExitCode::Passed,
+        false => exit_code(&report, arguments.at_least),
+    })
 }
 
 /// The search that the command line asks for.
@@ -151,7 +165,7 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 fn text(report: &LimitReport, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
-    out += &format!("{}, {} runs\n", campaign.agent, campaign.runs);
+    out += &format!("{}, {} runs\n", terminal::inline(&campaign.agent), campaign.runs);
     if campaign.simulated {
         out += "SIMULATION: a simulated model planned; these figures say nothing of any real model.\n";
     }
@@ -168,8 +182,16 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
 }
 
 fn table(report: &LimitReport) -> comfy_table::Table {
-    let mut table =
-        render::table(&["Actions", "Runs", "Passed", "% [95 %]", "Chance", "In order", "Threshold"]);
+    let mut table = render::table(&[
+        "Actions",
+        "Runs",
+        "Passed",
+        "% [95 %]",
+        "Chance",
+        "In order",
+        "One look",
+        "Threshold",
+    ]);
     let dash = || "-".to_owned();
     for level in &report.levels {
         let interval = |low: f64, high: f64| format!("[{}, {}]", render::percent(low), render::percent(high));
@@ -183,6 +205,7 @@ fn table(report: &LimitReport) -> comfy_table::Table {
             }),
             level.chance.map_or_else(dash, render::percent),
             level.in_order.map_or_else(dash, render::percent),
+            level.one_look.map_or_else(dash, render::percent),
             match report.plan.early_stop {
                 true => format!("{side} {}", interval(level.sequential_low, level.sequential_high)),
                 false => side,
@@ -192,7 +215,7 @@ fn table(report: &LimitReport) -> comfy_table::Table {
     table
 }
 
-/// Success by number of actions, a line each: the rate, its interval, both baselines and the threshold.
+/// Success by number of actions, a line each: the rate, its interval, chance, the order of mention and the threshold.
 fn plot(report: &LimitReport) -> String {
     let column = |rate: f64| (rate.clamp(0.0, 1.0) * (PLOT_WIDTH - 1) as f64).round() as usize;
     let mut out = format!("         0 %{:>width$}\n", "100 %", width = PLOT_WIDTH - 2);

@@ -9,11 +9,12 @@ use clap_mangen::Man;
 
 use crate::arguments::{Arguments, ManArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::terminal;
 
 pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
     let mut root = Arguments::command();
     root.build();
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::document();
     let Some(folder) = &arguments.folder else {
         out.write_all(&page(&root)?.1)?;
         return Ok(ExitCode::Passed);

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::arguments::{Global, ReadArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::select;
+use crate::terminal;
 
 pub(crate) fn run(arguments: &ReadArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.file, &arguments.text) {
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &ReadArguments, global: &Global) -> Result<ExitCode
 
 fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<ExitCode, Failure> {
     let cases = select::read_cases(file)?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(terminal::results(global.json));
     let mut wrong = 0usize;
     for case in &cases {
         if verified {
@@ -58,7 +59,7 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
 fn read_text(text: &str, tasks: &[String], global: &Global) -> Result<ExitCode, Failure> {
     let texts: Vec<&str> = tasks.iter().map(String::as_str).collect();
     let reading = read(text, &texts, Directions::shipped()).map_err(|error| point_at(text, &error))?;
-    write_reading(&mut std::io::stdout().lock(), "text", &reading, &texts, global)?;
+    write_reading(&mut terminal::results(global.json), "text", &reading, &texts, global)?;
     Ok(ExitCode::Passed)
 }
 

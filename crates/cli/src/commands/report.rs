@@ -16,6 +16,7 @@ use crate::failure::{ExitCode, Failure};
 use crate::render;
 use crate::report_files::{ReportFile, ReportFileArguments, must_differ};
 use crate::stored::{self, Stored, StoredTraces};
+use crate::terminal;
 
 /// Most cases listed that became otherwise from one campaign to the other.
 const CHANGES_SHOWN_MAX: usize = 20;
@@ -101,7 +102,7 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
         return print_json(&comparison);
     }
     if !is_stdout_taken {
-        write!(std::io::stdout(), "{}", text(&comparison))?;
+        write!(terminal::text(), "{}", text(&comparison))?;
     }
     Ok(())
 }
@@ -164,7 +165,7 @@ fn sides(a: &Side, b: &Side) -> comfy_table::Table {
             name.to_owned(),
             side.campaign.clone(),
             render::short(&side.agent, 40),
-            side.model.clone().unwrap_or_else(|| "-".to_owned()),
+            render::short(side.model.as_deref().unwrap_or("-"), 40),
             format!("{} of {}", side.success.passed, side.success.runs),
             rate(&side.success),
         ]);

@@ -2,17 +2,18 @@
 
 mod live;
 mod system;
-pub(super) mod transcript;
+pub(crate) mod transcript;
 
 use std::fs;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_agents::{Agent, ExternalRun, FunctionCallingAgent, InProcessRun, RunLimits};
 use planproof_bench::AgentUnderTest;
 use planproof_tools::mcp::{AccessToken, McpServer, RunTools};
-use planproof_tools::{ClientLimits, CombinedTools, ToolSource, WallClock};
+use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox as _, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
@@ -20,11 +21,11 @@ use super::{runtime, tool_sources};
 use crate::arguments::{Global, RunArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::select::KeyNeeded;
+use crate::terminal;
 use crate::values::seconds;
 use crate::{select, signals};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
-use transcript::visible;
 
 /// What the header of a trace says where a campaign's has the id of a case.
 const CASE: &str = "run";
@@ -56,17 +57,14 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         )));
     }
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
-    let agent =
-        select::agent(&name, &|name, form| select::model(name, form, &arguments.model, KeyNeeded::AtOnce))?;
+    let wall = arguments.model.run_time(arguments.timeout);
+    let asking = arguments.model.within(wall)?;
+    let agent = select::agent(&name, &|name, form| select::model(name, form, &asking, KeyNeeded::AtOnce))?;
     let agent = match &arguments.system {
         Some(system) => instruct(agent, system)?,
         None => agent,
     };
-    let limits = RunLimits {
-        wall: seconds(arguments.timeout),
-        iterations: arguments.iterations.get(),
-        ..RunLimits::default()
-    };
+    let limits = RunLimits { wall, iterations: arguments.iterations.get(), ..RunLimits::default() };
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
     let sources = tool_sources::parse(&arguments.tools)?;
@@ -77,7 +75,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         return Err(Failure::usage("the task is empty: say what the agent is to do"));
     }
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
-    let is_watched = io::stdin().is_terminal() && io::stderr().is_terminal() && !is_from_stdin;
+    let is_watched = terminal::is_interactive() && !is_from_stdin;
     let asks = !arguments.yes && is_watched && sources.iter().any(ToolSource::is_foreign);
     Ok(Prepared { agent, task, limits, sources, tool_limits, trace, seed: global.seed, asks })
 }
@@ -116,10 +114,10 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         () = &mut stop => return Err(interrupted()),
         opened = tool_sources::open(&prepared.sources, prepared.tool_limits, global) => opened?,
     };
-    let tools =
-        CombinedTools::new(sources).map_err(|error| Failure::usage(visible(&error.to_string(), true)))?;
+    let tools = CombinedTools::new(sources).map_err(|error| Failure::usage(error.to_string()))?;
     let tools = Arc::new(tools);
     tool_sources::introduce(&tools, global);
+    select::warn_of_tools(&prepared.agent.name, || Ok(tools.tools().to_vec()))?;
     if prepared.asks {
         let agreed = tokio::select! {
             biased;
@@ -156,7 +154,7 @@ async fn ask() -> bool {
     std::thread::spawn(move || {
         let mut line = String::new();
         let question = "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] ";
-        let mut stderr = io::stderr();
+        let mut stderr = terminal::errors();
         let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
         let agreed = io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line);
         let _ = answer.send(agreed);
@@ -209,15 +207,18 @@ async fn run_agent(
         toolbox: Arc::clone(tools) as Arc<_>,
         recorder: Arc::clone(recorder),
         calls_max: limits.iterations,
+        written: None,
+        hold: Duration::ZERO,
     };
     let open = server.open(offered, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
-    let run =
-        ExternalRun { query, mcp_url: open.url(), limits, limit_reached: open.limit_reached(), recorder };
-    match &prepared.agent.agent {
+    let limit_reached = open.limit_reached();
+    let run = ExternalRun { query, mcp_url: open.url(), model: None, limits, limit_reached, recorder };
+    let end = match &prepared.agent.agent {
         Agent::Command(agent) => agent.run(&run).await,
         Agent::Url(agent) => agent.run(&run).await,
         Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => unreachable!("handled above"),
     };
+    recorder.end(end);
     Ok(())
 }
 

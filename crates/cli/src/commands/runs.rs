@@ -22,6 +22,7 @@ use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Marking};
 use crate::stored::{self, Figures, Stored};
+use crate::terminal;
 use crate::{secrets, select};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -79,8 +80,8 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         column.set_cell_alignment(CellAlignment::Left);
     }
     for campaign in &campaigns {
-        let model = campaign.model.as_deref().unwrap_or("-");
-        let model = if campaign.simulated { format!("{model} (simulation)") } else { model.to_owned() };
+        let model = render::short(campaign.model.as_deref().unwrap_or("-"), 40);
+        let model = if campaign.simulated { format!("{model} (simulation)") } else { model };
         table.add_row([
             campaign.id.clone(),
             date(campaign.created_ms),
@@ -93,7 +94,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
             campaign.unscored.to_string(),
         ]);
     }
-    writeln!(std::io::stdout(), "{table}")?;
+    writeln!(terminal::text(), "{table}")?;
     Ok(())
 }
 
@@ -211,13 +212,13 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
             Err(reason) => json!({ "case": id, "unscored": reason.to_string() }),
         });
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::text();
     writeln!(
         out,
         "case {id}, {} ({} with {})",
         case.topic,
-        campaign.agent,
-        campaign.model.as_deref().unwrap_or("a model of its own")
+        terminal::inline(&campaign.agent),
+        terminal::inline(campaign.model.as_deref().unwrap_or("a model of its own"))
     )?;
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.query)?,
@@ -247,7 +248,7 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
             "--case is for --format cases; `runs show RUN --case ID` shows a run of it",
         ));
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(terminal::json());
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
             learning(store, &campaign, format, &mut out)?;

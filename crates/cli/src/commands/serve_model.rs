@@ -10,6 +10,7 @@ use serde_json::json;
 use super::runtime;
 use crate::arguments::{Global, ServeModelArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::terminal;
 use crate::{open_files, progress, select, signals};
 
 /// Names the key that clients must send; without it a random one is made and printed.
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         // A key that came from the environment is known to whoever set it and is not repeated.
         let shown = given.is_none().then_some(key.as_str());
         let stop = signals::stop_requested();
-        let mut out = std::io::stdout().lock();
+        let mut out = terminal::results(global.json);
         if global.json {
             writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
         } else {

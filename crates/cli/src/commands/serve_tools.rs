@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_bench::mock_tools;
 use planproof_synth::file::write_verdict;
 use planproof_synth::{Case, JudgeOptions, judge};
-use planproof_tools::mcp::{AccessToken, McpServer, RunTools, serve_stdio};
+use planproof_tools::mcp::{AccessToken, McpServer, OVERLAP_HOLD, RunTools, serve_stdio};
 use planproof_tools::{SchemaCache, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
 use serde_json::json;
@@ -16,6 +17,7 @@ use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
+use crate::terminal;
 use crate::{progress, secrets, select, signals};
 
 /// Most calls that are answered; a client that makes more is broken.
@@ -38,7 +40,14 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
     let recorder = Arc::new(Recorder::new(clock).hiding(secrets));
     recorder.record(EventKind::Query { text: case.query.clone() });
-    let tools = RunTools { toolbox: Arc::new(tools), recorder: Arc::clone(&recorder), calls_max: CALLS_MAX };
+    let tools = RunTools {
+        toolbox: Arc::new(tools),
+        recorder: Arc::clone(&recorder),
+        calls_max: CALLS_MAX,
+        written: None,
+        // Over stdio, calls are made one after the other.
+        hold: if arguments.stdio { Duration::ZERO } else { OVERLAP_HOLD },
+    };
     // A client on stdin may send the next call before it has the answer to the last; they are executed as they came.
     let runtime = if arguments.stdio { runtime_in_order() } else { runtime() }?;
     runtime.block_on(serve(arguments, global, tools))?;
@@ -68,7 +77,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     let server = McpServer::bind(arguments.port).await.map_err(outside)?;
     let run = server.open(tools, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
     let stop = signals::stop_requested();
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(global.json);
     if global.json {
         writeln!(out, "{}", json!({"mcp_url": run.url()}))?;
     } else {
@@ -102,7 +111,7 @@ fn finish(
         // Stdout belongs to the protocol.
         tell!("{line}");
     } else {
-        writeln!(std::io::stdout(), "{line}")?;
+        writeln!(terminal::json(), "{line}")?;
     }
     // The verdict is out, whatever became of the file.
     written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;

@@ -1,25 +1,32 @@
 //! `planproof spec`: behaviour specifications, checked, walked through, printed, drawn and made into grammars.
 
+mod walk;
+
 use std::io::Write as _;
+use std::path::Path;
 
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
-use planproof_spec::{Automaton, Compat, Diagnostic, Entered, Loaded, Severity, StateId, Walk};
-use planproof_trace::{Arguments, CallId, ToolCall};
+use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
+use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
+use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::print_json;
+use super::{runtime, tool_sources};
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
 use crate::failure::{ExitCode, Failure};
-use crate::progress;
 use crate::spec_source::Source;
+use crate::{progress, select, terminal};
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
-        SpecCommand::Check { files, deny_warnings, dialect } => check(files, *deny_warnings, dialect, global),
-        SpecCommand::Step { file, states, dialect } => step(file, states, dialect),
+        SpecCommand::Check { files, deny_warnings, tools, case, dialect } => {
+            let tools = known_tools(tools, case.as_deref(), global)?;
+            check(files, *deny_warnings, tools.as_deref(), dialect, global)
+        }
+        SpecCommand::Step { file, states, dialect } => walk::step(file, states, compat(dialect)),
         SpecCommand::Print { file, dialect } => print(file, dialect, global),
         SpecCommand::Graph { file, format, dialect } => graph(file, *format, dialect, global),
         SpecCommand::Compile { file, to, tools, dialect } => compile(file, *to, tools, dialect, global),
@@ -33,21 +40,54 @@ fn compat(dialect: &DialectArguments) -> Compat {
     }
 }
 
+/// The tools that the command line names, if it names any.
+fn known_tools(
+    sources: &[String],
+    case: Option<&Path>,
+    global: &Global,
+) -> Result<Option<Vec<Tool>>, Failure> {
+    if sources.is_empty() && case.is_none() {
+        return Ok(None);
+    }
+    let mut tools = match case {
+        Some(path) => select::tools_of_cases(&select::read_cases(path)?)?,
+        None => Vec::new(),
+    };
+    if !sources.is_empty() {
+        let sources = tool_sources::parse(sources)?;
+        let opened = runtime()?.block_on(async {
+            let opened = tool_sources::open(&sources, ClientLimits::default(), global).await?;
+            let combined = CombinedTools::new(opened).map_err(|error| Failure::usage(error.to_string()))?;
+            let tools = combined.tools().to_vec();
+            combined.close().await;
+            Ok::<_, Failure>(tools)
+        })?;
+        tools.extend(opened);
+    }
+    Ok(Some(tools))
+}
+
 fn check(
     files: &[String],
     deny_warnings: bool,
+    tools: Option<&[Tool]>,
     dialect: &DialectArguments,
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(global.json);
     let mut bad = 0;
     for file in files {
         let source = Source::find(file)?;
-        let (automaton, diagnostics) = match source.load(compat(dialect)) {
+        let (automaton, mut diagnostics) = match source.load(compat(dialect)) {
             Ok(Loaded { automaton, warnings }) => (Some(automaton), warnings),
             Err(faulty) => (None, faulty.diagnostics),
         };
-        let is_good = automaton.is_some() && (diagnostics.is_empty() || !deny_warnings);
+        if let (Some(automaton), Some(tools)) = (&automaton, tools) {
+            diagnostics.extend(automaton.check_tools(tools));
+            diagnostics.sort_by_key(Diagnostic::span);
+        }
+        let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
         bad += usize::from(!is_good);
         if global.json {
             writeln!(out, "{}", checked(&source.name, automaton.as_deref(), &diagnostics, is_good))?;
@@ -55,8 +95,10 @@ fn check(
         }
         source.show(&diagnostics);
         match automaton {
-            Some(automaton) => writeln!(out, "{}: {}", source.name, summary(&automaton, diagnostics.len()))?,
-            None => writeln!(out, "{}: {}", source.name, counted(diagnostics.len(), "fault"))?,
+            Some(automaton) if !has_errors => {
+                writeln!(out, "{}: {}", source.name, summary(&automaton, diagnostics.len()))?;
+            }
+            _ => writeln!(out, "{}: {}", source.name, counted(diagnostics.len(), "fault"))?,
         }
     }
     match bad {
@@ -114,55 +156,11 @@ fn checked(name: &str, automaton: Option<&Automaton>, diagnostics: &[Diagnostic]
     })
 }
 
-fn step(file: &str, states: &[String], dialect: &DialectArguments) -> Result<ExitCode, Failure> {
-    let source = Source::find(file)?;
-    let compat = compat(dialect);
-    let Loaded { automaton, .. } = source.load_or_explain(compat, false)?;
-    let proposed = states.iter().map(|text| proposal(&automaton, text)).collect::<Result<Vec<_>, _>>()?;
-    let mut walk = Walk::new(&automaton, compat);
-    for (text, (state, call)) in states.iter().zip(&proposed) {
-        let mut line = position(&automaton, &walk);
-        let accepted = walk.enter(Entered { state: *state, call: call.as_ref() });
-        line["proposed"] = json!(text);
-        line["accepted"] = json!(accepted);
-        print_json(&line)?;
-    }
-    print_json(&position(&automaton, &walk))?;
-    Ok(ExitCode::Passed)
-}
-
-/// Where a walk is: what may come next, and whether it may end.
-fn position(automaton: &Automaton, walk: &Walk<'_>) -> Value {
-    let valid: Vec<&str> =
-        walk.valid().iter().map(|state| automaton.state(*state).name.value.as_str()).collect();
-    json!({ "valid": valid, "may_end": walk.may_end() })
-}
-
-/// `STATE` or `STATE=TOOL`.
-fn proposal(automaton: &Automaton, text: &str) -> Result<(StateId, Option<ToolCall>), Failure> {
-    let (name, tool) = match text.split_once('=') {
-        Some((name, tool)) => (name.trim(), Some(tool.trim())),
-        None => (text.trim(), None),
-    };
-    let state = automaton.state_named(name).ok_or_else(|| {
-        let names: Vec<&str> =
-            automaton.spec().states.iter().map(|state| state.name.value.as_str()).collect();
-        Failure::usage(format!("there is no state \"{name}\"; there are {}", names.join(", ")))
-    })?;
-    let call = tool.map(|tool| ToolCall {
-        id: CallId::new("1"),
-        name: tool.to_owned(),
-        arguments: Arguments::none(),
-    });
-    Ok((state, call))
-}
-
 fn print(file: &str, dialect: &DialectArguments, global: &Global) -> Result<ExitCode, Failure> {
     let source = Source::find(file)?;
     let loaded = source.load_or_explain(compat(dialect), !global.quiet)?;
     let text = loaded.automaton.spec().to_string();
-    write!(std::io::stdout(), "{}", text.trim_end())?;
-    writeln!(std::io::stdout())?;
+    writeln!(terminal::document(), "{}", text.trim_end())?;
     progress::say(global, &summary(&loaded.automaton, loaded.warnings.len()));
     Ok(ExitCode::Passed)
 }
@@ -181,7 +179,7 @@ fn graph(
         GraphFormat::Svg => drawing::svg(&automaton)
             .map_err(|error| Failure::usage(format!("{} cannot be drawn: {error}", source.name)))?,
     };
-    write!(std::io::stdout(), "{graph}")?;
+    write!(terminal::document(), "{graph}")?;
     Ok(ExitCode::Passed)
 }
 
@@ -202,6 +200,6 @@ fn compile(
         GrammarLanguage::Lark => lark(&automaton, scope),
     };
     let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
-    writeln!(std::io::stdout(), "{}", grammar.trim_end())?;
+    writeln!(terminal::document(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
 }

@@ -9,12 +9,13 @@ use crate::arguments::{Global, SynthArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::select;
+use crate::terminal;
 
 pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {
     let bank = select::topic_bank(arguments.cases.shape.topics.as_deref())?;
     let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), &bank)?;
     let mut counts = SynthesisCounts::default();
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(terminal::results(!arguments.text));
     for index in arguments.cases.places(arguments.count)? {
         let case = synthesizer.case(global.seed, index, &mut counts, &mut ())?;
         if arguments.text {
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
             ambiguous,
             too_wide,
             discarded,
+            easy,
             no_conflict,
             solver_calls,
         } = counts;
@@ -43,6 +45,9 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         }
         if arguments.cases.infeasible.is_some() {
             tell!("did not contradict the paragraph in one way alone, where that was wanted: {no_conflict}");
+        }
+        if arguments.cases.shape.hard {
+            tell!("paragraphs discarded because an order read off at one look was right: {easy}");
         }
         let or_no_time = if arguments.cases.shape.time { ", or named no clock time," } else { "" };
         tell!(

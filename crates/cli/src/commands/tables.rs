@@ -18,6 +18,7 @@ use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
 use crate::stored::{self, PartOfDissection, Stored, Summaries};
+use crate::terminal;
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
     if global.json {
         print_json(&tables)?;
     } else {
-        write!(std::io::stdout(), "{}", text(&tables))?;
+        write!(terminal::text(), "{}", text(&tables))?;
     }
     Ok(ExitCode::Passed)
 }

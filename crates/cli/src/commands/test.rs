@@ -1,5 +1,6 @@
 //! `planproof test`: a campaign.
 
+mod agreement;
 mod asked;
 mod budgets;
 mod carry_out;
@@ -28,9 +29,10 @@ use planproof_synth::file::write_case;
 use super::{print_json, runtime};
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
+use crate::progress::{self, tell};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
+use crate::terminal;
 
 pub(super) use asked::Asked;
 pub(super) use budgets::Budgets;
@@ -100,6 +102,14 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         }
         return Err(failure);
     }
+    if let Some(why) = &report.broken_setup {
+        let commands = prepared.commands();
+        tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&prepared.campaign.id))).describe());
+        if global.json && !takes_stdout {
+            print_json(&report)?;
+        }
+        return written.map(|()| ExitCode::Outside);
+    }
     let findings = pick_findings(&prepared.campaign.cases, &outcomes, arguments.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
@@ -121,13 +131,39 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
-    Ok(exit_code(&report))
+    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !arguments.require_pass {
+        true => {
+            say_as_recorded(&report, global);
+            ExitCode::Passed
+        }
+        false => exit_code(&report),
+    })
+}
+
+/// What is to be told of a campaign whose set-up is broken. What a program wrote stands behind a bar, line by line.
+pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
+    let why = why.lines().collect::<Vec<_>>().join("\n  | ");
+    format!(
+        "the set-up is broken, and nothing can be said of the agent: the campaign was stopped when {why}\n\
+         Once that is mended, go on with `{resumed}`"
+    )
 }
 
 /// The files that the campaign itself is about, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
     let from = arguments.from.as_deref().map(|path| ("--from", path));
     arguments.campaign.files().into_iter().chain(from).collect()
+}
+
+/// Says of a replay why failures are no reason to fail.
+fn say_as_recorded(report: &Report, global: &Global) {
+    let failed = report.all_failed();
+    if failed > 0 {
+        let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
+        let all = report.all_runs();
+        let text = format!("as recorded: {runs} of {all} failed then and now; --require-pass exits with 1");
+        progress::say(global, &text);
+    }
 }
 
 /// Failures found: 1. Cases that were not run, or runs without a score: 3. Otherwise 0.
@@ -170,7 +206,7 @@ pub(crate) fn print_report(
         }
         return print_json(report);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::text();
     if report.replay {
         writeln!(out, "{REPLAY}")?;
     }
@@ -201,9 +237,16 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str)
         let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
+        let why = terminal::inline(&why.to_string());
         format!("{runs} unscored. Why, for example: {why}{again}")
     });
-    unscored.into_iter().chain(without_temperature(report)).chain(ended(report, resumed)).collect()
+    let broken = report.broken_setup.as_deref().map(|why| format!("Stopped: {}", broken_setup(why, resumed)));
+    unscored
+        .into_iter()
+        .chain(broken)
+        .chain(without_temperature(report))
+        .chain(ended(report, resumed))
+        .collect()
 }
 
 /// Whether the agent's model answers from a recording alone, so that trying again changes nothing.

@@ -1,6 +1,6 @@
 //! Sources of tools that the command line names, opened and introduced.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::sync::Arc;
 
 use planproof_tools::{
@@ -9,11 +9,12 @@ use planproof_tools::{
 use secrecy::SecretString;
 use tokio::task::JoinSet;
 
-use super::run::transcript::{Colours, visible};
+use super::run::transcript::Colours;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::progress;
 use crate::render::short;
+use crate::terminal::{self, inline};
 
 /// Most characters of a list of tools on stderr.
 const TOOLS_SHOWN_CHARACTERS: usize = 300;
@@ -28,9 +29,8 @@ pub(super) fn parse(texts: &[String]) -> Result<Vec<ToolSource>, Failure> {
     parsed.collect()
 }
 
-/// A server's words may be among them, which must not reach the terminal as they are.
 fn failure(error: &ToolSourceError) -> Failure {
-    let text = visible(&error.to_string(), true);
+    let text = error.to_string();
     if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
 }
 
@@ -43,12 +43,12 @@ pub(super) async fn open(
     let colours = Colours::for_stderr();
     let mut opening = JoinSet::new();
     for (place, source) in asked.iter().cloned().enumerate() {
-        let label = visible(&short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS), false);
+        let label = short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS);
         let log: Option<ServerLog> = (!global.quiet).then(|| {
             let log: ServerLog = Arc::new(move |line: &str| {
                 // That nobody reads stderr is no reason to stop.
                 let _ =
-                    writeln!(io::stderr(), "{}", colours.dim(&format!("[{label}] {}", visible(line, false))));
+                    writeln!(terminal::errors(), "{}", colours.dim(&format!("[{label}] {}", inline(line))));
             });
             log
         });
@@ -71,9 +71,9 @@ pub(super) fn introduce(tools: &CombinedTools, global: &Global) {
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));
         let line = format!("tools of {}{}: {names}", source.label(), protocol.unwrap_or_default());
-        progress::say(global, &visible(&short(&line, TOOLS_SHOWN_CHARACTERS), false));
+        progress::say(global, &short(&line, TOOLS_SHOWN_CHARACTERS));
         for reason in source.server().map(McpTools::left_out).unwrap_or_default() {
-            progress::say(global, &visible(&format!("note: left out {reason}"), false));
+            progress::say(global, &inline(&format!("note: left out {reason}")));
         }
     }
 }

@@ -14,6 +14,7 @@ use super::print_json;
 use crate::arguments::{Global, OutArguments, TopicsArguments, TopicsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::report_files::ReportFile;
+use crate::terminal;
 use crate::{progress, select};
 
 /// Most notes of a kind.
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &TopicsArguments, global: &Global) -> Result<ExitCo
 /// Lists topics, or the activities of one.
 fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let bank = select::topic_bank(arguments.topics.as_deref())?;
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::results(global.json);
     match &arguments.job {
         None if global.json => out.write_all(bank.to_json().as_bytes())?,
         None => {
@@ -79,7 +80,7 @@ impl Out {
     fn write(self, bank: &TopicBank, summary: &Value, global: &Global) -> Result<(), Failure> {
         let text = bank.to_json();
         let Some((path, file)) = self.0.filter(|(_, file)| !file.is_stdout()) else {
-            std::io::stdout().write_all(text.as_bytes())?;
+            terminal::json().write_all(text.as_bytes())?;
             return Ok(());
         };
         file.write_silently(|out| out.write_all(text.as_bytes()))?;

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 45] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 47] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -21,6 +21,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 45] = [
     ("test", "record", "is what one call writes"),
     ("test", "force", "belongs to what one call writes"),
     ("test", "replay", "names one recording"),
+    ("test", "may-differ", "belongs to one recording"),
     ("test", "shrink-to", "is what one call writes"),
     ("run", "trace", "is what one call writes"),
     ("run", "yes", "answers one question"),
@@ -53,6 +54,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 45] = [
     ("limit", "record", "is what one call writes"),
     ("limit", "force", "belongs to what one call writes"),
     ("limit", "replay", "names one recording"),
+    ("limit", "may-differ", "belongs to one recording"),
     ("limit", "html", "is what one call writes"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use planproof_report::{conflict_lines, wrong_start};
+use planproof_report::{conflict_lines, order_notes, wrong_start};
 use planproof_synth::{
     ActionId, Case, ConstraintId, Flag, Source, TimeForm, TimeVerdict, Verdict, clock_time,
 };
 
-use super::one_line;
+use super::{one_line, one_line_with_its_end};
 
 /// Calls, violated constraints, wrong starts, the first wrong call and the repair.
 pub(crate) fn explanation(case: &Case, verdict: &Verdict) -> String {
@@ -45,11 +45,15 @@ impl Explained<'_> {
         }
         let called = self.plan(&verdict.calls, time.map_or(&[], |time| &time.verdict.starts));
         let _ = writeln!(out, "  called:   {}", if called.is_empty() { "nothing" } else { &called });
+        if let Some(answer) = &verdict.answer {
+            let answer = if answer.is_empty() { "nothing" } else { &one_line_with_its_end(answer) };
+            let _ = writeln!(out, "  answered: {answer}");
+        }
         for (label, text) in conflict_lines(case, verdict) {
-            let _ = writeln!(out, "  {:<10}{text}", format!("{label}:"));
+            let _ = writeln!(out, "  {:<10}{}", format!("{label}:"), one_line(&text));
         }
         for (words, demands) in self.violated_by_words() {
-            let _ = writeln!(out, "  violated: \"{words}\", that is, {}", demands.join("; "));
+            let _ = writeln!(out, "  violated: \"{}\", that is, {}", one_line(words), demands.join("; "));
         }
         if let Some(time) = time {
             for error in &time.verdict.parameter_errors {
@@ -59,35 +63,38 @@ impl Explained<'_> {
                 let _ = writeln!(out, "  late:     {}", self.late(*time, late));
             }
         }
-        let lost: Vec<&str> = case
+        let lost: Vec<String> = case
             .actions
             .iter()
             // Nothing is to be done in an infeasible case.
             .filter(|action| case.is_feasible() && !verdict.calls.contains(&action.id))
-            .map(|action| action.text.as_str())
+            .map(|action| one_line(&action.text))
             .collect();
         if !lost.is_empty() {
             let _ = writeln!(out, "  missing:  {}", lost.join(", "));
         }
         for refused in &verdict.refused {
-            let _ = writeln!(out, "  refused:  {}: {}", refused.tool, one_line(&refused.answer));
+            let _ = writeln!(out, "  refused:  {}: {}", one_line(&refused.tool), one_line(&refused.answer));
         }
         for held_back in &verdict.held_back {
-            let _ = writeln!(out, "  held:     {}: {}", held_back.tool, one_line(&held_back.answer));
+            let _ =
+                writeln!(out, "  held:     {}: {}", one_line(&held_back.tool), one_line(&held_back.answer));
         }
         if let Some(reason) = &verdict.cut_short {
-            let _ = writeln!(out, "  ended:    {}", one_line(reason));
+            let _ = writeln!(out, "  ended:    {}", one_line_with_its_end(reason));
         }
-        if verdict.flags.contains(&Flag::Concurrent) {
-            let _ = writeln!(out, "  note:     calls overlapped in time");
+        for note in order_notes(verdict) {
+            let _ = writeln!(out, "  note:     {note}");
         }
         if let Some(time) = time.filter(|_| verdict.flags.contains(&Flag::RestartLimit)) {
             let most = time.form.restarts_max;
             let _ = writeln!(out, "  note:     more than the {most} restarts that there are were asked for");
         }
         if time.is_some_and(|time| !time.verdict.is_decided) {
-            let _ =
-                writeln!(out, "  note:     a search reached its limit, so what follows may be incomplete");
+            let _ = writeln!(
+                out,
+                "  note:     a search reached its limit, so what follows may be incomplete or not the nearest"
+            );
         }
         out += &self.first_wrong();
         if !verdict.repair.is_empty() {
@@ -160,7 +167,7 @@ impl Explained<'_> {
     fn plan(&self, ids: &[ActionId], starts: &[u16]) -> String {
         let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
             Some(start) => format!("{} at {}", self.text(id), clock_time(*start)),
-            None => self.text(id).to_owned(),
+            None => self.text(id),
         });
         shown.collect::<Vec<_>>().join(", ")
     }
@@ -169,8 +176,8 @@ impl Explained<'_> {
         self.case.actions.iter().position(|action| action.id == *id)
     }
 
-    fn text<'b>(&'b self, id: &'b ActionId) -> &'b str {
-        self.place(id).map_or(id.as_str(), |place| &self.case.actions[place].text)
+    fn text(&self, id: &ActionId) -> String {
+        one_line(self.place(id).map_or(id.as_str(), |place| &self.case.actions[place].text))
     }
 
     fn sources(&self, id: &ConstraintId) -> &[Source] {
@@ -193,7 +200,7 @@ impl Explained<'_> {
 
     /// What a constraint demands.
     fn demand(&self, id: &ConstraintId) -> Option<String> {
-        let text = |place: usize| &self.case.actions[place].text;
+        let text = |place: usize| one_line(&self.case.actions[place].text);
         if let Some(stated) = self.case.constraints.iter().find(|stated| stated.id == *id) {
             return Some(format!("{} before {}", text(stated.first), text(stated.second)));
         }

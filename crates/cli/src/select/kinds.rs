@@ -14,7 +14,7 @@ use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, CommandError, Fu
 use planproof_bench::AgentUnderTest;
 use planproof_bench::learning::Language;
 use planproof_model::Model;
-use planproof_spec::{Compat, Loaded, SHIPPED};
+use planproof_spec::{Automaton, Compat, Loaded, SHIPPED};
 use planproof_trace::Continuation;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub(super) const PROGRAM_OPTION: &str = "evaluator=program:";
 const DIGESTED_BYTES_MAX: u64 = 64 << 20;
 
 /// The options of an agent, in the order in which its name has them.
-const OPTIONS: [&str; 4] = ["samples", "summary", "evaluator", "continuation"];
+const OPTIONS: [&str; 5] = ["samples", "summary", "evaluator", "continuation", "examples"];
 
 /// The kinds of agents that ask a model, for messages.
 pub(super) fn known() -> String {
@@ -48,19 +48,32 @@ pub(super) fn known() -> String {
     format!("{tools}, {responses}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
 }
 
-/// The name of an agent with the options of the command line in it.
-pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<String, Failure> {
+/// The options of the command line, as they are written.
+pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, Option<String>)> {
     let values = [
         arguments.samples.map(|samples| samples.to_string()),
         arguments.summary.map(|summary| summary.as_str().to_owned()),
         arguments.evaluator.clone(),
         arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
+        arguments.examples.map(|examples| examples.as_str().to_owned()),
     ];
-    let given: Vec<(&str, &String)> = OPTIONS
-        .into_iter()
-        .zip(&values)
-        .filter_map(|(option, value)| Some((option, value.as_ref()?)))
-        .collect();
+    OPTIONS.into_iter().zip(values).collect()
+}
+
+/// The options that an agent's name holds, as they are written.
+pub(crate) fn options_in_name(name: &str) -> Vec<(&'static str, Option<String>)> {
+    let kind = super::parts(super::bare(name)).map_or("", |(kind, _)| kind);
+    let held = parse(split(kind).1).unwrap_or_default();
+    let value =
+        |option| held.iter().find(|(other, _)| *other == option).map(|(_, value)| (*value).to_owned());
+    OPTIONS.into_iter().map(|option| (option, value(option))).collect()
+}
+
+/// The name of an agent with the options of the command line in it.
+pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<String, Failure> {
+    let values = options_written(arguments);
+    let given: Vec<(&str, &String)> =
+        values.iter().filter_map(|(option, value)| Some((*option, value.as_ref()?))).collect();
     let Some((first, _)) = given.first() else { return Ok(name.to_owned()) };
     let bare = super::bare(name);
     let guard = &name[..name.len() - bare.len()];
@@ -153,12 +166,19 @@ struct Options<'a> {
     /// Who judges: `none`, `model`, `program:` and a command, or the name of a model.
     evaluator: &'a str,
     continuation: Option<Continuation>,
+    /// Whether examples are shown, where that is said.
+    examples: Option<bool>,
 }
 
 impl<'a> Options<'a> {
     fn read(options: &'a str) -> Result<Self, Failure> {
-        let mut read =
-            Self { samples: None, summary: Choice::default(), evaluator: "none", continuation: None };
+        let mut read = Self {
+            samples: None,
+            summary: Choice::default(),
+            evaluator: "none",
+            continuation: None,
+            examples: None,
+        };
         for (option, value) in parse(options)? {
             let wrong = |known: &str| {
                 Failure::usage(format!("\"{value}\" cannot be the {option} of an agent; write {known}"))
@@ -173,6 +193,13 @@ impl<'a> Options<'a> {
                         "summary" => Choice::Summary,
                         "results" => Choice::Results,
                         _ => return Err(wrong("auto, summary or results")),
+                    };
+                }
+                "examples" => {
+                    read.examples = match value {
+                        "on" => Some(true),
+                        "off" => Some(false),
+                        _ => return Err(wrong("on or off")),
                     };
                 }
                 "evaluator"
@@ -210,7 +237,7 @@ pub(super) fn agent(
     }
     let options = Options::read(options)?;
     // Files are read before models are looked for, whose keys may be missing.
-    let kinds = Kinds::read(base)?;
+    let kinds = Kinds::read(base, options.examples)?;
     let checker = options.evaluator.strip_prefix(PROGRAM_PREFIX).map(checker).transpose()?;
     let model = find_model(model_name, ModelForm::Chat)?;
     let evaluator = match (checker, options.evaluator) {
@@ -355,14 +382,27 @@ pub(super) fn language(kind: &str) -> Result<Option<Language>, Failure> {
     if !is_specified(base) {
         return Ok(None);
     }
-    let samples = Options::read(options)?.samples;
-    Ok(Some(match Kinds::read(base)? {
+    let Options { samples, examples, .. } = Options::read(options)?;
+    Ok(Some(match Kinds::read(base, examples)? {
         Kinds::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
             Language::Text(Retracer::new(one.loaded.automaton))
         }
         Kinds::One(_) | Kinds::Pair(_, Other::Tools) => Language::Votes,
         Kinds::Pair(_, Other::Specified(other)) => Language::Text(Retracer::new(other.loaded.automaton)),
     }))
+}
+
+/// The specifications of an agent of that kind, with where they come from; none where it is not made from any.
+pub(super) fn specifications(kind: &str) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
+    let (base, _) = split(kind);
+    if !is_specified(base) {
+        return Ok(Vec::new());
+    }
+    let all = match Kinds::read(base, None)? {
+        Kinds::One(one) | Kinds::Pair(one, Other::Tools) => vec![one],
+        Kinds::Pair(one, Other::Specified(other)) => vec![one, other],
+    };
+    Ok(all.into_iter().map(|one| (one.source.name, one.loaded.automaton)).collect())
 }
 
 /// The specifications that an agent is made from.
@@ -383,19 +423,19 @@ enum Other {
 }
 
 impl Kinds {
-    fn read(base: &str) -> Result<Self, Failure> {
+    fn read(base: &str, examples: Option<bool>) -> Result<Self, Failure> {
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
-            return Specified::read(base).map(Self::One);
+            return Specified::read(base, examples).map(Self::One);
         };
         let Some((first, other)) = pair.split_once(',') else {
             return Err(Failure::usage(format!(
                 "\"{base}\" is no pair of agents: write {PAIR_PREFIX}KIND,KIND, as in {PAIR_PREFIX}direct,react"
             )));
         };
-        let first = Specified::read(first)?;
+        let first = Specified::read(first, examples)?;
         let other = match other {
             FunctionCallingAgent::KIND => Other::Tools,
-            other => Other::Specified(Specified::read(other)?),
+            other => Other::Specified(Specified::read(other, examples)?),
         };
         Ok(Self::Pair(first, other))
     }
@@ -433,13 +473,16 @@ impl Kinds {
 }
 
 impl Specified {
-    /// A shipped specification, or that of a file.
-    fn read(kind: &str) -> Result<Self, Failure> {
+    /// A shipped specification, or that of a file, with examples or without.
+    fn read(kind: &str, examples: Option<bool>) -> Result<Self, Failure> {
         let source = match kind.strip_prefix(SPEC_PREFIX) {
             Some(file) => Source::find(file)?,
             None => Source::shipped(kind).ok_or_else(|| unknown(kind))?,
         };
-        let loaded = source.load_or_explain(Compat::Ours, false)?;
+        let mut loaded = source.load_or_explain(Compat::Ours, false)?;
+        if !examples.unwrap_or(source.shows_examples()) {
+            loaded.automaton = Arc::new(loaded.automaton.without_examples());
+        }
         Ok(Self { source, loaded })
     }
 }

@@ -28,7 +28,7 @@ fn check_words(place: &Place, source: &str) -> usize {
         let sections = trace.iter().filter(|line| line["type"] == "section");
         let states: Vec<Entered<'_>> = sections
             .map(|line| automaton.state_named(line["state"].as_str().unwrap()).unwrap())
-            .map(|state| Entered { state, call: None })
+            .map(Entered::from)
             .collect();
         assert!(textbook::accepts(automaton.spec(), &states), "{trace:?}");
         answered += 1;
@@ -92,7 +92,7 @@ fn the_name_holds_the_options_and_the_campaign_goes_on_with_them() {
     assert_eq!(lines.iter().filter(|line| line["type"] == "spec").count(), 6);
     assert!(place.run("test --resume last").code <= 1);
     let replayed = place.run("test --replay r.jsonl --json");
-    assert_eq!(replayed.code, 1, "the replay is as it was recorded: {replayed:?}");
+    assert_eq!(replayed.code, 0, "the replay is as it was recorded: {replayed:?}");
     let run = place.run("test reflexion@sim/perfect --evaluator model --cases 2 --json");
     assert_eq!(run.code, 0, "{run:?}");
     let lines = place.run("runs export last").out;
@@ -190,4 +190,37 @@ fn a_campaign_is_not_gone_on_with_under_another_specification() {
     // Once nothing is asked any more the specification is of no account.
     place.write("my.spec", &format!("; changed\n{react}"));
     assert_eq!(place.run(&format!("test --resume {id} -q --json")).json()["not_run"], 0);
+}
+
+/// Examples of a file are shown, those of shipped specifications where that is asked for; each changes what is asked.
+#[test]
+fn examples_are_shown_where_they_are_wanted() {
+    let place = Place::new();
+    let react = place.run("spec print react").code(0).out;
+    place.write("mine.spec", &react);
+    let shows = |agent: &str| {
+        let _ = fs::remove_file(place.path("r.jsonl"));
+        place.run(&format!("test {agent} --cases 3 --seed 4 --record r.jsonl")).code(0);
+        let recording = fs::read_to_string(place.path("r.jsonl")).unwrap();
+        assert!(recording.contains("Order of the sections"));
+        recording.contains("Examples of whole texts")
+            && recording.contains("[Question] How many metres higher")
+    };
+    for (agent, is_shown) in [
+        ("react@sim/perfect", false),
+        ("react@sim/perfect --examples on", true),
+        ("react:examples=on@sim/perfect", true),
+        ("spec:mine.spec@sim/perfect", true),
+        ("spec:mine.spec@sim/perfect --examples off", false),
+    ] {
+        assert_eq!(shows(agent), is_shown, "{agent}");
+    }
+    // Whoever is shown them does the same: a simulation passes them over.
+    for kind in ["pass", "rewoo", "reflexion"] {
+        place.run(&format!("test {kind}@sim/perfect --cases 4 --examples on")).code(0);
+    }
+    let run = place.run("test react:examples=some@sim/perfect --cases 1").code(2);
+    assert!(run.err.contains("\"some\" cannot be the examples of an agent; write on or off"), "{}", run.err);
+    let run = place.run("test tools@sim/perfect --cases 1 --examples on").code(2);
+    assert!(run.err.contains("--examples is for agents that are made from a specification"), "{}", run.err);
 }

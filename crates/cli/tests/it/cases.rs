@@ -206,3 +206,29 @@ fn turn_round(case: &mut Value) {
 pub(crate) fn lines_of(documents: &[Value]) -> String {
     documents.iter().map(|document| format!("{document}\n")).collect()
 }
+
+/// Hard cases: no baseline but chance passes one, also when a campaign draws them again from its row in the store.
+#[test]
+fn hard_cases_leave_nothing_to_read_off() {
+    let place = Place::new();
+    let report = place.run("test tools@sim/careless --hard --cases 40 --json -q").code(1).json();
+    for row in report["by_actions"].as_array().unwrap() {
+        assert!(row["one_look"].as_object().unwrap().values().all(|rate| *rate == 0.0), "{row}");
+        assert!(row["chance"].as_f64() > Some(0.0) && row["in_order"] == 0.0, "{row}");
+    }
+    let cases = place.run("runs export last --format cases").code(0).out;
+    assert_eq!(cases, place.run("synth --hard --count 40").code(0).out);
+    assert!(cases.lines().all(|case| case.contains("\"hard\":true")), "{cases}");
+    place.write("cases.jsonl", &cases);
+    place.run("read cases.jsonl --verify").code(0);
+    let err = place.run("synth --hard --actions 2..5").code(2).err;
+    assert!(err.contains("actions is 2..5; it must be from 3 on for hard cases"), "{err}");
+    let err = place
+        .run("synth --hard --actions 3 --sentences-max 1 --sub-sentences-max 1 --relative-depth 0")
+        .code(2)
+        .err;
+    assert!(
+        err.contains("no hard case found in 2000 draws") && err.contains("ask for more actions"),
+        "{err}"
+    );
+}

@@ -6,11 +6,13 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use planproof_store::Store;
 use serde_json::Value;
 
 use crate::interrupt::{logged, write_cases};
+use crate::stand_in::{StandIn, call, tools};
 use crate::stored::{assert_kept, derived, finished, finished_count};
-use crate::support::Place;
+use crate::support::{Place, Run};
 use crate::until;
 
 /// When the command is killed.
@@ -110,7 +112,8 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     const CASES: usize = 120;
     let place = Place::new();
     write_cases(&place, CASES);
-    place.write("agent.sh", "echo ${PLANPROOF_QUERY##*Case } >> log\nsleep 0.03\n");
+    let look = crate::child::look_at_tools();
+    place.write("agent.sh", &(look + "\necho ${PLANPROOF_QUERY##*Case } >> log\nsleep 0.03\n"));
     let words = ["test", "command:sh agent.sh", "--from", "cases.jsonl", "--concurrency", "2"];
     // How much was in the log when a case was seen finished.
     let mut finished_at: BTreeMap<u32, usize> = BTreeMap::new();
@@ -205,6 +208,43 @@ fn a_killed_shrinking_goes_on_where_it_was() {
 fn a_killed_search_for_a_limit_goes_on_where_it_was() {
     let line = "limit tools@sim/careless --from 2 --to 6 --cases-per-pair 20 --no-early-stop --concurrency 2";
     a_killed_one_goes_on(line, None);
+}
+
+/// Each request is booked as it is answered: what is killed has spent what it has spent.
+#[test]
+fn a_killed_campaign_does_not_overspend() {
+    const TOKENS: u64 = 18;
+    const BUDGET: u64 = 5000;
+    const KILLS: u64 = 3;
+    let place = Place::new();
+    // A run that comes to no end.
+    let server = StandIn::start(|number, request| call(number, tools(request)[0], "{}"));
+    let spent = || {
+        let store = Store::open_read_only(&place.path(".planproof/runs.db")).ok()?;
+        let spent = store.campaigns().ok()?.first()?.progress.spent;
+        Some(spent.input_tokens + spent.output_tokens)
+    };
+    let mut line = format!(
+        "test tools@openai/m --cases 1 --actions 3 --iterations 1000000 --concurrency 1 -q --max-tokens {BUDGET}"
+    );
+    for kill in 1..=KILLS {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut child =
+            server.command(&place, &words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("some requests are booked", || spent().filter(|spent| *spent >= kill * 60 * TOKENS));
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().code(), None, "it came to its end before it was killed");
+        // What was answered at that moment is all that may be missing.
+        until("all but the last requests are booked", || {
+            spent().filter(|spent| spent + 3 * kill * TOKENS >= server.requests() as u64 * TOKENS)
+        });
+        line = "test --resume last -q".to_owned();
+    }
+    let words: Vec<&str> = line.split(' ').collect();
+    let run = Run::of(server.command(&place, &words), "").code(3);
+    assert!(run.out.contains("Ended by the budget of 5000 tokens"), "{run:?}");
+    let asked = server.requests() as u64 * TOKENS;
+    assert!(asked <= BUDGET + 3 * KILLS * TOKENS, "{asked} tokens were spent of {BUDGET}");
 }
 
 #[test]

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::child;
 use crate::support::Place;
 
-/// The report on two cases of an agent that is this shell script.
+/// The report on two cases of an agent that is this shell script, after a look at its tools.
 fn report(place: &Place, script: &str, options: &str) -> Value {
-    let agent = format!("command:sh -c '{script}'");
+    let agent = format!("command:sh -c '{} {script}'", child::look_at_tools());
     let mut words = vec!["test", &agent, "--cases", "2", "-q", "--json"];
     words.extend(options.split_whitespace());
     place.run_words(&words).code(1).json()

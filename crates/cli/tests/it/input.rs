@@ -33,17 +33,13 @@ fn agents_and_models_that_are_none() {
             "responses@mistral/large",
             "unknown model \"mistral/large\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
         ),
-        (
-            "responses@anthropic/claude-sonnet-4-5",
-            "anthropic/claude-sonnet-4-5 keeps no conversations, which the agent needs: write \
-             tools@anthropic/claude-sonnet-4-5",
-        ),
+        ("responses@anthropic/claude-sonnet-4-5", "no API key: set ANTHROPIC_API_KEY"),
         ("tools@anthropic/claude-sonnet-4-5", "no API key: set ANTHROPIC_API_KEY"),
         ("tools@anthropic/", "the model needs a name, as in anthropic/claude-sonnet-4-5"),
         ("responses@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         (
             "tools@sim/flawless",
-            "there is no simulated model \"flawless\"; there are perfect, in-order, forgetful, careless, clumsy, endless, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+            "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
         ),
         ("tools@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
@@ -73,12 +69,12 @@ fn agents_and_models_that_are_none() {
     assert_refused(
         &place,
         &["serve-model", "sim/flawless"],
-        "there is no simulated model \"flawless\"; there are perfect, in-order, forgetful, careless, clumsy, endless, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+        "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
     );
     assert_refused(
         &place,
         &["test", "tools@sim/perfect", "--serve-model", "sim/perfect"],
-        "--serve-model is for a command: agent; others name their model themselves",
+        "--serve-model is for a command: or url: agent; others name their model themselves",
     );
     assert!(!place.path(".planproof").exists(), "the store was touched");
 }

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::child;
 use crate::stored::{assert_kept, finished, finished_count};
 use crate::support::{Place, Run, json_lines, send};
 use crate::until;
@@ -44,15 +45,17 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
     write_cases(&place, CASES);
     std::fs::create_dir(place.path("waiting")).unwrap();
     // The first six cases are done at once; the others hang, each with a child, until they are told not to.
+    let look = child::look_at_tools();
     place.write(
         "agent.sh",
-        "id=${PLANPROOF_QUERY##*Case }\n\
+        &(look.clone()
+            + "\nid=${PLANPROOF_QUERY##*Case }\n\
          echo $id >> log\n\
          case $id in 7-[0-5]) exit 0;; esac\n\
          [ -e hurry ] && exit 0\n\
          sleep 3600 &\n\
          touch waiting/$! waiting/$$\n\
-         wait\n",
+         wait\n"),
     );
     let mut command = place.command(&["test", "command:sh agent.sh", "--from", "cases.jsonl"]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -92,8 +95,9 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
 
 #[test]
 fn a_simulation_that_is_stopped_keeps_what_is_finished() {
-    stop_simulation("INT");
-    stop_simulation("TERM");
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
+        stop_simulation(signal);
+    }
 }
 
 fn stop_simulation(signal: &str) {
@@ -113,6 +117,55 @@ fn stop_simulation(signal: &str) {
     assert!((said..4000).contains(&before.len()), "{said} said, {} kept", before.len());
 }
 
+/// Whatever ends planproof, it leaves no agent behind, and no watcher.
+#[test]
+fn no_agent_outlives_us() {
+    for signal in ["KILL", "HUP", "QUIT"] {
+        let place = Place::new();
+        std::fs::create_dir(place.path("waiting")).unwrap();
+        place.write(
+            "agent.sh",
+            &(child::look_at_tools()
+                + "\ntrap '' HUP INT QUIT TERM\nsleep 3600 &\ntouch waiting/$! waiting/$$\nwait\nsleep 3600\n"),
+        );
+        let mut command =
+            place.command(&["test", "command:sh agent.sh", "--cases", "3", "-q", "--timeout", "60"]);
+        // The agents hang with their first case, so that no other one is begun.
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("an agent hangs", || (files(&place.path("waiting")).len() == 2).then_some(()));
+        let watchers = children(child.id());
+        assert!(watchers.len() >= 2, "the agent and its watcher: {watchers:?}");
+        send(&child, signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), (signal != "KILL").then_some(3));
+        for process in files(&place.path("waiting")).into_iter().chain(watchers) {
+            until("it is gone", || (!is_alive(&process)).then_some(()));
+        }
+    }
+}
+
+/// The processes that one has started and that are still its own.
+fn children(process: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let children = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+    children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// `nohup` has SIGHUP ignored, and means it.
+#[test]
+fn a_hangup_that_is_ignored_stays_so() {
+    let place = Place::new();
+    let tested = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" test tools@sim/careless --cases 300 --concurrency 1 -q"]);
+    shell.arg(tested.get_program()).current_dir(place.path("."));
+    let child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("some are finished", || (finished_count(&place) >= 5).then_some(()));
+    send(&child, "HUP");
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    assert_eq!(finished_count(&place), 300);
+}
+
 /// The hint counts what was shrunk beside the runs of the campaign, and going on with it comes to the same end.
 #[test]
 fn a_shrinking_that_is_stopped_is_gone_on_with_as_the_hint_says() {
@@ -122,7 +175,10 @@ fn a_shrinking_that_is_stopped_is_gone_on_with_as_the_hint_says() {
         // It does nothing, so that every case loses its actions, and in the shrinking it takes its time.
         place.write(
             "agent.sh",
-            "echo run >> log\n[ $(wc -l < log) -gt 8 ] && [ ! -e hurry ] && sleep 3600\nexit 0\n",
+            &format!(
+                "{}\necho run >> log\n[ $(wc -l < log) -gt 8 ] && [ ! -e hurry ] && sleep 3600\nexit 0\n",
+                child::look_at_tools()
+            ),
         );
         let rest = "--from cases.jsonl --shrink --shrink-max 1 --concurrency 1 -q";
         let words = ["test", "command:sh agent.sh"].into_iter().chain(rest.split(' '));

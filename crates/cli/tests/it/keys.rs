@@ -108,7 +108,7 @@ fn a_key_in_the_text_of_an_agent_of_a_specification_is_not_taught() {
             command.env("OPENAI_API_KEY", key).env("OPENAI_BASE_URL", server.base_url());
             Run::of(command, "")
         };
-        run("test react@openai/m --cases 1 --actions 3 --seed 3").code(1);
+        run("test react@openai/m --cases 1 --actions 3 --seed 3 --continuation text").code(1);
         let line = run("runs export last --format preference-jsonl").code(0).out;
         assert!(line.contains("[Final Thought] I know "), "{line}");
         line.contains(KEY)

@@ -1,13 +1,12 @@
 //! `--record`, `--cache`, `--replay`, and `replay/FILE` as a model.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::child;
 use crate::servers::Served;
 use crate::stand_in::{KEY, StandIn, call, failure, model_command, say, tools};
 use crate::stored::finished_count;
@@ -45,7 +44,7 @@ fn a_recorded_campaign_is_replayed_without_server_network_or_key() {
 
     let elsewhere = Place::new();
     fs::copy(place.path("r.jsonl"), elsewhere.path("r.jsonl")).unwrap();
-    let replayed = elsewhere.run("test --replay r.jsonl -q --json").code(1);
+    let replayed = elsewhere.run("test --replay r.jsonl -q --json").code(0);
     assert_eq!(replayed.err, "");
     assert_eq!(without_times(replayed.json()), without_times(recorded.json()));
     let report = replayed.json();
@@ -53,7 +52,7 @@ fn a_recorded_campaign_is_replayed_without_server_network_or_key() {
     assert_eq!((&report["model"], &report["simulated"]), (&json!("openai/sim/careless"), &json!(true)));
     assert_eq!(elsewhere.run("runs export last --format verdicts").code(0).out, verdicts);
 
-    let text = elsewhere.run("test --replay r.jsonl").code(1);
+    let text = elsewhere.run("test --replay r.jsonl").code(0);
     assert!(
         text.out.starts_with("REPLAY: the answers came from a recording; no model was asked.\n"),
         "{text:?}"
@@ -68,7 +67,7 @@ fn a_recorded_simulation_stays_one_and_its_traces_are_the_same_bytes() {
     let place = Place::new();
     place.run("test tools@sim/clumsy --cases 30 --record r.jsonl -q").code(1);
     let traces = place.run("runs export last").code(0).out;
-    place.run("test --replay r.jsonl -q").code(1);
+    place.run("test --replay r.jsonl -q").code(0);
     assert!(place.run("runs export last").code(0).out == traces, "the traces differ");
 }
 
@@ -78,7 +77,7 @@ fn cases_of_a_file_are_in_the_recording() {
     place.write("cases.jsonl", &place.run("synth --count 5 --seed 11").code(0).out);
     let recorded = place.run("test tools@sim/in-order --from cases.jsonl --record r.jsonl -q --json").code(1);
     fs::remove_file(place.path("cases.jsonl")).unwrap();
-    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
+    let replayed = place.run("test --replay r.jsonl -q --json").code(0);
     assert_eq!(without_times(replayed.json()), without_times(recorded.json()));
     edit(&place.path("r.jsonl"), |text| {
         let lines = text.lines().filter(|line| !line.contains("\"id\":\"11-4\""));
@@ -152,10 +151,11 @@ fn keys_reach_neither_traces_nor_recordings() {
     let recording = fs::read_to_string(place.path("r.jsonl")).unwrap();
     assert!(!recording.contains(KEY) && recording.contains("My key is [key]."), "{recording}");
     assert!(place.run("runs export last").code(0).out.contains("My key is [key]."));
-    place.run("test --replay r.jsonl -q").code(1);
+    place.run("test --replay r.jsonl -q").code(0);
 
     // A program has the keys of the environment, or that of the model that is served to it.
-    let script = "command:sh -c 'echo My key is $OPENAI_API_KEY.; exit 3'";
+    let look = child::look_at_tools();
+    let script = &format!("command:sh -c '{look} echo My key is $OPENAI_API_KEY.; exit 3'");
     for served in [&[][..], &["--serve-model", "sim/perfect"]] {
         let mut command = place.command(&["test", script, "--cases", "1", "-q"]);
         command.args(served).env("OPENAI_API_KEY", KEY);
@@ -163,8 +163,8 @@ fn keys_reach_neither_traces_nor_recordings() {
         let place_of_key = place.run("runs export last").code(0).out;
         assert!(!place_of_key.contains(KEY) && !place_of_key.contains("planproof-"), "{place_of_key}");
     }
-    let mut command =
-        place.command(&["test", "command:sh -c 'echo My key is $OPENAI_API_KEY.'", "--cases", "1", "-q"]);
+    let script = format!("command:sh -c '{look} echo My key is $OPENAI_API_KEY.'");
+    let mut command = place.command(&["test", &script, "--cases", "1", "-q"]);
     command.args(["--serve-model", "sim/perfect"]);
     Run::of(command, "").code(1);
     assert!(place.run("runs export last").code(0).out.contains("My key is [key]."));
@@ -199,7 +199,7 @@ fn a_recording_is_a_model_too() {
     assert_eq!((&report["simulated"], &report["unscored"]), (&json!(true), &json!(0)));
     // It can be recorded in turn.
     place.run("test tools@replay/r.jsonl --cases 20 --record again.jsonl -q").code(1);
-    let again = place.run("test --replay again.jsonl -q --json").code(1).json();
+    let again = place.run("test --replay again.jsonl -q --json").code(0).json();
     assert_eq!(without_times(again), without_times(report));
     // Other cases are not in it.
     let run = place.run("test tools@replay/r.jsonl --cases 21 -q").code(1);
@@ -244,7 +244,8 @@ fn mistakes_with_recordings_are_told() {
         ),
         (
             "test tools@sim/careless --replay r.jsonl",
-            "the recording is of tools@sim/perfect, not of tools@sim/careless",
+            "the recording r.jsonl is of another campaign than the command line says: recorded was the agent tools@sim/perfect, \
+             now tools@sim/careless; leave out what contradicts it, or record anew",
         ),
         (
             "test command:true --record x.jsonl",
@@ -265,7 +266,6 @@ fn mistakes_with_recordings_are_told() {
         "test tools@sim/perfect --record x.jsonl --cache y.jsonl",
         "test tools@sim/perfect --force",
         "test --replay r.jsonl --cases 3",
-        "test --replay r.jsonl --max-tokens 7",
         "test --resume last --record x.jsonl",
         "test --resume last --replay r.jsonl",
     ] {
@@ -344,16 +344,22 @@ fn what_was_unscored_is_unscored_again() {
 fn a_run_whose_time_was_over_is_over_again() {
     let place = Place::new();
     let server = StandIn::start(|number, request| {
-        if number == 2 {
+        // Two attempts at one request.
+        if matches!(number, 2 | 3) {
             std::thread::sleep(std::time::Duration::from_secs(3600));
         }
         in_order(number, request)
     });
     let line = "test tools@openai/m --cases 2 --concurrency 1 --timeout 1 --record r.jsonl -q --json";
-    let recorded = asked(&place, line, server.base_url()).code(1).json();
-    assert_eq!(recorded["classes"]["timeout"], 1);
-    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
-    assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
+    let recorded = asked(&place, line, server.base_url());
+    assert_eq!(recorded.json()["unscored"], 1);
+    let replayed = place.run("test --replay r.jsonl -q --json");
+    assert_eq!(without_times(replayed.json()), without_times(recorded.json()));
+    assert_eq!((recorded.code, replayed.code), (1, 0));
+    assert!(
+        !replayed.err.contains("differs") && replayed.err.contains("openai/m had not answered"),
+        "{replayed:?}"
+    );
 }
 
 #[test]
@@ -380,7 +386,7 @@ fn a_recording_goes_on_with_its_campaign() {
     let recorded = asked(&place, "test --resume last -q --json", &served.base_url).code(1).json();
     drop(served);
     assert_eq!((&recorded["cases"], &recorded["unscored"]), (&json!(CASES), &json!(0)));
-    let replayed = place.run("test --replay r.jsonl -q --json").code(1);
+    let replayed = place.run("test --replay r.jsonl -q --json").code(0);
     assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
 }
 
@@ -426,29 +432,9 @@ const AGENT: &str = "PLANPROOF_TEST_AGENT";
 #[test]
 fn agent_child() {
     let Ok(question) = std::env::var(AGENT) else { return };
-    println!("The model says: {}", ask_served_model(&question));
-}
-
-/// Asks the model that the environment names.
-fn ask_served_model(question: &str) -> String {
-    let variable = |name: &str| std::env::var(name).unwrap();
-    let query = variable("PLANPROOF_QUERY");
-    let body = json!({"model": variable("OPENAI_MODEL"), "messages": [{"role": "user", "content": format!("{question} {query}")}]});
-    let body = body.to_string();
-    let base_url = variable("OPENAI_BASE_URL");
-    let address = base_url.strip_prefix("http://").unwrap().strip_suffix("/v1").unwrap();
-    let mut connection = TcpStream::connect(address).unwrap();
-    write!(
-        connection,
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
-         content-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        variable("OPENAI_API_KEY"),
-        body.len()
-    )
-    .unwrap();
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).unwrap();
-    answer.lines().last().unwrap_or_default().to_owned()
+    let key = std::env::var("OPENAI_API_KEY").unwrap();
+    child::look_around();
+    println!("The model says: {}", child::ask_served_model(&question, &key));
 }
 
 /// The command of that agent.
@@ -495,13 +481,19 @@ fn a_model_that_is_served_is_recorded_and_replayed() {
     assert!(run.err.ends_with("to run it, name it before --replay\n"), "{run:?}");
 
     let words = ["test", &agent, "--replay", "r.jsonl", "-q", "--json"];
-    let replayed = with_agent(&place, &words, "Please:").code(1);
+    let replayed = with_agent(&place, &words, "Please:").code(0);
     assert_eq!((without_times(replayed.json()), replayed.err.as_str()), (without_times(recorded), ""));
-    // It asks something else now, which no verdict shows.
+    // The model that it is served is the one that was recorded.
+    let words_with = |model| ["test", &agent, "--serve-model", model, "--replay", "r.jsonl", "-q", "--json"];
+    with_agent(&place, &words_with("sim/perfect"), "Please:").code(0);
+    let run = with_agent(&place, &words_with("sim/clumsy"), "Please:").code(2);
+    let contradiction = "recorded with --serve-model sim/perfect, now with --serve-model sim/clumsy";
+    assert!(run.err.contains(contradiction), "{run:?}");
+    // It asks something else now.
     let run = with_agent(&place, &words, "Do:").code(3);
     assert!(
         run.err.contains(
-            "a request that is not recorded: message 1 (user), at character 1: recorded \"Please: "
+            "the recording does not hold this request: message 1 (user), at character 1: recorded \"Please: "
         ),
         "{run:?}"
     );

@@ -398,7 +398,7 @@ fn a_damaged_campaign_is_called_damaged() {
 #[test]
 fn an_interrupted_campaign_writes_what_there_is() {
     let place = Place::new();
-    place.write("agent.sh", "sleep 0.05");
+    place.write("agent.sh", &(crate::child::look_at_tools() + " sleep 0.05"));
     let mut command = place.command(&[
         "test",
         "command:sh agent.sh",

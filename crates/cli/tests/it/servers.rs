@@ -90,9 +90,43 @@ fn a_server_that_says_nothing() {
     });
     let run = server.test(&place, "-q --attempts 1 --request-timeout 0.2");
     assert_unscored(&place, run, " did not answer within 200ms");
-    // A run that takes too long for its agent is the agent's failure.
-    let report = server.test(&place, "-q --json --timeout 0.2").code(1).json();
-    assert_eq!(report["classes"]["timeout"], 1);
+    // A request is given up before its run, whose time may end within a later attempt.
+    let run = server.test(&place, "-q --attempts 1 --timeout 0.3");
+    assert_unscored(&place, run, " did not answer within 200ms");
+    let run = server.test(&place, "-q --timeout 0.3");
+    assert_unscored(&place, run, " had not answered when the 0.3 seconds of the run were over");
+    let run = server.test(&place, "-q --request-timeout 600 --timeout 180").code(2);
+    assert_eq!(
+        run.err,
+        "error: --request-timeout 600 must be below the 180 seconds of a run (--timeout): a server that does not answer is \
+         given up before the run is over\n"
+    );
+}
+
+/// All runs last nearly as long as the whole campaign, of which they wait most of the time for their turns.
+#[test]
+fn waiting_for_ones_own_limit_is_no_time_of_the_agent() {
+    let place = Place::new();
+    let served = Served::start(&place, "serve-model sim/perfect");
+    let line =
+        "test tools@openai/sim/perfect --cases 12 --actions 3 --requests-per-second 8 --timeout 2 -q --json";
+    let report = Run::of(model_command(&place, line, &served.base_url), "").code(0).json();
+    assert_eq!(report["passed"], 12);
+}
+
+#[test]
+fn waiting_between_attempts_is_no_time_of_the_agent() {
+    let place = Place::new();
+    let later = |number: usize| number.is_multiple_of(2);
+    let server = StandIn::start(move |number, request| match (number / 2, tools(request)) {
+        _ if later(number) => answer("503 Service Unavailable", "retry-after-ms: 900\r\n", "{}"),
+        (call_number, tools) if call_number < 3 => call(call_number, tools[call_number], "{}"),
+        _ => say("Done."),
+    });
+    // Four waits of 0.9 seconds each.
+    let report = server.test(&place, "-q --json --timeout 2").json();
+    assert_eq!((&report["unscored"], &report["classes"]["timeout"]), (&json!(0), &json!(0)), "{report}");
+    assert_eq!(server.requests(), 8);
 }
 
 #[test]

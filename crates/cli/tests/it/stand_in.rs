@@ -13,8 +13,8 @@ use crate::support::{Place, Run};
 /// The key that the command is given. It must appear nowhere.
 pub(crate) const KEY: &str = "sk-3f9c27e1d0";
 
-/// Gives the whole answer, head and body, to the request of that number (from 0) with that body.
-pub(crate) type Answer = dyn Fn(usize, &Value) -> String + Send + Sync;
+/// Gives the whole answer, head and body, to the request of that number (from 0) with that head and body.
+type Answer = dyn Fn(usize, &str, &Value) -> String + Send + Sync;
 
 /// A server on a port of its own, for as long as the test runs.
 pub(crate) struct StandIn {
@@ -24,6 +24,13 @@ pub(crate) struct StandIn {
 
 impl StandIn {
     pub(crate) fn start(answer: impl Fn(usize, &Value) -> String + Send + Sync + 'static) -> Self {
+        Self::start_with_heads(move |number, _, body| answer(number, body))
+    }
+
+    /// The same for answers that depend on the head of the request as well, which begins with its path.
+    pub(crate) fn start_with_heads(
+        answer: impl Fn(usize, &str, &Value) -> String + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -81,13 +88,13 @@ pub(crate) fn model_command(place: &Place, line: &str, base_url: &str) -> proces
 }
 
 fn converse(mut connection: TcpStream, seen: &Mutex<Vec<Value>>, answer: &Answer) {
-    while let Some(body) = read_body(&mut connection) {
+    while let Some((head, body)) = read_request(&mut connection) {
         let number = {
             let mut seen = seen.lock().unwrap();
             seen.push(body.clone());
             seen.len() - 1
         };
-        let text = answer(number, &body);
+        let text = answer(number, &head, &body);
         // An empty answer hangs up.
         if text.is_empty() || connection.write_all(text.as_bytes()).is_err() {
             return;
@@ -95,7 +102,7 @@ fn converse(mut connection: TcpStream, seen: &Mutex<Vec<Value>>, answer: &Answer
     }
 }
 
-fn read_body(connection: &mut TcpStream) -> Option<Value> {
+fn read_request(connection: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -107,7 +114,7 @@ fn read_body(connection: &mut TcpStream) -> Option<Value> {
                 .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
                 .map_or(0, |(_, value)| value.parse().unwrap());
             if body.len() >= length {
-                return Some(serde_json::from_str(body).unwrap());
+                return Some((head.to_owned(), serde_json::from_str(body).unwrap()));
             }
         }
         match connection.read(&mut buffer) {

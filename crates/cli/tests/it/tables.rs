@@ -56,7 +56,7 @@ fn causes_stand_by_agent_and_topics_by_model() {
 #[test]
 fn errors_within_a_known_limit_count() {
     let place = Place::new();
-    place.run("limit tools@sim/careless --threshold 60% -q").code(0);
+    place.run("limit tools@sim/careless --threshold 40% -q").code(0);
     place
         .run(
             "test tools@sim/careless --cases 60 --actions 2..9 --dissect --dissect-k 1 --dissect-reruns 0 -q",

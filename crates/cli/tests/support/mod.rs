@@ -1,5 +1,7 @@
 //! A folder of its own for a test, and the planproof command run in it.
 
+pub(crate) mod documents;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;

@@ -5,19 +5,31 @@
 
 use super::{Start, TimedRelation, Timetable, Undecided};
 use crate::Variable;
-use crate::variable::{VARIABLES_MAX, indexes_in, variables_in};
+use crate::variable::{VARIABLES_MAX, variables_in};
 
-/// The most sets of calls that are tried for the largest that can stay: enough for every set of ten calls, and for all
-/// ways of moving two of 44. Beyond it no further call can stay, but another choice might keep more.
-pub const REPAIR_TESTS_MAX: u32 = 1024;
+/// The most sets of calls that are tried for the largest that can stay. Beyond it no further call can stay, but another
+/// choice might keep more.
+pub const REPAIR_TESTS_MAX: u32 = 4096;
+/// The most steps of choosing the sets to try; beyond it the same.
+pub const REPAIR_STEPS_MAX: u32 = 400_000;
+
+/// A correct schedule instead of a wrong one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// The schedule.
+    pub schedule: Vec<Start>,
+    /// Whether it is known that no correct schedule moves fewer calls. Not so where [`REPAIR_TESTS_MAX`] or
+    /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside those that do, but others might.
+    pub is_proven: bool,
+}
 
 impl Timetable {
     /// The nearest correct schedule to `calls`: extra calls deleted, missing ones inserted, as few as possible moved.
     /// `None` when there is no correct schedule at all.
     ///
     /// - Extra are repeats (the first call of a variable stays) and variables out of range.
-    /// - The calls kept are a largest set that can stay in its called sequence, as far as [`REPAIR_TESTS_MAX`] sets show
-    ///   it. Of several, it is the one whose ids, in ascending order, are lexicographically smallest.
+    /// - The calls kept are a largest set that can stay in its called sequence, if [`Nearest::is_proven`]. Of several, it
+    ///   is the one whose ids, in ascending order, are lexicographically smallest.
     /// - Of the sequences with the kept calls in their called sequence that can be correct schedules, it is the
     ///   lexicographically smallest one.
     /// - In that sequence a kept call starts when it was called, if that leaves room for what comes behind it; everything
@@ -27,7 +39,7 @@ impl Timetable {
     ///
     /// # Errors
     /// [`Undecided`] when a search reaches its limit.
-    pub fn nearest(&self, calls: &[Start]) -> Result<Option<Vec<Start>>, Undecided> {
+    pub fn nearest(&self, calls: &[Start]) -> Result<Option<Nearest>, Undecided> {
         let mut called = [None; VARIABLES_MAX];
         let mut sequence = Vec::with_capacity(self.len());
         for call in calls.iter().filter(|call| call.variable.bit() & self.all() != 0) {
@@ -36,7 +48,7 @@ impl Timetable {
                 sequence.push(call.variable);
             }
         }
-        let Some(kept) = self.largest_to_keep(&sequence)? else { return Ok(None) };
+        let Some((kept, is_proven)) = self.largest_to_keep(&sequence)? else { return Ok(None) };
         let Some(mut schedule) = self.with_sequence(&sequence, kept).first_schedule()? else {
             return Ok(None);
         };
@@ -52,7 +64,7 @@ impl Timetable {
             };
             minute = start.minute + self.duration(variable);
         }
-        Ok(Some(schedule))
+        Ok(Some(Nearest { schedule, is_proven }))
     }
 
     /// How late each call of a correct schedule can start while those behind it keep their sequence.
@@ -71,46 +83,39 @@ impl Timetable {
         latest
     }
 
-    /// The largest set of the variables of `sequence` that can keep their sequence; `None` when not even the empty one can.
-    fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<u64>, Undecided> {
+    /// The largest set of the variables of `sequence` that can keep their sequence, and whether it is known to be that;
+    /// `None` when not even the empty one can.
+    ///
+    /// Sets are tried from the largest on, but for those that hold a known conflict: variables that cannot all keep their
+    /// sequence, and nor can more of them. Whatever does not fit shows another conflict, so the first that fits is the
+    /// largest.
+    fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<(u64, bool)>, Undecided> {
+        if !self.is_feasible()? {
+            return Ok(None);
+        }
         let called = sequence.iter().fold(0, |set, variable| set | variable.bit());
-        let mut tests = 0;
-        for dropped in 0..=sequence.len() as u32 {
-            let mut found = None;
-            each_subset(called, called.count_ones() - dropped, &mut |kept| {
-                tests += 1;
-                if tests > REPAIR_TESTS_MAX {
-                    return Ok(false);
-                }
-                if self.with_sequence(sequence, kept).is_feasible()? {
-                    found = Some(kept);
-                    return Ok(false);
-                }
-                Ok(true)
-            })?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            if tests > REPAIR_TESTS_MAX {
-                return self.some_to_keep(sequence, called);
+        let mut tests = Tests { table: self, sequence, left: REPAIR_TESTS_MAX };
+        let mut choice = Choice { conflicts: Vec::new(), dropped: 0, steps: REPAIR_STEPS_MAX };
+        while let Some(kept) = choice.largest_within(called) {
+            match tests.conflict_in(kept)? {
+                Some(0) => return Ok(Some((kept, true))),
+                Some(conflict) => choice.conflicts.push(conflict),
+                None => break,
             }
         }
-        Ok(None)
+        Ok(Some((self.some_to_keep(sequence, called)?, false)))
     }
 
     /// A set of the called variables that can keep their sequence, and to which none can be added: each in the order of ids
     /// is taken when it can stay beside those already taken.
-    fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<Option<u64>, Undecided> {
-        if !self.is_feasible()? {
-            return Ok(None);
-        }
+    fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<u64, Undecided> {
         let mut kept = 0;
         for variable in variables_in(called) {
             if self.with_sequence(sequence, kept | variable.bit()).is_feasible()? {
                 kept |= variable.bit();
             }
         }
-        Ok(Some(kept))
+        Ok(kept)
     }
 
     /// This timetable with the variables in `kept` bound to come in their sequence.
@@ -126,29 +131,96 @@ impl Timetable {
     }
 }
 
-/// Visits the subsets of `set` with `size` members, the ones with the smallest ids first, until `visit` says `false` or
-/// fails.
-fn each_subset<E>(set: u64, size: u32, visit: &mut impl FnMut(u64) -> Result<bool, E>) -> Result<bool, E> {
-    fn extend<E>(
-        chosen: u64,
-        open: u64,
-        missing: u32,
-        visit: &mut impl FnMut(u64) -> Result<bool, E>,
-    ) -> Result<bool, E> {
-        if missing == 0 {
-            return visit(chosen);
-        }
-        let mut open = open;
-        for index in indexes_in(open) {
-            if open.count_ones() < missing {
-                break;
-            }
-            open &= !(1 << index);
-            if !extend(chosen | 1 << index, open, missing - 1, visit)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+/// Searches for schedules that keep calls in their sequence, as many as may be made.
+struct Tests<'a> {
+    table: &'a Timetable,
+    sequence: &'a [Variable],
+    left: u32,
+}
+
+impl Tests<'_> {
+    fn can_keep(&mut self, kept: u64) -> Result<bool, Undecided> {
+        self.left = self.left.saturating_sub(1);
+        self.table.with_sequence(self.sequence, kept).is_feasible()
     }
-    extend(0, set, size, visit)
+
+    /// A smallest part of `kept` (in that none of it can be left out) that cannot keep its sequence; the empty set when
+    /// all of `kept` can. `None` when no tests are left.
+    fn conflict_in(&mut self, kept: u64) -> Result<Option<u64>, Undecided> {
+        if self.can_keep(kept)? {
+            return Ok(Some(0));
+        }
+        let mut conflict = kept;
+        for variable in variables_in(kept) {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            if !self.can_keep(conflict & !variable.bit())? {
+                conflict &= !variable.bit();
+            }
+        }
+        Ok(Some(conflict))
+    }
+}
+
+/// Chooses what to keep.
+struct Choice {
+    /// Sets of which something has to be dropped.
+    conflicts: Vec<u64>,
+    /// As few as have to be dropped for all conflicts that were looked at.
+    dropped: u32,
+    steps: u32,
+}
+
+impl Choice {
+    /// The largest part of `called` that holds no conflict, and of several the one whose ids, in ascending order, are
+    /// lexicographically smallest. `None` when no steps are left.
+    fn largest_within(&mut self, called: u64) -> Option<u64> {
+        while self.dropped <= called.count_ones() {
+            match self.extend(0, called, self.dropped) {
+                Some(kept) => return Some(kept),
+                None if self.steps == 0 => return None,
+                // More conflicts never allow for fewer dropped, so this one is not tried again.
+                None => self.dropped += 1,
+            }
+        }
+        None
+    }
+
+    /// Adds to `chosen` all of `open` but `drops`, smallest ids first.
+    fn extend(&mut self, chosen: u64, open: u64, drops: u32) -> Option<u64> {
+        self.steps = self.steps.checked_sub(1)?;
+        let forced = self.forced(chosen, open, drops)?;
+        let (open, drops) = (open & !forced, drops - forced.count_ones());
+        let next = open & open.wrapping_neg();
+        if next == 0 {
+            // Fewer need not be dropped: that would have been found before.
+            return (drops == 0).then_some(chosen);
+        }
+        let rest = open & !next;
+        self.extend(chosen | next, rest, drops).or_else(|| self.extend(chosen, rest, drops.checked_sub(1)?))
+    }
+
+    /// What of `open` has to be dropped, because all else of a conflict is chosen. `None` when the conflicts need more
+    /// than `drops` to be dropped: counted are those without a common member.
+    fn forced(&self, chosen: u64, open: u64, drops: u32) -> Option<u64> {
+        let within = chosen | open;
+        let whole = |conflict: &&u64| **conflict & !within == 0;
+        let mut forced = 0u64;
+        for conflict in self.conflicts.iter().filter(whole) {
+            match (conflict & open).count_ones() {
+                0 => return None,
+                1 => forced |= conflict & open,
+                _ => {}
+            }
+        }
+        let (mut needed, mut counted) = (forced.count_ones(), forced);
+        for conflict in self.conflicts.iter().filter(whole) {
+            if conflict & counted == 0 {
+                counted |= conflict & open;
+                needed += 1;
+            }
+        }
+        (needed <= drops).then_some(forced)
+    }
 }

@@ -153,14 +153,48 @@ proptest! {
         })
     ) {
         let found = plain.problem().timetable().nearest(&starts(&calls)).unwrap();
-        let found = found.map(|schedule| pairs(&schedule));
+        prop_assert!(found.as_ref().is_none_or(|found| found.is_proven));
+        let found = found.map(|found| pairs(&found.schedule));
         prop_assert_eq!(&found, &nearest(&plain, &calls));
         if let Some(found) = found {
             prop_assert!(plain.is_correct(&found));
             let again = plain.problem().timetable().nearest(&starts(&found)).unwrap().unwrap();
-            prop_assert_eq!(pairs(&again), found);
+            prop_assert_eq!(pairs(&again.schedule), found);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    /// Where not all sets of calls can be tried, the largest that can stay is found all the same.
+    #[test]
+    fn the_nearest_schedule_of_many_calls(
+        (plain, calls) in any_feasible(12..=14).prop_flat_map(|plain| {
+            let calls = Just((0..plain.len()).collect::<Vec<_>>()).prop_shuffle();
+            (Just(plain), calls)
+        })
+    ) {
+        let called: Calls = calls.iter().map(|variable| (*variable, plain.day.start)).collect();
+        let found = plain.problem().timetable().nearest(&starts(&called)).unwrap().unwrap();
+        let most = plain.most_kept(&calls).unwrap();
+        prop_assert!(found.is_proven);
+        let schedule = pairs(&found.schedule);
+        prop_assert!(plain.is_correct(&schedule));
+        prop_assert_eq!(longest_common(&sequence(&schedule), &calls), most);
+    }
+}
+
+/// How many items two sequences of distinct items have in common in the same sequence, at most.
+fn longest_common(one: &[usize], other: &[usize]) -> usize {
+    let mut longest = vec![vec![0; other.len() + 1]; one.len() + 1];
+    for (i, x) in one.iter().enumerate() {
+        for (j, y) in other.iter().enumerate() {
+            let kept = if x == y { longest[i][j] + 1 } else { 0 };
+            longest[i + 1][j + 1] = kept.max(longest[i][j + 1]).max(longest[i + 1][j]);
+        }
+    }
+    longest[one.len()][other.len()]
 }
 
 /// That it is enough to look at sequences started as early as possible: against all combinations of start minutes.
@@ -305,13 +339,13 @@ fn a_repair_of_many_calls_keeps_what_it_can() {
     let mut table = Timetable::new(&[10; VARIABLES_MAX], DAY).unwrap();
     (1..VARIABLES_MAX).for_each(|index| table.add(before(index - 1, index)));
     let calls: Calls = (0..VARIABLES_MAX).rev().zip((480..).step_by(10)).collect();
-    let repaired = table.nearest(&starts(&calls)).unwrap().unwrap();
+    let repaired = table.nearest(&starts(&calls)).unwrap().unwrap().schedule;
     assert!(sequence(&pairs(&repaired)).into_iter().eq(0..VARIABLES_MAX));
     // Two swapped neighbours: one of them moves.
     let mut calls: Calls = (0..VARIABLES_MAX).zip((500..).step_by(10)).collect();
     calls.swap(20, 21);
     (calls[20].1, calls[21].1) = (700, 710);
-    let repaired = table.nearest(&starts(&calls)).unwrap().unwrap();
+    let repaired = table.nearest(&starts(&calls)).unwrap().unwrap().schedule;
     assert!(sequence(&pairs(&repaired)).into_iter().eq(0..VARIABLES_MAX));
     let mut copy = Timetable::new(&[1], DAY).unwrap();
     copy.clone_from(&table);

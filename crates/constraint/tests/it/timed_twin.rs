@@ -110,6 +110,51 @@ impl Plain {
         continued.filter(|calls| self.is_correct(calls)).collect()
     }
 
+    /// How many of these calls, each of another variable, a correct schedule can keep in their sequence at most, by going
+    /// through all sets of what is done: for each set, the last kept call and how many are kept, the earliest minute at which all of
+    /// it can be over. `None` when there is no correct schedule.
+    pub(crate) fn most_kept(&self, called: &[usize]) -> Option<usize> {
+        use std::collections::HashMap;
+        let n = self.len();
+        let (mut needs, mut window) = (vec![0_u32; n], vec![(self.day.start, self.day.end); n]);
+        for relation in &self.relations {
+            match *relation {
+                TimedRelation::Before { first, second } => needs[second.index()] |= 1 << first.index(),
+                TimedRelation::EndsBy { variable, minute } => {
+                    window[variable.index()].1 = window[variable.index()].1.min(minute);
+                }
+                TimedRelation::StartsFrom { variable, minute } => {
+                    window[variable.index()].0 = window[variable.index()].0.max(minute);
+                }
+            }
+        }
+        let place = |variable: usize| called.iter().position(|call| *call == variable);
+        // From (done, places up to which calls may not be kept any more, kept) to the minute.
+        let mut states = HashMap::from([((0_u32, 0, 0), self.day.start)]);
+        for _ in 0..n {
+            let mut next: HashMap<(u32, usize, usize), u16> = HashMap::new();
+            for ((done, behind, kept), minute) in states {
+                for variable in (0..n).filter(|variable| done >> variable & 1 == 0) {
+                    let end = minute.max(window[variable].0) + self.durations[variable];
+                    if needs[variable] & !done != 0 || end > window[variable].1 {
+                        continue;
+                    }
+                    let mut reach = |state| {
+                        let earliest = next.entry(state).or_insert(end);
+                        *earliest = end.min(*earliest);
+                    };
+                    let done = done | 1 << variable;
+                    reach((done, behind, kept));
+                    if let Some(place) = place(variable).filter(|place| *place >= behind) {
+                        reach((done, place + 1, kept + 1));
+                    }
+                }
+            }
+            states = next;
+        }
+        states.into_keys().map(|(.., kept)| kept).max()
+    }
+
     /// Whether any combination of start minutes is correct, with nothing said of sequences. For tiny days only.
     pub(crate) fn is_feasible_by_minutes(&self) -> bool {
         fn extend(plain: &Plain, calls: &mut Calls) -> bool {

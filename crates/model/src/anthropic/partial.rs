@@ -1,9 +1,21 @@
 //! Turns that are not finished: which models go on from them, and how their texts join.
 
+use crate::connection::parameters::{Parameter, Refused};
 use crate::{ChatRequest, Message};
 
 /// The first version of Claude that takes no unfinished turn.
 const REFUSING_SINCE: (u32, u32) = (4, 6);
+
+/// The first version of Claude that takes no temperature.
+const WITHOUT_TEMPERATURE_SINCE: (u32, u32) = (4, 7);
+
+/// The settings that the model of this name refuses by Anthropic's documents.
+pub(super) fn refused(model: &str) -> Refused {
+    match claude_version(model) {
+        Some(version) if version >= WITHOUT_TEMPERATURE_SINCE => Refused::these(&[Parameter::Temperature]),
+        _ => Refused::default(),
+    }
+}
 
 /// Whether a model goes on from an unfinished turn, by its name. Of other makes than Claude it is supposed that they do.
 pub(super) fn takes_partial_turns(model: &str) -> bool {
@@ -78,6 +90,8 @@ mod tests {
             assert_eq!(claude_version(model), version, "{model}");
         }
         assert!(takes_partial_turns("claude-sonnet-4-5") && takes_partial_turns("qwen3-8b"));
+        assert!(refused("claude-opus-4-7") == Refused::these(&[Parameter::Temperature]));
+        assert!(refused("claude-opus-4-6") == Refused::default() && refused("kimi-k2") == Refused::default());
         assert!(!takes_partial_turns("claude-opus-4-6") && !takes_partial_turns("claude-opus-5-5"));
     }
 

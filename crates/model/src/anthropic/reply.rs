@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use super::partial::Join;
 use crate::connection::fault::Fault;
 use crate::connection::stream::missing_id;
+use crate::connection::thoughts::Thoughts;
 use crate::http::Endpoint;
-use crate::{ChatReply, ChatRequest, ModelError};
+use crate::{ChatReply, ChatRequest, ModelError, lenient};
 
 /// A message, whole or at the beginning of a stream.
 #[derive(Deserialize)]
@@ -16,6 +17,7 @@ pub(super) struct WireReply<'a> {
     #[serde(borrow)]
     content: Option<Vec<WireBlock<'a>>>,
     stop_reason: Option<StopReason>,
+    #[serde(default, deserialize_with = "lenient::object")]
     pub(super) usage: Option<WireUsage>,
     error: Option<Fault>,
 }
@@ -26,6 +28,7 @@ pub(super) struct WireBlock<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<BlockKind>,
     pub(super) text: Option<String>,
+    #[serde(default, deserialize_with = "lenient::name")]
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     #[serde(borrow)]
@@ -48,9 +51,13 @@ pub(super) enum BlockKind {
 /// Token counts. Tokens that the server has read before, or keeps for later, have been read all the same.
 #[derive(Deserialize, Clone, Copy)]
 pub(super) struct WireUsage {
+    #[serde(default, deserialize_with = "lenient::count")]
     input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     cache_creation_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
 }
 
@@ -131,7 +138,7 @@ pub(super) fn read(
         }
     }
     Ok(ChatReply {
-        text: Join::new(request).push(text),
+        text: Thoughts::removed_from(Join::new(request).push(text)),
         finish: StopReason::reason(reply.stop_reason, !calls.is_empty()),
         usage: reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default(),
         calls,

@@ -21,8 +21,8 @@ struct Body<'a> {
     tools: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
 }
@@ -171,7 +171,7 @@ pub(super) fn render(
         messages,
         tools,
         temperature: settings.temperature,
-        stop_sequences: &settings.stop,
+        stop_sequences: settings.stop.iter().map(String::as_str).filter(|it| !it.trim().is_empty()).collect(),
         stream: stream.then_some(true),
     })
 }

@@ -9,7 +9,7 @@ use super::partial::Join;
 use super::reply::{BlockKind, StopReason, WireBlock, WireReply, WireUsage};
 use crate::connection::fault::Fault;
 use crate::connection::stream::{BegunCalls, Decoder, Deltas};
-use crate::{ChatRequest, ModelError};
+use crate::{ChatRequest, ModelError, lenient};
 
 /// An event with the fields of all kinds, of which each kind uses its own.
 #[derive(Deserialize)]
@@ -22,6 +22,7 @@ struct Event<'a> {
     #[serde(borrow)]
     content_block: Option<WireBlock<'a>>,
     delta: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
     error: Option<Fault>,
 }

@@ -9,8 +9,9 @@ use sse_stream::SseStream;
 use tokio::time::{Instant, timeout_at};
 
 use super::key::CleanedPieces;
+use super::thoughts::Thoughts;
 use crate::http::{BodyError, Endpoint, ReplyBody};
-use crate::{BoxStream, ChatDelta, ChatRequest, Message, ModelError, ReplyId};
+use crate::{BoxStream, ChatDelta, ChatRequest, Message, ModelError, ReplyId, run_time};
 
 /// Most tool calls of one reply.
 const CALLS_MAX: usize = 1000;
@@ -31,6 +32,7 @@ pub(crate) trait Decoder: Send {
 pub(crate) struct Deltas<'a> {
     pub(crate) endpoint: &'a Endpoint,
     ready: VecDeque<ChatDelta>,
+    thoughts: Thoughts,
     text: CleanedPieces,
     arguments: Vec<CleanedPieces>,
     ended: bool,
@@ -39,6 +41,14 @@ pub(crate) struct Deltas<'a> {
 impl Deltas<'_> {
     /// More words.
     pub(crate) fn text(&mut self, piece: String) {
+        let piece = self.thoughts.push(piece);
+        self.words(piece);
+    }
+
+    fn words(&mut self, piece: String) {
+        if piece.is_empty() {
+            return;
+        }
         let piece = self.text.push(self.endpoint.key(), piece);
         if !piece.is_empty() {
             self.ready.push_back(ChatDelta::Text(piece));
@@ -64,6 +74,8 @@ impl Deltas<'_> {
 
     /// The reply is complete.
     pub(crate) fn end(&mut self, finish: FinishReason, usage: Usage, id: Option<ReplyId>) {
+        let rest = self.thoughts.finish();
+        self.words(rest);
         let rest = self.text.finish();
         if !rest.is_empty() {
             self.ready.push_back(ChatDelta::Text(rest));
@@ -224,6 +236,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         let deltas = Deltas {
             endpoint,
             ready: VecDeque::new(),
+            thoughts: Thoughts::default(),
             text: CleanedPieces::default(),
             arguments: Vec::new(),
             ended: false,
@@ -239,11 +252,14 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         Ok(())
     }
 
-    /// The deltas. An error is the last item.
-    pub(crate) fn into_stream(self) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
-        Box::pin(stream::unfold(self, |mut reading| async move {
+    /// The deltas. An error is the last item. `request` lasts as long as they do.
+    pub(crate) fn into_stream(
+        self,
+        request: run_time::Request,
+    ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
+        Box::pin(stream::unfold((self, request), |(mut reading, request)| async move {
             let item = reading.next().await?;
-            Some((item, reading))
+            Some((item, (reading, request)))
         }))
     }
 

@@ -89,6 +89,8 @@ fn value_bytes(value: &Value) -> u64 {
 pub(super) struct Experience {
     /// Most tokens that a byte of a request took.
     tokens_per_byte: f64,
+    /// Bytes of the largest request that this was seen of.
+    bytes: u64,
     /// Most tokens that a request took.
     input_tokens: u64,
     /// Most tokens of a reply.
@@ -97,11 +99,14 @@ pub(super) struct Experience {
 
 impl Experience {
     /// The tokens that a request may take at most. Without experience a byte may be a token, which no tokenizer
-    /// exceeds; with it the highest ratio so far counts. A reply is taken to be as long as its limit, or as the longest
-    /// so far: without a limit a longer one may come, and is then booked all the same.
+    /// exceeds; with it the highest ratio so far counts, for as many bytes as it was seen of. What a small request took
+    /// says little of a large one, most of whose bytes are text instead of names and marks. A reply is taken to be as
+    /// long as its limit, or as the longest so far: without a limit a longer one may come, and is then booked all the
+    /// same.
     pub(super) fn usage_max(&self, size: &RequestSize) -> Usage {
-        let tokens_per_byte = if self.tokens_per_byte > 0.0 { self.tokens_per_byte * MARGIN } else { 1.0 };
-        let own = (size.bytes as f64 * tokens_per_byte).ceil() as u64;
+        let known = size.bytes.min(self.bytes);
+        let of_known = (known as f64 * self.tokens_per_byte * MARGIN).ceil() as u64;
+        let own = of_known.saturating_add(size.bytes - known);
         let before = if size.goes_on { self.input_tokens.saturating_add(self.output_tokens) } else { 0 };
         let output = size.output_tokens_max.unwrap_or(self.output_tokens.max(OUTPUT_TOKENS_FLOOR));
         Usage { input_tokens: own.saturating_add(before), output_tokens: output }
@@ -112,6 +117,9 @@ impl Experience {
         if !size.goes_on {
             let ratio = usage.input_tokens as f64 / size.bytes as f64;
             self.tokens_per_byte = self.tokens_per_byte.max(ratio);
+            if usage.input_tokens > 0 {
+                self.bytes = self.bytes.max(size.bytes);
+            }
         }
         self.input_tokens = self.input_tokens.max(usage.input_tokens);
         self.output_tokens = self.output_tokens.max(usage.output_tokens);
@@ -137,11 +145,13 @@ mod tests {
         assert_eq!(usage(&experience, size(4000, Some(7), false)), (4000, 7));
         experience.learn(&size(4000, None, false), Usage { input_tokens: 1000, output_tokens: 3000 });
         experience.learn(&size(4000, None, false), Usage { input_tokens: 800, output_tokens: 10 });
-        assert_eq!(usage(&experience, size(8000, None, false)), (2500, 3000));
+        assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));
+        // What is larger than anything before may take a token for each further byte.
+        assert_eq!(usage(&experience, size(8000, None, false)), (1250 + 4000, 3000));
         // The conversation that the server keeps counts as large as the largest so far.
         assert_eq!(usage(&experience, size(80, None, true)), (25 + 4000, 3000));
         experience.learn(&size(80, None, true), Usage { input_tokens: 5000, output_tokens: 1 });
-        assert_eq!(usage(&experience, size(8000, None, false)), (2500, 3000));
+        assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));
         // A failed request teaches nothing.
         let mut fresh = Experience::default();
         fresh.learn(&size(4000, None, false), Usage::default());

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::reply::{WireFinish, WireUsage};
 use super::chat::request::Streaming;
+use super::wire_seed;
 use crate::connection::fault::Fault;
 use crate::connection::stream::{Decoder, Deltas};
+use crate::connection::thoughts::Thoughts;
 use crate::http::Endpoint;
-use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings};
+use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings, lenient};
 
 /// What a server that leaves out the prompt's tokens cannot do.
 pub(super) const SCORE_PROMPT: &str = "tell the log-probabilities of a given text";
@@ -22,7 +24,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
+    seed: Option<u32>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
     #[serde(flatten)]
@@ -51,7 +53,7 @@ pub(super) fn render(
         prompt: &request.prompt,
         max_tokens: settings.output_tokens_max.map(|tokens| tokens.max(1)),
         temperature: settings.temperature,
-        seed: settings.seed,
+        seed: settings.seed.map(wire_seed),
         stop: &settings.stop,
         scoring: (request.score_prompt && !stream).then_some(Scoring { echo: true, logprobs: 1 }),
         stream: Streaming::wanted(stream),
@@ -62,6 +64,7 @@ pub(super) fn render(
 #[derive(Deserialize)]
 struct Reply {
     choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
     error: Option<Fault>,
 }
@@ -122,9 +125,7 @@ pub(super) fn read(
             ScoreFault::Broken(what) => endpoint.malformed(what),
         })?;
     }
-    if wants_nothing(request) {
-        text.clear();
-    }
+    text = if wants_nothing(request) { String::new() } else { Thoughts::removed_from(text) };
     let usage = reply.usage.map(Usage::from).unwrap_or_default();
     Ok(CompletionReply { text, finish: finish(choice.finish_reason, request), usage, prompt_tokens })
 }

@@ -34,7 +34,8 @@ impl ResponsesModel {
     /// As [`OpenAiModel::new`](super::OpenAiModel::new).
     pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
         let model = model.into();
-        let (connection, endpoint) = Connection::new(&OPENAI, &model, config, "/responses")?;
+        let (connection, endpoint) =
+            Connection::new(&OPENAI, &model, config, "/responses", super::names::refused(&model))?;
         let name = format!("{}/{model}", OPENAI.name);
         Ok(Self { name, model, connection, endpoint, tools: RenderedTools::new(request::render_tools) })
     }

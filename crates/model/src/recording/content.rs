@@ -9,6 +9,7 @@ use planproof_trace::Tool;
 use serde::Deserialize;
 
 use super::key::{self, Key};
+use super::may_differ::MayDiffer;
 use super::outcome::Outcome;
 use super::wire::{
     ExchangeLine, Head, HeaderLine, ModelLine, SessionLine, SetupLine, ToolsLine, WireMessage, is_whole,
@@ -29,6 +30,8 @@ pub struct Recording {
     pub(super) nodes: Vec<Node>,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) notes: Vec<Note>,
+    /// What does not count in requests. Messages and tools are without it; plain texts are as they were.
+    pub(super) may_differ: MayDiffer,
     /// Bytes up to the end of the last whole line.
     pub(super) whole_bytes: u64,
     /// The last line, from 1, if it was only half written and so is passed over.
@@ -104,19 +107,31 @@ impl Recording {
     /// # Errors
     /// The file cannot be read, is no recording of this version, or is damaged.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
+        Self::read_but(path, MayDiffer::default())
+    }
+
+    /// The same, with its requests known by all but what may differ.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_but(path: &Path, may_differ: MayDiffer) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(|error| RecordingError::cannot_read(path, &error))?;
-        let recording = Self::read_from(path, &file)?;
+        let recording = Self::read_from(path, &file, may_differ)?;
         recording
             .ok_or_else(|| RecordingError::NotARecording { path: path.into(), what: "it is empty".into() })
     }
 
     /// As [`read`](Self::read), from an open file. `None` where there is not even a whole first line.
-    pub(super) fn read_from(path: &Path, file: &File) -> Result<Option<Self>, RecordingError> {
+    pub(super) fn read_from(
+        path: &Path,
+        file: &File,
+        may_differ: MayDiffer,
+    ) -> Result<Option<Self>, RecordingError> {
         let cannot = |error: std::io::Error| RecordingError::cannot_read(path, &error);
         if file.metadata().map_err(cannot)?.len() > RECORDING_BYTES_MAX {
             return Err(RecordingError::TooLarge { path: path.to_owned() });
         }
-        let mut reader = Reader { path, recording: None, line: 0, session: 0 };
+        let mut reader = Reader { path, recording: None, may_differ, line: 0, session: 0 };
         let mut lines = BufReader::with_capacity(1 << 16, file);
         let mut line = Vec::new();
         loop {
@@ -211,6 +226,7 @@ fn check_number<T>(what: &str, number: u32, list: &[T]) -> Result<(), String> {
 struct Reader<'p> {
     path: &'p Path,
     recording: Option<Recording>,
+    may_differ: MayDiffer,
     line: u64,
     session: u32,
 }
@@ -284,6 +300,7 @@ impl Reader<'_> {
             nodes: Vec::new(),
             exchanges: Vec::new(),
             notes: Vec::new(),
+            may_differ: self.may_differ.clone(),
             whole_bytes: 0,
             torn_line: None,
             lacks_line_break: false,
@@ -342,7 +359,7 @@ impl Recording {
 
     fn read_tools(&mut self, line: ToolsLine<'_>) -> Result<(), String> {
         check_number("tool list", line.number, &self.tools)?;
-        let list = line.into_tools()?;
+        let list = self.may_differ.tools(&line.into_tools()?);
         self.tools.push(RecordedTools { key: key::tools(&list), list });
         Ok(())
     }
@@ -381,7 +398,8 @@ impl Recording {
                 let mut prompt =
                     after.map(|after| self.text_with_reply(after)).transpose()?.unwrap_or_default();
                 prompt.push_str(&rest);
-                (key::completion(setup_key, &prompt, line.score_prompt), Question::Completion { prompt })
+                let compared = self.may_differ.text(&prompt);
+                (key::completion(setup_key, &compared, line.score_prompt), Question::Completion { prompt })
             }
             _ => return Err("it asks neither by `messages` alone nor by a `prompt` alone".to_owned()),
         };
@@ -419,6 +437,7 @@ impl Recording {
     }
 
     fn push(&mut self, before: Option<usize>, conversation: Key, message: Message) -> (Option<usize>, Key) {
+        let message = self.may_differ.message(message);
         let key = key::longer(conversation, &message);
         let count = before.map_or(0, |node| self.nodes[node].count) + 1;
         self.nodes.push(Node { before, count, key, message });

@@ -52,7 +52,9 @@ pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -
     let recorded = candidates.into_iter().map(|exchange| {
         let parts: Vec<Parts> = match &exchange.question {
             Question::Chat { last, .. } => recording.conversation(*last).into_iter().map(Parts::of).collect(),
-            Question::Completion { prompt } => vec![Parts::text("the text", prompt)],
+            Question::Completion { prompt } => {
+                vec![Parts::text("the text", &recording.may_differ.text(prompt))]
+            }
         };
         (exchange, parts)
     });

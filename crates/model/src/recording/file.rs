@@ -13,6 +13,7 @@ use super::asked::{Asked, Asking};
 use super::content::{Question, Recording};
 use super::index::Index;
 use super::key::{self, Key, KnownTools, ToolLists};
+use super::may_differ::MayDiffer;
 use super::outcome::Outcome;
 use super::redact;
 use super::wire::{
@@ -91,7 +92,7 @@ impl RecordingFile {
         let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
         let file = open_locked(path)?;
         let is_empty = file.metadata().map_err(cannot)?.len() == 0
-            || Recording::read_from(path, &file)
+            || Recording::read_from(path, &file, MayDiffer::default())
                 .is_ok_and(|recording| recording.is_none_or(|it| it.is_bare()));
         if !is_empty && !overwrite {
             return Err(RecordingError::Exists { path: path.to_owned() });
@@ -106,7 +107,7 @@ impl RecordingFile {
     /// As [`Recording::read`] and [`create`](Self::create). A file that is no recording is left as it is.
     pub fn open(path: &Path, origin: &Origin, secrets: Secrets) -> Result<Self, RecordingError> {
         let file = open_locked(path)?;
-        let Some(mut recording) = Recording::read_from(path, &file)? else {
+        let Some(mut recording) = Recording::read_from(path, &file, MayDiffer::default())? else {
             return Self::begin(path, file, origin, secrets);
         };
         let bytes = recording.whole_bytes;

@@ -1,10 +1,10 @@
 //! Keys: requests and conversations by what they hold.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_trace::{Arguments, Secrets, Tool, ToolCall};
-use ring::digest::{Context, SHA256};
 
 use super::redact;
 use crate::{Message, ReplyId, Settings};
@@ -12,31 +12,38 @@ use crate::{Message, ReplyId, Settings};
 /// Most tool lists that are remembered; beyond that they are worked out again.
 const TOOL_LISTS_MAX: usize = 4096;
 
-/// The first 128 bits of a SHA-256.
+/// 128 bits of what a request or a conversation holds. Keys never leave the process, so they need only tell apart what one
+/// recording and its replay ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key([u8; 16]);
+pub(super) struct Key([u64; 2]);
 
-/// Takes in texts and numbers so that no two sequences of them are the same bytes.
-struct Hasher(Context);
+/// Takes in texts and numbers so that no two sequences of them are the same bytes. A replay hashes each conversation anew
+/// with every turn, so this is quick: two hashes of 64 bits that begin differently.
+struct Hasher([DefaultHasher; 2]);
 
 impl Hasher {
     fn new(domain: &str) -> Self {
-        let mut hasher = Self(Context::new(&SHA256));
+        let mut hasher = Self(Default::default());
+        hasher.0[1].write_u8(1);
         hasher.text(domain);
         hasher
     }
 
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|half| half.write(bytes));
+    }
+
     fn number(&mut self, number: u64) {
-        self.0.update(&number.to_le_bytes());
+        self.bytes(&number.to_le_bytes());
     }
 
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
-        self.0.update(text.as_bytes());
+        self.bytes(text.as_bytes());
     }
 
     fn key(&mut self, key: Key) {
-        self.0.update(&key.0);
+        key.0.into_iter().for_each(|half| self.number(half));
     }
 
     fn option(&mut self, value: Option<u64>) {
@@ -45,10 +52,7 @@ impl Hasher {
     }
 
     fn finish(self) -> Key {
-        let digest = self.0.finish();
-        let mut key = [0; 16];
-        key.copy_from_slice(&digest.as_ref()[..16]);
-        Key(key)
+        Key(self.0.map(|half| half.finish()))
     }
 }
 

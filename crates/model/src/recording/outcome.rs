@@ -1,11 +1,10 @@
 //! What came of a request, and the same as a reply or as a stream.
 
-use std::collections::BTreeMap;
-
 use futures::stream;
-use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use planproof_trace::{FinishReason, ToolCall, Usage};
 
-use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, Message, ModelError, ReplyId};
+use crate::chat::text_and_calls;
+use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, Message, ModelError, ReplyId, run_time};
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,8 +107,8 @@ impl Outcome {
         }
     }
 
-    /// As [`Model::chat`](crate::Model::chat) gives it. Never ready where whoever asked stopped waiting.
-    pub(super) async fn into_chat(self) -> Result<ChatReply, ModelError> {
+    /// As [`Model::chat`](crate::Model::chat) of this model gives it. Never ready where whoever asked stopped waiting.
+    pub(super) async fn into_chat(self, model: &str) -> Result<ChatReply, ModelError> {
         match self {
             Self::Chat(reply) => Ok(reply),
             Self::Completion(CompletionReply { text, finish, usage, .. }) => {
@@ -126,16 +125,19 @@ impl Outcome {
                 }
             }
             Self::Error { message } => Err(recorded(&message)),
-            Self::GivenUp => std::future::pending().await,
+            Self::GivenUp => {
+                let _request = run_time::Request::begin(&model.into());
+                std::future::pending().await
+            }
         }
     }
 
     /// As [`Model::complete`](crate::Model::complete) gives it.
-    pub(super) async fn into_completion(self) -> Result<CompletionReply, ModelError> {
+    pub(super) async fn into_completion(self, model: &str) -> Result<CompletionReply, ModelError> {
         match self {
             Self::Completion(reply) => Ok(reply),
             other => {
-                let ChatReply { text, finish, usage, .. } = other.into_chat().await?;
+                let ChatReply { text, finish, usage, .. } = other.into_chat(model).await?;
                 Ok(CompletionReply { text, finish, usage, prompt_tokens: Vec::new() })
             }
         }
@@ -144,11 +146,12 @@ impl Outcome {
     /// As [`Model::chat_stream`](crate::Model::chat_stream) gives it, in the pieces in which it came.
     pub(super) async fn into_stream(
         self,
+        model: &str,
     ) -> Result<BoxStream<'static, Result<ChatDelta, ModelError>>, ModelError> {
         let reply = match self {
             Self::Stream(reply) => reply,
             other => {
-                let deltas = other.into_chat().await?.into_deltas().map(Ok);
+                let deltas = other.into_chat(model).await?.into_deltas().map(Ok);
                 return Ok(Box::pin(stream::iter(deltas)));
             }
         };
@@ -164,27 +167,6 @@ impl Outcome {
 impl StreamedReply {
     /// What the pieces add up to.
     pub(super) fn text_and_calls(&self) -> (String, Vec<ToolCall>) {
-        let mut text = String::new();
-        let mut calls: BTreeMap<usize, (CallId, String, String)> = BTreeMap::new();
-        for delta in &self.deltas {
-            match delta {
-                ChatDelta::Text(piece) => text.push_str(piece),
-                ChatDelta::CallStart { index, id, name } => {
-                    calls.insert(*index, (id.clone(), name.clone(), String::new()));
-                }
-                ChatDelta::CallArguments { index, fragment } => {
-                    if let Some((.., arguments)) = calls.get_mut(index) {
-                        arguments.push_str(fragment);
-                    }
-                }
-                ChatDelta::End { .. } => {}
-            }
-        }
-        let calls = calls.into_values().map(|(id, name, arguments)| ToolCall {
-            id,
-            name,
-            arguments: Arguments::from_text(&arguments),
-        });
-        (text, calls.collect())
+        text_and_calls(&self.deltas)
     }
 }

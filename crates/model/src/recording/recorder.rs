@@ -149,6 +149,10 @@ impl Model for RecordingModel {
         self.inner.capabilities()
     }
 
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        self.inner.settle()
+    }
+
     fn is_simulated(&self) -> bool {
         self.inner.is_simulated()
     }
@@ -161,7 +165,7 @@ impl Model for RecordingModel {
         Box::pin(async move {
             let sent = self.file.chat(self.name(), request);
             if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
-                return known.into_chat().await;
+                return known.into_chat(self.name()).await;
             }
             let mut pending = Pending::new(self, sent);
             let reply = self.inner.chat(request).await;
@@ -173,7 +177,7 @@ impl Model for RecordingModel {
         Box::pin(async move {
             let sent = self.file.chat(self.name(), request);
             if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
-                return known.into_stream().await;
+                return known.into_stream(self.name()).await;
             }
             let pending = Pending::new(self, sent);
             passed_on(self.inner.chat_stream(request).await, pending)
@@ -187,7 +191,7 @@ impl Model for RecordingModel {
         Box::pin(async move {
             let sent = self.file.completion(self.name(), request);
             if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
-                return known.into_completion().await;
+                return known.into_completion(self.name()).await;
             }
             let mut pending = Pending::new(self, sent);
             let reply = self.inner.complete(request).await;
@@ -202,7 +206,7 @@ impl Model for RecordingModel {
         Box::pin(async move {
             let sent = self.file.completion(self.name(), request);
             if let Some(known) = self.file.take_known(&sent).map_err(not_written)? {
-                return known.into_stream().await;
+                return known.into_stream(self.name()).await;
             }
             let pending = Pending::new(self, sent);
             passed_on(self.inner.complete_stream(request).await, pending)

@@ -89,6 +89,7 @@ impl ReplayModel {
     }
 
     fn chat_outcome(&self, request: &ChatRequest) -> Result<Outcome, ModelError> {
+        let request = &*self.recording.may_differ.chat(request);
         let start = match &request.previous {
             None => key::beginning(),
             Some(id) => self.kept.get(id).copied().unwrap_or_else(|| key::after_unknown(id)),
@@ -102,6 +103,7 @@ impl ReplayModel {
     }
 
     fn completion_outcome(&self, request: &CompletionRequest) -> Result<Outcome, ModelError> {
+        let request = &*self.recording.may_differ.completion(request);
         let asked = Asked::completion(self.name(), request, &Secrets::default());
         if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
             return self.outcome(&asked);
@@ -197,27 +199,27 @@ impl Model for ReplayModel {
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        Box::pin(async move { self.chat_outcome(request)?.into_chat().await })
+        Box::pin(async move { self.chat_outcome(request)?.into_chat(self.name()).await })
     }
 
     fn chat_stream<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        Box::pin(async move { self.chat_outcome(request)?.into_stream().await })
+        Box::pin(async move { self.chat_outcome(request)?.into_stream(self.name()).await })
     }
 
     fn complete<'a>(
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
-        Box::pin(async move { self.completion_outcome(request)?.into_completion().await })
+        Box::pin(async move { self.completion_outcome(request)?.into_completion(self.name()).await })
     }
 
     fn complete_stream<'a>(
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        Box::pin(async move { self.completion_outcome(request)?.into_stream().await })
+        Box::pin(async move { self.completion_outcome(request)?.into_stream(self.name()).await })
     }
 }

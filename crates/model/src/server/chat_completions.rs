@@ -14,6 +14,7 @@ use super::error::ApiError;
 use super::request::{Stop, settings};
 use super::sse::{self, Events, Narrator};
 use super::{Shared, json};
+use crate::chat::order_results;
 use crate::content::{Content, arguments_text};
 use crate::{ChatDelta, ChatReply, ChatRequest, Message};
 
@@ -110,15 +111,13 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     let wire: WireRequest<'_> =
         serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
     let limit = wire.max_completion_tokens.or(wire.max_tokens);
+    let messages = wire.messages.into_iter().enumerate().map(|(place, wire)| message(place, wire));
+    let mut messages = messages.collect::<Result<Vec<_>, _>>()?;
+    order_results(&mut messages);
     let request = ChatRequest {
         tools: shared.tools.get(wire.tools, wire.tool_choice)?,
         settings: settings(wire.temperature, limit, wire.seed.as_ref(), wire.stop)?,
-        messages: wire
-            .messages
-            .into_iter()
-            .enumerate()
-            .map(|(place, wire)| message(place, wire))
-            .collect::<Result<_, _>>()?,
+        messages,
         previous: None,
     };
     let envelope = Envelope {

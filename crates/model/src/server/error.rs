@@ -69,6 +69,17 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, message, Some("forbidden"))
     }
 
+    /// Whether the key was missing or wrong.
+    pub(super) fn is_wrong_key(&self) -> bool {
+        self.status == StatusCode::UNAUTHORIZED
+    }
+
+    /// A URL of no open run.
+    pub(super) fn closed() -> Self {
+        let message = "no run is open at this URL: each run has a base URL of its own, which ends with it";
+        Self::new(StatusCode::NOT_FOUND, message, Some("run_is_over"))
+    }
+
     pub(super) fn wrong_key() -> Self {
         let message = "the Authorization header must be `Bearer` and the key this server was started with";
         Self::new(StatusCode::UNAUTHORIZED, message, Some("invalid_api_key"))

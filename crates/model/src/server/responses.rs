@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::error::ApiError;
 use super::request::{Stop, settings};
 use super::{Shared, json, sse};
+use crate::chat::order_results;
 use crate::{ChatReply, ChatRequest, Message};
 use events::EventNarrator;
 use input::Input;
@@ -79,6 +80,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     messages.extend(wire.instructions.map(|text| Message::System { text }));
     messages.extend(earlier);
     wire.input.append_to(&mut messages, &shared.responses)?;
+    order_results(&mut messages);
     let request = ChatRequest {
         messages,
         tools: shared.tools.get(wire.tools, wire.tool_choice)?,

@@ -214,6 +214,15 @@ async fn what_does_not_fit_is_not_sent() {
 }
 
 #[tokio::test]
+async fn a_small_request_says_little_of_a_large_one() {
+    // Names and marks make up most of the first, text most of the second, which takes more tokens a byte.
+    let (paid, _, model) = metered(Budget { tokens_max: Some(2014), ..Budget::default() });
+    assert!(model.chat(&request(format!("0 871 {}", "x".repeat(26)))).await.is_ok());
+    assert!(model.chat(&request(format!("0 1005 {}", "x".repeat(993)))).await.is_err());
+    assert_eq!(paid.requests.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn what_is_left_over_goes_to_those_who_wait() {
     // Each request may take 1,024 tokens and takes one, so all fit, but not at once.
     let (paid, meter, model) = metered(Budget { tokens_max: Some(2000), ..Budget::default() });

@@ -24,9 +24,9 @@ pub(super) struct Point {
     pub(super) interval: Option<(f64, f64)>,
 }
 
-/// The look of a series: a colour of the style sheet, a kind of line and a shape, so that colour is not needed.
+/// The style of a series: a colour of the style sheet, a kind of line and a shape, so that colour is not needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Style {
     /// Discs on a whole line.
     Measured,
     /// Squares on a whole line: a second measured series.
@@ -35,23 +35,29 @@ pub(super) enum Look {
     Chance,
     /// Triangles on a dotted line.
     InOrder,
+    /// Triangles that point down, on a line of dashes and dots.
+    OneLook,
 }
+
+/// What the best one-look heuristic is called.
+pub(super) const ONE_LOOK: &str = "the best order read off at one look";
 
 /// Rates by number of actions; `None` where it is not known.
 #[derive(Debug, Clone)]
 pub(super) struct Series<'a> {
     pub(super) name: &'a str,
-    pub(super) look: Look,
+    pub(super) style: Style,
     pub(super) points: Vec<Option<Point>>,
 }
 
-impl Look {
+impl Style {
     fn class(self) -> &'static str {
         match self {
             Self::Measured => "measured",
             Self::MeasuredToo => "measured-too",
             Self::Chance => "chance",
             Self::InOrder => "in-order",
+            Self::OneLook => "one-look",
         }
     }
 
@@ -66,6 +72,7 @@ impl Look {
             Self::MeasuredToo => polygon(&[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)]),
             Self::Chance => polygon(&[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]),
             Self::InOrder => polygon(&[(0.0, -5.0), (5.0, 4.0), (-5.0, 4.0)]),
+            Self::OneLook => polygon(&[(0.0, 5.0), (5.0, -4.0), (-5.0, -4.0)]),
         }
     }
 }
@@ -109,16 +116,16 @@ pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
                 (axes(chart))
                 // What is measured lies on top of what it is measured against.
                 @for (place, series) in series.iter().enumerate().rev() {
-                    (draw(series, chart, dodge(place, series.look)))
+                    (draw(series, chart, dodge(place, series.style)))
                 }
             }
             figcaption {
                 ul.legend {
                     @for series in series {
                         li {
-                            svg.(series.look.class()) viewBox="0 0 36 14" aria-hidden="true" {
+                            svg.(series.style.class()) viewBox="0 0 36 14" aria-hidden="true" {
                                 line x1="0" y1="7" x2="36" y2="7" {}
-                                (series.look.marker(18.0, 7.0))
+                                (series.style.marker(18.0, 7.0))
                             }
                             (Foreign::short(series.name, super::NAME_CHARACTERS_MAX))
                         }
@@ -130,9 +137,9 @@ pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
 }
 
 /// Two measured series stand side by side, so that their intervals do not hide each other.
-fn dodge(place: usize, look: Look) -> f64 {
-    match look {
-        Look::MeasuredToo => DODGE * place as f64,
+fn dodge(place: usize, style: Style) -> f64 {
+    match style {
+        Style::MeasuredToo => DODGE * place as f64,
         _ => 0.0,
     }
 }
@@ -181,7 +188,7 @@ fn draw(series: &Series<'_>, chart: &Chart<'_>, dodge: f64) -> Markup {
     let labels = &chart.labels;
     let at = |place: usize| x(place, labels.len()) + dodge;
     html! {
-        g.(series.look.class()) {
+        g.(series.style.class()) {
             // A line joins neighbours only: where a rate is not known there is a gap.
             @for (place, pair) in series.points.windows(2).enumerate() {
                 @if let [Some(from), Some(to)] = pair {
@@ -195,7 +202,7 @@ fn draw(series: &Series<'_>, chart: &Chart<'_>, dodge: f64) -> Markup {
                     g {
                         title { (describe(series.name, &format!("{} {}", labels[place], chart.unit), point)) }
                         @if let Some((low, high)) = point.interval { (error_bar(at(place), low, high)) }
-                        (series.look.marker(at(place), y(point.rate)))
+                        (series.style.marker(at(place), y(point.rate)))
                     }
                 }
             }

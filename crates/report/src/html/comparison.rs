@@ -9,7 +9,7 @@ use planproof_synth::{Case, Verdict};
 use planproof_trace::Trace;
 
 use super::cases::{Budget, filter, write_list};
-use super::chart::{Look, Point, Series, success_by_actions};
+use super::chart::{Point, Series, Style, success_by_actions};
 use super::page::{banner, top};
 use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
@@ -164,12 +164,12 @@ pub(super) fn by_actions(comparison: &Comparison) -> Markup {
     let series = [
         Series {
             name: &name_a,
-            look: Look::Measured,
+            style: Style::Measured,
             points: groups.iter().map(|group| point(&group.a)).collect(),
         },
         Series {
             name: &name_b,
-            look: Look::MeasuredToo,
+            style: Style::MeasuredToo,
             points: groups.iter().map(|group| point(&group.b)).collect(),
         },
     ];

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use maud::{Markup, html};
-use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict};
+use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, executed_calls};
 use planproof_trace::{
     Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind, Tally,
     TimeOfDay, ToolCall, ToolResult, Trace,
@@ -30,7 +30,7 @@ pub(super) fn trace(case: &Case, verdict: &Verdict, trace: &Result<Option<Trace>
 }
 
 fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
-    let executed = executed_calls(case, &trace.events);
+    let executed = executed_actions(case, &trace.events);
     let is_judged = is_judged(case, verdict, &trace.events, &executed);
     let wrong = verdict.first_wrong_call.filter(|_| is_judged).and_then(|wrong| executed.get(wrong)).copied();
     let rows = rows(case, &trace.events, &executed, wrong);
@@ -55,37 +55,21 @@ fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
     }
 }
 
-/// Places of the calls that were executed as actions, in the order of their starts. Calls and results are paired as the
-/// oracle pairs them: a result answers the latest call with its id, if that has no answer yet. In the time form only
-/// calls after the last restart count, and only those with a start.
-fn executed_calls(case: &Case, events: &[Event]) -> Vec<usize> {
-    let mut calls: Vec<(usize, &ToolCall, Option<&ToolResult>)> = Vec::new();
-    for (place, event) in events.iter().enumerate() {
-        match &event.kind {
-            EventKind::Call(call) => calls.push((place, call, None)),
-            EventKind::Result(result) => {
-                let latest = calls.iter_mut().rev().find(|(_, call, _)| call.id == result.id);
-                if let Some((.., answer @ None)) = latest {
-                    *answer = Some(result);
-                }
-            }
-            EventKind::Query { .. }
-            | EventKind::Turn { .. }
-            | EventKind::Spec { .. }
-            | EventKind::Section { .. }
-            | EventKind::Correction { .. }
-            | EventKind::Tally(_)
-            | EventKind::End(_) => {}
-        }
-    }
-    calls.retain(|(.., answer)| answer.is_some_and(|answer| !answer.is_error));
-    let restart = calls.iter().rposition(|(_, call, _)| case.is_restart(&call.name));
+/// Places of the calls that were executed as actions, in the order in which they are judged. In the time form only calls
+/// after the last restart count, and only those with a start.
+fn executed_actions(case: &Case, events: &[Event]) -> Vec<usize> {
+    let call_at = |place: usize| match events.get(place).map(|event| &event.kind) {
+        Some(EventKind::Call(call)) => Some((place, call)),
+        _ => None,
+    };
+    let calls: Vec<(usize, &ToolCall)> = executed_calls(events).into_iter().filter_map(call_at).collect();
+    let restart = calls.iter().rposition(|(_, call)| case.is_restart(&call.name));
     calls[restart.map_or(0, |restart| restart + 1)..]
         .iter()
-        .filter(|(_, call, _)| {
+        .filter(|(_, call)| {
             case.action_of_tool(&call.name).is_some() && (case.time.is_none() || has_start(call))
         })
-        .map(|(place, ..)| *place)
+        .map(|(place, _)| *place)
         .collect()
 }
 
@@ -224,7 +208,7 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                 rows.push(Row::Correction { at: event.at, violation, appended });
             }
             EventKind::Tally(tally) if tally.corrections > 0 => rows.push(Row::Tally(*tally)),
-            EventKind::Tally(_) => {}
+            EventKind::Tally(_) | EventKind::Batch { .. } => {}
             // The end is shown whether or not there is room for all rows.
             EventKind::End(_) => {}
         }
@@ -370,8 +354,14 @@ fn end(reason: &EndReason) -> Markup {
             EndReason::LimitReached { limit, value } => {
                 span.what { "limit reached" } " " (limit_words(*limit, *value))
             },
-            EndReason::AgentFailed { reason } => { span.what { "agent broke" } " " (said(reason)) },
-            EndReason::Unscored { reason } => { span.what { "unscored" } " " (said(reason)) },
+            EndReason::AgentFailed { reason } => {
+                span.what { "agent broke" } " "
+                span.said { (Foreign::both_ends(reason, EVENT_CHARACTERS_MAX)) }
+            },
+            EndReason::Unscored { reason } => {
+                span.what { "unscored" } " "
+                span.said { (Foreign::both_ends(reason, EVENT_CHARACTERS_MAX)) }
+            },
         }
     }
 }

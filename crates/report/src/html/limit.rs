@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport, Side};
 
-use super::chart::{Chart, Look, Point, Series, success};
+use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
 use super::summary::{figure, or_dash};
 use super::text::{Foreign, count, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
@@ -88,23 +88,25 @@ struct Column {
     interval: (f64, f64),
     chance: Option<f64>,
     in_order: Option<f64>,
+    one_look: Option<f64>,
 }
 
 impl From<&LimitLevel> for Column {
     fn from(level: &LimitLevel) -> Self {
-        let LimitLevel { runs, passed, low, high, chance, in_order, .. } = *level;
-        Self { runs, passed, interval: (low, high), chance, in_order }
+        let LimitLevel { runs, passed, low, high, chance, in_order, one_look, .. } = *level;
+        Self { runs, passed, interval: (low, high), chance, in_order, one_look }
     }
 }
 
 impl From<&ByBits> for Column {
     fn from(column: &ByBits) -> Self {
-        let ByBits { runs, passed, low, high, chance, in_order, .. } = *column;
-        Self { runs, passed, interval: (low, high), chance: Some(chance), in_order: Some(in_order) }
+        let ByBits { runs, passed, low, high, chance, in_order, one_look, .. } = *column;
+        let [chance, in_order, one_look] = [chance, in_order, one_look].map(Some);
+        Self { runs, passed, interval: (low, high), chance, in_order, one_look }
     }
 }
 
-fn series(columns: &[Column]) -> [Series<'static>; 3] {
+fn series(columns: &[Column]) -> [Series<'static>; 4] {
     let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
     let measured = |column: &Column| {
         let rate = column.passed as f64 / column.runs as f64;
@@ -113,18 +115,23 @@ fn series(columns: &[Column]) -> [Series<'static>; 3] {
     [
         Series {
             name: "passed, with 95 % interval",
-            look: Look::Measured,
+            style: Style::Measured,
             points: columns.iter().map(measured).collect(),
         },
         Series {
             name: "chance: a random order",
-            look: Look::Chance,
+            style: Style::Chance,
             points: columns.iter().map(|column| baseline(column.chance)).collect(),
         },
         Series {
             name: "order of mention",
-            look: Look::InOrder,
+            style: Style::InOrder,
             points: columns.iter().map(|column| baseline(column.in_order)).collect(),
+        },
+        Series {
+            name: ONE_LOOK,
+            style: Style::OneLook,
+            points: columns.iter().map(|column| baseline(column.one_look)).collect(),
         },
     ]
 }
@@ -167,7 +174,7 @@ fn levels_table(report: &LimitReport) -> Markup {
             table.stacked {
                 thead {
                     tr {
-                        @for name in ["Actions", "Runs", "Passed", "Rate", "Chance", "Order of mention", "Threshold"] {
+                        @for name in ["Actions", "Runs", "Passed", "Rate", "Chance", "Order of mention", "One look", "Threshold"] {
                             th scope="col" { (name) }
                         }
                     }
@@ -184,6 +191,7 @@ fn levels_table(report: &LimitReport) -> Markup {
                             }
                             td { (or_dash(level.chance)) }
                             td { (or_dash(level.in_order)) }
+                            td { (or_dash(level.one_look)) }
                             td {
                                 (level.side.as_str().replace('_', " ")) " "
                                 @if report.plan.early_stop {
@@ -226,7 +234,7 @@ pub(super) fn by_bits(report: &LimitReport) -> Markup {
                     table {
                         thead {
                             tr {
-                                @for name in ["Bits", "Runs", "Passed", "Rate", "Chance", "Order of mention"] {
+                                @for name in ["Bits", "Runs", "Passed", "Rate", "Chance", "Order of mention", "One look"] {
                                     th scope="col" { (name) }
                                 }
                             }
@@ -243,6 +251,7 @@ pub(super) fn by_bits(report: &LimitReport) -> Markup {
                                     }
                                     td { (or_dash(Some(column.chance))) }
                                     td { (or_dash(Some(column.in_order))) }
+                                    td { (or_dash(Some(column.one_look))) }
                                 }
                             }
                         }

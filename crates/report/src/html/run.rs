@@ -8,7 +8,7 @@ use planproof_synth::{ActionId, Case, Class, ConflictVerdict, Flag, Source, Verd
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
 use crate::conflict::{conflict_lines, false_alarm, missed};
-use crate::explanation::{day, late, restarts, time_notes, wrong_start};
+use crate::explanation::{day, late, order_notes, restarts, time_notes, wrong_start};
 use crate::stated::{Demand, Stated, duration, span};
 
 /// Most characters shown of a paragraph; that of 64 actions has about half as many.
@@ -99,7 +99,7 @@ fn broken_demand(case: &Case, verdict: &Verdict) -> Markup {
 }
 
 fn ended(verdict: &Verdict) -> Foreign<'_> {
-    Foreign::short(verdict.cut_short.as_deref().unwrap_or("for no stated reason"), REASON_CHARACTERS_MAX)
+    Foreign::both_ends(verdict.cut_short.as_deref().unwrap_or("for no stated reason"), REASON_CHARACTERS_MAX)
 }
 
 /// The actions that were never executed, though they had to be.
@@ -359,6 +359,12 @@ pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
             }
             dt { "Called" }
             dd { (sequence(case, &verdict.calls, starts, verdict.first_wrong_call)) }
+            @if let Some(answer) = &verdict.answer {
+                dt { "Answered" }
+                dd {
+                    @if answer.is_empty() { "nothing" } @else { (Foreign::both_ends(answer, REASON_CHARACTERS_MAX)) }
+                }
+            }
             @if !verdict.repair.is_empty() {
                 dt { "Right would be" }
                 dd.right { (sequence(case, &verdict.repair, repair_starts, None)) }
@@ -386,9 +392,9 @@ pub(super) fn findings(case: &Case, verdict: &Verdict) -> Markup {
                 dt { "Ended" }
                 dd { (ended(verdict)) }
             }
-            @if verdict.flags.contains(&Flag::Concurrent) {
+            @for note in order_notes(verdict) {
                 dt { "Note" }
-                dd { "Calls overlapped in time." }
+                dd { (note) }
             }
             @for note in time_notes(case, verdict) {
                 dt { "Note" }

@@ -6,12 +6,15 @@ use maud::{Markup, html};
 use planproof_bench::{ByActions, MonitorUse, Rate, Report};
 use planproof_synth::{Class, Flag};
 
-use super::chart::{Look, Point, Series, success_by_actions};
+use super::chart::{ONE_LOOK, Point, Series, Style, success_by_actions};
 use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 use crate::campaign::without_temperature;
+
+/// Most characters shown of why a set-up is broken.
+const REASON_CHARACTERS_MAX: usize = 1000;
 
 /// Who was tested with what and when, and a banner if it was a simulation.
 pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
@@ -70,7 +73,12 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         section aria-labelledby="figures" {
             h2 #figures.unseen { "Key figures" }
-            @if let Some(budget) = &report.ended_by {
+            @if let Some(why) = &report.broken_setup {
+                p.banner role="note" {
+                    strong { "The set-up is broken:" } " nothing can be said of the agent. The campaign was stopped when "
+                    (Foreign::both_ends(why, REASON_CHARACTERS_MAX)) " " (not_run(campaign))
+                }
+            } @else if let Some(budget) = &report.ended_by {
                 p.banner role="note" {
                     strong { "Ended early:" } " the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX))
                     " was used up. " (not_run(campaign))
@@ -103,6 +111,9 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 (figure("Chance", &or_dash(report.chance()), &html! { "a random order would pass" }))
                 (figure("Order of mention", &or_dash(report.in_order()), &html! {
                     "calling from left to right would pass"
+                }))
+                (figure("One look", &or_dash(report.one_look()), &html! {
+                    "the best of five orders read off the text without planning would pass"
                 }))
                 (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
                     (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
@@ -309,26 +320,33 @@ pub(super) fn by_actions(report: &Report) -> Markup {
     let series = [
         Series {
             name: "passed, with 95 % interval",
-            look: Look::Measured,
+            style: Style::Measured,
             points: groups.iter().map(|group| Some(measured(group))).collect(),
         },
         Series {
             name: "chance: a random order",
-            look: Look::Chance,
+            style: Style::Chance,
             points: groups.iter().map(|group| baseline(group.chance)).collect(),
         },
         Series {
             name: "order of mention",
-            look: Look::InOrder,
+            style: Style::InOrder,
             points: groups.iter().map(|group| baseline(Some(group.in_order))).collect(),
+        },
+        Series {
+            name: ONE_LOOK,
+            style: Style::OneLook,
+            points: groups.iter().map(|group| baseline(group.one_look.best())).collect(),
         },
     ];
     html! {
         section aria-labelledby="by-actions" {
             h2 #by-actions { "Success by number of actions" }
             p.intro {
-                "A rate means something by its distance from both baselines: calling every tool once in a random order, \
-                 and calling the tools in the order in which the text mentions their actions."
+                "A rate means something by its distance from its baselines: calling every tool once in a random order; \
+                 calling the tools in the order in which the text mentions their actions; and the best of five orders that \
+                 one reads off the text at one style: that one, its reverse, and the one or the other by the first ordering \
+                 word, by most of them, or sentence by sentence."
             }
             div.beside {
                 (success_by_actions(&actions, &series))
@@ -351,17 +369,18 @@ fn actions_table(report: &Report) -> Markup {
                         th scope="col" { "Rate " span.interval { "95 % interval" } }
                         th scope="col" { "Chance" }
                         th scope="col" { "Order of mention" }
+                        th scope="col" { "One look" }
                     }
                 }
                 tbody {
                     @for group in &report.by_actions {
-                        @let baselines = [group.chance, Some(group.in_order)];
+                        @let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
                         (actions_row(&group.actions.to_string(), group.runs, group.passed, group.success(), baselines))
                     }
                 }
                 @if report.by_actions.len() > 1 {
                     tfoot {
-                        @let baselines = [report.chance(), report.in_order()];
+                        @let baselines = [report.chance(), report.in_order(), report.one_look()];
                         (actions_row("all", report.scored(), report.passed, report.success(), baselines))
                     }
                 }
@@ -375,7 +394,7 @@ fn actions_row(
     runs: u64,
     passed: u64,
     success: Option<Rate>,
-    baselines: [Option<f64>; 2],
+    baselines: [Option<f64>; 3],
 ) -> Markup {
     html! {
         tr {
@@ -440,6 +459,7 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::Class(Class::ActError) => "A call was refused, or the agent broke.",
         Flag::Class(class) => class_meaning(class),
         Flag::Concurrent => "Calls overlapped in time.",
+        Flag::AtOnce => "What has to come one after the other was written in one reply, in the right order.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
         Flag::HeldBack => "A guard held a call back, which was not executed.",
         Flag::RestartLimit => "The day was to be cleared more often than is allowed.",

@@ -32,6 +32,18 @@ impl<'a> Foreign<'a> {
         Self(Cow::Owned(Self::whole(&text[..end]).0.into_owned() + "…"))
     }
 
+    /// At most `characters_max` characters of its beginning and its end, and how many were left out between them. What a
+    /// program writes says most at its end.
+    pub(crate) fn both_ends(text: &'a str, characters_max: usize) -> Self {
+        let Some(left_out @ 1..) = text.chars().count().checked_sub(characters_max) else {
+            return Self::whole(text);
+        };
+        let place = |characters: usize| text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+        let head = characters_max / 4;
+        let [head, tail] = [&text[..place(head)], &text[place(head + left_out)..]].map(Self::whole);
+        Self(Cow::Owned(format!("{} … ({} more characters) … {}", head.0, count(left_out as u64), tail.0)))
+    }
+
     /// [`short`](Self::short) of a text that was only made for this.
     pub(super) fn owned(text: &str, characters_max: usize) -> Foreign<'static> {
         Foreign(Cow::Owned(Foreign::short(text, characters_max).0.into_owned()))
@@ -164,6 +176,8 @@ mod tests {
         assert_eq!(Foreign::short("äöü", 3).as_str(), "äöü");
         assert_eq!(Foreign::short("äöüß", 3).as_str(), "äöü… (1 more characters)");
         assert_eq!(Foreign::short(&"x".repeat(5002), 2).as_str(), "xx… (5,000 more characters)");
+        assert_eq!(Foreign::both_ends("äöü", 3).as_str(), "äöü");
+        assert_eq!(Foreign::both_ends("äöüßabcdef", 4).as_str(), "ä … (6 more characters) … def");
     }
 
     #[test]

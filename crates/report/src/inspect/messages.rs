@@ -139,6 +139,7 @@ impl<'a> Writer<'a> {
             EventKind::Spec { .. } => self.is_text = true,
             // All of it stands in the turns and results.
             EventKind::Section { .. } | EventKind::Correction { .. } | EventKind::Tally(_) => {}
+            EventKind::Batch { .. } => {}
             EventKind::End(reason) => self.end(reason),
         }
     }

@@ -265,6 +265,6 @@ fn everything_is_in_the_campaign_of_everything() {
     };
     let report = &campaign.report;
     assert_eq!(absent(&report.classes), ["parameter_error"]);
-    assert_eq!(absent(&report.flags), ["held_back", "parameter_error", "restart_limit"]);
+    assert_eq!(absent(&report.flags), ["at_once", "held_back", "parameter_error", "restart_limit"]);
     assert!(report.passed > 0 && report.unscored > 0 && report.not_run > 0);
 }

@@ -83,7 +83,7 @@ fn the_parts_come_in_order() {
     ");
     insta::assert_snapshot!(page.all("details", "")[0].lines(), @r#"
     Finding 1 order_error case 7-3, 3 actions call 1, traffic camera search, came too early 3 cases of this class
-    Earlier than traffic camera search, police dog training and bank transfer tracing happen; following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place.
+    Earlier than traffic camera search, police dog training and bank transfer tracing happen; at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place.
     Called
     traffic camera search (first wrong call)
     police dog training
@@ -95,14 +95,14 @@ fn the_parts_come_in_order() {
     Constraints
     ✗ violated police dog training before traffic camera search c1
     bank transfer tracing before traffic camera search c2
-    Earlier than traffic camera search, police dog training and bank transfer tracing happen following the time when police dog training and bank transfer tracing are carried out, traffic camera search takes place
+    Earlier than traffic camera search, police dog training and bank transfer tracing happen at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place
     Trace
     call 1 traffic_camera_search answer The task "traffic camera search" is done.
     First wrong call. Right there: police dog training or bank transfer tracing.
     call 2 police_dog_training answer The task "police dog training" is done.
     call 3 bank_transfer_tracing answer The task "bank transfer tracing" is done.
     final answer All tasks are done.
-    648 tokens read and 22 written by the model, 1.5 s. planproof runs show 20261120-1233-abcd --case 7-3
+    644 tokens read and 22 written by the model, 1.5 s. planproof runs show 20261120-1233-abcd --case 7-3
     "#);
 }
 
@@ -356,6 +356,7 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
     assert_eq!(drawing.only("g", "measured").all("circle", "").len(), groups);
     assert_eq!(drawing.all("path", "interval").len(), groups);
     assert_eq!(drawing.only("g", "in-order").all("polygon", "").len(), groups);
+    assert_eq!(drawing.only("g", "one-look").all("polygon", "").len(), groups);
     // Above 20 actions chance is not known.
     let known = campaign.report.by_actions.iter().filter(|group| group.chance.is_some()).count();
     assert!(0 < known && known < groups);

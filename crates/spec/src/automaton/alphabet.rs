@@ -1,4 +1,8 @@
 //! The symbols of an automaton: a state, and in a state that completes a call, the kind of the call.
+//!
+//! There are two alphabets of a specification. That of its words says what is seen of a run: which call was written. Its
+//! *annotated* twin also says what became of the call, because a call counts only when it is executed. Every word has one
+//! annotation, and requirements are read on that (see [`execution`](super::execution)).
 
 use std::collections::BTreeSet;
 
@@ -6,7 +10,7 @@ use planproof_trace::ToolCall;
 
 use super::dfa::TooLarge;
 use crate::limits::CALL_KINDS_MAX;
-use crate::{CallPattern, Requirement, RequirementKind, Spec, State, StateId};
+use crate::{CallPattern, Entered, Fate, Handler, Requirement, RequirementKind, Spec, State, StateId};
 
 /// Calls that no requirement tells apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +21,30 @@ pub(crate) struct CallKind {
     tools: BTreeSet<Option<String>>,
 }
 
+/// What a symbol says of the call that its state completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    /// The state completes none.
+    Nothing,
+    /// A call of this kind. Where words are annotated: it is executed.
+    Kind(usize),
+    /// A call whose arguments are not known yet, of the tools of this index into [`Alphabet::groups`]. Only in words.
+    Open(usize),
+    /// A call that was denied when it was to be executed.
+    Denied,
+    /// A call that nothing executes. Only where words are annotated.
+    Void,
+}
+
 /// The symbols: first all of the first state, then all of the second, and so on.
 #[derive(Debug, Clone)]
 pub(crate) struct Alphabet {
     patterns: Vec<CallPattern>,
     kinds: Vec<CallKind>,
-    /// State and kind of each symbol.
-    symbols: Vec<(StateId, Option<usize>)>,
+    /// The tools that patterns name, and first those that they do not, if arguments can be open.
+    groups: Vec<Option<String>>,
+    /// State and call of each symbol.
+    symbols: Vec<(StateId, Made)>,
     /// First symbol of each state, and one past the last of all.
     begin: Vec<usize>,
 }
@@ -36,18 +57,72 @@ impl Alphabet {
             collect_patterns(requirement, &mut patterns);
         }
         let kinds = kinds(&patterns)?;
-        let mut symbols = Vec::new();
-        let mut begin = vec![0];
+        // Only what a plan is solved with is put into arguments that were written before.
+        let groups = if !patterns.is_empty() && spec.has_handler(Handler::Solve) {
+            let named: BTreeSet<&str> =
+                patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect();
+            std::iter::once(None).chain(named.into_iter().map(|tool| Some(tool.to_owned()))).collect()
+        } else {
+            Vec::new()
+        };
+        let mut alphabet = Self { patterns, kinds, groups, symbols: Vec::new(), begin: Vec::new() };
+        let open = (0..alphabet.groups.len()).map(Made::Open);
+        let denied = (!alphabet.groups.is_empty()).then_some(Made::Denied);
+        let calls = alphabet.all_kinds().chain(open).chain(denied).collect::<Vec<_>>();
+        alphabet.number(spec, &calls);
+        Ok(alphabet)
+    }
+
+    /// The alphabet of annotated words.
+    pub(super) fn annotated(&self, spec: &Spec) -> Self {
+        let mut alphabet = self.clone();
+        let calls: Vec<Made> = self.all_kinds().chain([Made::Denied, Made::Void]).collect();
+        alphabet.number(spec, &calls);
+        alphabet
+    }
+
+    fn all_kinds(&self) -> impl Iterator<Item = Made> + use<> {
+        (0..self.kinds.len()).map(Made::Kind)
+    }
+
+    /// Numbers the symbols, where these can be completed.
+    fn number(&mut self, spec: &Spec, calls: &[Made]) {
+        self.symbols.clear();
+        self.begin = vec![0];
         for (index, state) in spec.states.iter().enumerate() {
-            let id = StateId::new(index);
-            if state.completes_call() {
-                symbols.extend((0..kinds.len()).map(|kind| (id, Some(kind))));
-            } else {
-                symbols.push((id, None));
-            }
-            begin.push(symbols.len());
+            let made = if state.completes_call() { calls } else { &[Made::Nothing] };
+            self.symbols.extend(made.iter().map(|made| (StateId::new(index), *made)));
+            self.begin.push(self.symbols.len());
         }
-        Ok(Self { patterns, kinds, symbols, begin })
+    }
+
+    /// The symbols of annotated words that each symbol can stand for.
+    pub(super) fn annotations(&self, annotated: &Self) -> Vec<Vec<usize>> {
+        let of = |(state, made): &(StateId, Made)| {
+            let fits = |other: &Made| match (made, other) {
+                (Made::Nothing | Made::Denied, other) => made == other,
+                (_, Made::Void) => true,
+                (Made::Kind(_), other) => made == other,
+                (Made::Open(group), Made::Kind(kind)) => {
+                    self.kinds[*kind].tools.contains(&self.groups[*group])
+                }
+                _ => false,
+            };
+            annotated.of_state(*state).filter(|symbol| fits(&annotated.symbols[*symbol].1)).collect()
+        };
+        self.symbols.iter().map(of).collect()
+    }
+
+    pub(super) fn made(&self, symbol: usize) -> Made {
+        self.symbols[symbol].1
+    }
+
+    /// The symbol of annotated words for a call that is executed, or was denied.
+    pub(super) fn of_fate(&self, state: StateId, call: Option<&ToolCall>) -> usize {
+        let wanted = call.map_or(Made::Denied, |call| Made::Kind(self.kind_of(call)));
+        let mut range = self.of_state(state);
+        let begin = range.start;
+        range.find(|symbol| self.symbols[*symbol].1 == wanted).unwrap_or(begin)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -68,37 +143,74 @@ impl Alphabet {
         self.begin[state.index()]..self.begin[state.index() + 1]
     }
 
-    /// The symbol of a state that is left with this call.
+    /// The symbol of a state with its call.
     ///
     /// A call in a state that completes none is overlooked. Where one is missing it is a call of a tool that no pattern
     /// names, and no predicate holds of it.
-    pub(crate) fn symbol(&self, state: StateId, call: Option<&ToolCall>) -> usize {
-        let range = self.of_state(state);
-        if self.symbols[range.start].1.is_none() {
+    pub(crate) fn symbol(&self, entered: Entered<'_>) -> usize {
+        let range = self.of_state(entered.state);
+        if self.symbols[range.start].1 == Made::Nothing {
             return range.start;
         }
-        let is_like = |pattern: &CallPattern| call.is_some_and(|call| pattern.matches(call));
-        let matched: Vec<bool> = self.patterns.iter().map(is_like).collect();
-        let kind = match call {
-            Some(_) => self.kinds.iter().position(|kind| kind.matched == matched),
+        let wanted = match (entered.fate, entered.call) {
+            (Fate::Denied, _) if !self.groups.is_empty() => Made::Denied,
+            (Fate::Open, Some(call)) if !self.groups.is_empty() => {
+                let group = self.groups.iter().position(|tool| tool.as_deref() == Some(call.name.as_str()));
+                Made::Open(group.unwrap_or(0))
+            }
+            (_, Some(call)) => Made::Kind(self.kind_of(call)),
             // The first of them is the one without predicates that hold.
-            None => self.kinds.iter().position(|kind| kind.tools.contains(&None)),
+            (_, None) => {
+                let other = self.kinds.iter().position(|kind| kind.tools.contains(&None));
+                Made::Kind(other.unwrap_or(0))
+            }
         };
-        // Every combination that a call can match has its kind.
-        debug_assert!(kind.is_some());
-        range.start + kind.unwrap_or(0)
+        let mut symbols = range.clone();
+        symbols.find(|symbol| self.symbols[*symbol].1 == wanted).unwrap_or(range.start)
     }
 
-    /// Whether a call of this tool can have the symbol.
+    fn kind_of(&self, call: &ToolCall) -> usize {
+        let matched: Vec<bool> = self.patterns.iter().map(|pattern| pattern.matches(call)).collect();
+        let kind = self.kinds.iter().position(|kind| kind.matched == matched);
+        // Every combination that a call can match has its kind.
+        debug_assert!(kind.is_some());
+        kind.unwrap_or(0)
+    }
+
+    /// Whether a call of this tool, with arguments that are known, can have the symbol.
     pub(crate) fn can_be_call_of(&self, symbol: usize, tool: &str) -> bool {
-        let Some(kind) = self.symbols[symbol].1 else { return false };
+        let Made::Kind(kind) = self.symbols[symbol].1 else { return false };
+        self.kinds[kind].tools.contains(&self.group_of(tool))
+    }
+
+    /// A tool as patterns tell it from others.
+    fn group_of(&self, tool: &str) -> Option<String> {
         let is_named = self.patterns.iter().any(|pattern| pattern.tool.as_deref() == Some(tool));
-        self.kinds[kind].tools.contains(&is_named.then(|| tool.to_owned()))
+        is_named.then(|| tool.to_owned())
+    }
+
+    /// Whether a call, of none but other tools than these, has the symbol.
+    pub(crate) fn is_call_of_none(&self, symbol: usize, tools: &[&str]) -> bool {
+        match self.symbols[symbol].1 {
+            Made::Nothing | Made::Denied | Made::Void => false,
+            Made::Kind(_) => !tools.iter().any(|tool| self.can_be_call_of(symbol, tool)),
+            Made::Open(group) => !tools.iter().any(|tool| self.group_of(tool) == self.groups[group]),
+        }
     }
 
     /// Whether a call, of whatever tool, has the symbol.
     pub(crate) fn is_call(&self, symbol: usize) -> bool {
-        self.symbols[symbol].1.is_some()
+        self.symbols[symbol].1 != Made::Nothing
+    }
+
+    /// Whether the symbol says all of a call that is to be executed: what a word of a specification's author has.
+    pub(crate) fn is_plain(&self, symbol: usize) -> bool {
+        matches!(self.symbols[symbol].1, Made::Nothing | Made::Kind(_))
+    }
+
+    /// Whether requirements tell calls apart.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
     }
 
     /// Tools that patterns name.
@@ -106,14 +218,14 @@ impl Alphabet {
         self.patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect()
     }
 
-    /// The symbols at which a call like this is completed.
+    /// The symbols at which a call like this is completed. For annotated words: and executed.
     pub(super) fn with_call_like(&self, pattern: &CallPattern) -> Vec<bool> {
         let index = self.patterns.iter().position(|other| other == pattern);
-        let is_like = |kind: &Option<usize>| match (kind, index) {
-            (Some(kind), Some(index)) => self.kinds[*kind].matched[index],
+        let is_like = |made: &Made| match (made, index) {
+            (Made::Kind(kind), Some(index)) => self.kinds[*kind].matched[index],
             _ => false,
         };
-        self.symbols.iter().map(|(_, kind)| is_like(kind)).collect()
+        self.symbols.iter().map(|(_, made)| is_like(made)).collect()
     }
 
     /// A word as an example would be written.
@@ -122,10 +234,13 @@ impl Alphabet {
             return "the empty sequence".to_owned();
         }
         let steps = word.iter().map(|symbol| {
-            let (state, kind) = self.symbols[*symbol];
+            let (state, made) = self.symbols[*symbol];
             let name = &states[state.index()].name.value;
-            match kind.map(|kind| self.show_call(&self.kinds[kind])) {
-                Some(call) if !call.is_empty() => format!("({name} {call})"),
+            match made {
+                Made::Kind(kind) => match self.show_call(&self.kinds[kind]) {
+                    call if call.is_empty() => name.clone(),
+                    call => format!("({name} {call})"),
+                },
                 _ => name.clone(),
             }
         });

@@ -1,5 +1,10 @@
 //! What can be wrong with a specification that could be read.
 
+mod calls;
+mod examples;
+mod patterns;
+pub(super) mod tools;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_trace::{Arguments, CallId, ToolCall};
@@ -8,12 +13,13 @@ use super::alphabet::Alphabet;
 use super::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::diagnostic::{Code, Diagnostic, all_of, nearest};
 use crate::limits::{CONFLICT_TRIES_MAX, COUNT_MAX, PROMPT_BYTES_MAX};
+use crate::monitor::SchemaValidator;
 use crate::read::Draft;
 use crate::read::formulas::is_reserved;
 use crate::read::tree::Faults;
 use crate::{
-    Bounds, Compat, Example, ExampleStep, Formula, FormulaKind, Requirement, RequirementKind, Severity, Span,
-    Spec, State, StateId,
+    Bounds, Compat, ContentRule, Entered, Example, ExampleStep, Formula, FormulaKind, Requirement,
+    RequirementKind, Severity, Span, Spec, State, StateId,
 };
 
 /// Says that a limit was exceeded while the automaton was made.
@@ -56,6 +62,26 @@ pub(super) fn names(draft: &Draft, compat: Compat, faults: &mut Faults) {
     draft.requirements.iter().for_each(|requirement| names.requirement(requirement));
     for example in draft.accepts.iter().chain(&draft.rejects) {
         example.steps.iter().for_each(|step| names.step(step));
+    }
+    for section in draft.examples.iter().flat_map(|example| &example.sections) {
+        names.check(&section.state.value, section.state.span);
+    }
+    examples::check_content(draft, compat, faults);
+    patterns::check(draft, faults);
+}
+
+/// Checks the JSON Schemas of content rules.
+pub(super) fn schemas(draft: &Draft, schemas: &dyn SchemaValidator, faults: &mut Faults) {
+    for rule in draft.states.iter().flatten().flat_map(|state| &state.content) {
+        let ContentRule::Json(schema) = &rule.value else { continue };
+        if let Err(what) = schemas.check_schema(schema) {
+            let message = format!("the JSON Schema cannot be used: {what}");
+            let fault = Diagnostic::new(Code::BadSchema, rule.span, message);
+            faults.push(fault.help(
+                "what content is held to must be a whole JSON Schema: the types are null, boolean, number, integer, string, \
+                 array and object, and references stay within the schema, as in {\"$ref\": \"#/$defs/NAME\"}",
+            ));
+        }
     }
 }
 
@@ -265,6 +291,8 @@ pub(super) fn language(spec: &Spec, alphabet: &Alphabet, whole: &Dfa, parts: &[D
             fault.severity = Severity::Warning;
             checker.faults.push(fault.help("use fewer requirements, or smaller ones"));
         }
+        checker.roles(whole);
+        checker.impossible(whole);
         checker.examples(whole);
     }
 }
@@ -436,6 +464,14 @@ impl Checker<'_> {
                 self.faults.push(fault);
             }
         }
+        for example in &self.spec.examples {
+            let example = self.as_sequence(example);
+            let word = self.word(&example);
+            if !whole.accepts(&word) {
+                let fault = self.not_accepted(&example, &word, whole);
+                self.faults.push(fault);
+            }
+        }
         for example in &self.spec.rejects {
             if whole.accepts(&self.word(example)) {
                 let message = "the example is accepted, but stands under `:rejects`";
@@ -453,7 +489,7 @@ impl Checker<'_> {
                 name: call.tool.clone(),
                 arguments: Arguments::Object(call.arguments.clone()),
             });
-            self.alphabet.symbol(state, call.as_ref())
+            self.alphabet.symbol(Entered::with(state, call.as_ref()))
         };
         example.steps.iter().map(symbol).collect()
     }

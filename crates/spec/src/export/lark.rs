@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::regex::escaped;
+use super::rules::expression;
 use super::{ExportError, Nodes, Scope, Start, separate_prompts};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, ContentRule, State, StateId};
@@ -14,7 +15,7 @@ const LENGTH_MAX: u32 = 1000;
 ///
 /// Each way from a state to the next is one terminal: content up to the prompt of the next state, with this prompt. So what
 /// tells the states apart is a regular expression (with llguidance's `&` and `~`), and the rules only say which may follow
-/// which. Regular expressions of content rules must do without look-around such as `^` or `\b`, which llguidance has not.
+/// which.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -74,7 +75,7 @@ pub fn lark(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
         let content = match from {
             From::Start => "/\\s*/".to_owned(),
             From::Middle => "/(?s:.*)/".to_owned(),
-            From::State(state) => content(automaton.state(state), scope),
+            From::State(state) => content(automaton.state(state), scope)?,
         };
         let body = match to {
             // The content and the prompt together; the prompt is the first one, and so its only one.
@@ -111,7 +112,7 @@ fn terminal_name(from: From, to: Option<StateId>) -> String {
 }
 
 /// What the content of a state is like, prompts aside.
-fn content(state: &State, scope: Scope<'_>) -> String {
+fn content(state: &State, scope: Scope<'_>) -> Result<String, ExportError> {
     let mut demands = Vec::new();
     for rule in &state.content {
         match (&rule.value, scope.tools) {
@@ -121,7 +122,7 @@ fn content(state: &State, scope: Scope<'_>) -> String {
             }
             (ContentRule::Tool, None) => demands.push("/\\s*\\S(?s:.*)/".to_owned()),
             (ContentRule::Matches(pattern), _) => {
-                demands.push(format!("/\\s*({})\\s*/", slashed(pattern.as_str())));
+                demands.push(format!("/\\s*({})\\s*/", slashed(&expression(state, pattern)?)));
             }
             (ContentRule::MaxLength(limit), _) if *limit <= LENGTH_MAX => {
                 demands.push(format!("/\\s*(?s:.{{0,{limit}}})\\s*/"));
@@ -129,11 +130,11 @@ fn content(state: &State, scope: Scope<'_>) -> String {
             _ => {}
         }
     }
-    match demands.len() {
+    Ok(match demands.len() {
         0 => "/(?s:.*)/".to_owned(),
         1 => demands.remove(0),
         _ => format!("({})", demands.join(" & ")),
-    }
+    })
 }
 
 /// A regular expression between slashes.

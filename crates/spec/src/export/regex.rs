@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::algebra::{Equations, Expression};
+use super::rules::expression;
 use super::search::Search;
 use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
 use crate::{Automaton, ContentRule, StateId};
@@ -43,7 +44,8 @@ pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportEr
             equations.end(number + 1, &Expression::Empty)?;
             continue;
         }
-        let content = if nodes.starts.contains(&number) { contents.text.clone() } else { contents.of(state) };
+        let content =
+            if nodes.starts.contains(&number) { contents.text.clone() } else { contents.of(state)? };
         for target in &nodes.next[number] {
             let Some(next) = nodes.nodes[*target].state else { continue };
             equations.step(number + 1, target + 1, &content.then(&prompt(next))?)?;
@@ -64,18 +66,22 @@ struct Contents<'a> {
 }
 
 impl Contents<'_> {
-    fn of(&self, state: StateId) -> Expression {
-        let rules = || self.automaton.state(state).content.iter().map(|rule| &rule.value);
+    fn of(&self, id: StateId) -> Result<Expression, ExportError> {
+        let state = self.automaton.state(id);
+        let rules = || state.content.iter().map(|rule| &rule.value);
         let names_tool = rules().any(|rule| *rule == ContentRule::Tool);
         if let Some(tools) = self.tools.filter(|_| names_tool) {
             let names: Vec<String> = tools.iter().map(|name| escaped(name)).collect();
-            return blank_around(&names.join("|"));
+            return Ok(blank_around(&names.join("|")));
         }
         let pattern = rules().find_map(|rule| match rule {
-            ContentRule::Matches(pattern) => Some(blank_around(pattern.as_str())),
+            ContentRule::Matches(pattern) => Some(expression(state, pattern)),
             _ => None,
         });
-        pattern.unwrap_or_else(|| self.text.clone())
+        Ok(match pattern {
+            Some(pattern) => blank_around(&pattern?),
+            None => self.text.clone(),
+        })
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::Value;
 
-use super::{Author, Call, Fault, Monitor, Violation, arguments_from, content, match_tool};
-use crate::{Compat, ContentRule, Entered, StateId};
+use super::tools::arguments_to_come;
+use super::{Author, Call, Fault, Monitor, Violation, content, match_tool};
+use crate::{Compat, ContentRule, Entered, Fate, StateId};
 
 impl Monitor {
     /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte the text can
@@ -27,7 +28,7 @@ impl Monitor {
             let fault = Fault::Pattern { pattern: pattern.as_str().to_owned() };
             return Err((kept, Violation::Content { state: id, fault }));
         }
-        let (mut label, mut tool, mut call) = (None, None, None);
+        let (mut label, mut tool, mut call, mut fate) = (None, None, None, Fate::Written);
         for rule in &state.content {
             match &rule.value {
                 ContentRule::Json(schema) => {
@@ -35,22 +36,31 @@ impl Monitor {
                 }
                 ContentRule::Tool => tool = Some(self.tool_named(content).map_err(broken)?),
                 ContentRule::Label => label = Some(content.to_owned()),
-                ContentRule::Arguments => call = Some(self.call_with(content).map_err(broken)?),
+                ContentRule::Arguments => {
+                    let (with, is_open) = self.call_with(content).map_err(broken)?;
+                    fate = if is_open { Fate::Open } else { Fate::Written };
+                    call = Some(with);
+                }
                 ContentRule::Matches(_) | ContentRule::MaxLength(_) => {}
             }
         }
         if state.completes_call() {
-            let entered = Entered { state: id, call: call.as_ref() };
-            let Some(position) = shared.automaton.after(self.position, entered) else {
+            let entered = Entered { fate, ..Entered::with(id, call.as_ref()) };
+            let position = shared.automaton.after(self.position, entered);
+            // A call that can be written but never executed is of no use.
+            let position = position.filter(|_| shared.automaton.can_execute(self.position, entered));
+            let Some(position) = position else {
+                let requirement = self.broken_by_call(entered);
                 let tool = call.map(|call| call.name).unwrap_or_default();
-                let requirement = self.broken_by_call(id, content);
                 return Err(broken(Fault::Forbidden { tool, requirement }));
             };
             self.position = position;
         }
         if let Some(call) = call {
             let input = content.to_owned();
-            self.calls.push(Call { label: self.label.take(), call, input });
+            let label = self.label.take();
+            self.labels.add(label.as_deref(), self.calls.len() + 1);
+            self.calls.push(Call { label, call, input, fate, is_waiting: true });
             self.tool = None;
             let number = self.calls.len() - 1;
             if let Some(part) = self.sections.last_mut() {
@@ -96,24 +106,30 @@ impl Monitor {
         }
     }
 
-    /// The call of the tool that was named last with this content.
-    fn call_with(&self, content: &str) -> Result<ToolCall, Fault> {
+    /// The call of the tool that was named last with this content, and whether its arguments are open.
+    fn call_with(&self, content: &str) -> Result<(ToolCall, bool), Fault> {
         let tools = self.shared.options.tools.as_deref();
         let only = match tools {
             Some([tool]) => tool.name.as_str(),
             _ => "",
         };
         let name = self.tool.as_deref().unwrap_or(only);
-        let arguments = match tools.and_then(|tools| tools.iter().find(|tool| tool.name == name)) {
-            Some(tool) => arguments_from(tool, content, self.shared.options.validator.as_deref())
-                .map_err(|what| Fault::Arguments { what })?,
-            None => Arguments::from_text(content),
+        // All calls are executed when the plan is solved, with evidence put in where labels stand.
+        let is_open = |argument: &Value| self.shared.is_solved && self.labels.stand_in(argument);
+        let (arguments, is_open) = match tools.and_then(|tools| tools.iter().find(|tool| tool.name == name)) {
+            Some(tool) => {
+                let validator = self.shared.options.validator.as_deref();
+                arguments_to_come(tool, content, validator, &is_open)
+                    .map_err(|what| Fault::Arguments { what })?
+            }
+            None => {
+                let arguments = Arguments::from_text(content);
+                let is_open = arguments.as_object().is_some_and(|object| object.values().any(is_open));
+                (arguments, is_open)
+            }
         };
-        Ok(ToolCall {
-            id: CallId::new(format!("c{}", self.calls.len() + 1)),
-            name: name.to_owned(),
-            arguments,
-        })
+        let id = CallId::new(format!("c{}", self.calls.len() + 1));
+        Ok((ToolCall { id, name: name.to_owned(), arguments }, is_open))
     }
 
     /// The requirement that forbids a state to come next, if one alone does.
@@ -121,11 +137,9 @@ impl Monitor {
         self.automaton().broken_requirement(self.word().chain([Entered::from(state)]))
     }
 
-    /// The requirement that forbids the call that this content of the last section would complete, if one alone does.
-    fn broken_by_call(&self, state: StateId, content: &str) -> Option<usize> {
-        let call = self.call_with(content).ok()?;
+    /// The requirement that forbids the call that the content of the last section would complete, if one alone does.
+    fn broken_by_call(&self, entered: Entered<'_>) -> Option<usize> {
         let before = self.sections.len().saturating_sub(1);
-        let last = Entered { state, call: Some(&call) };
-        self.automaton().broken_requirement(self.word().take(before).chain([last]))
+        self.automaton().broken_requirement(self.word().take(before).chain([entered]))
     }
 }

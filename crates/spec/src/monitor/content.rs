@@ -14,6 +14,31 @@ pub(super) struct Progress {
     end: usize,
     /// Something other than white space has come.
     has_begun: bool,
+    /// Where the content was read as JSON.
+    json: Json,
+}
+
+/// A place in content that may be JSON.
+#[derive(Debug, Clone, Copy, Default)]
+struct Json {
+    /// Byte of the text up to which it was read.
+    at: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+    has_begun: bool,
+    /// It is no JSON that holds strings.
+    is_other: bool,
+}
+
+/// The end of the string of JSON that a byte is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StringEnd {
+    /// It is in none.
+    None,
+    /// Before this byte of the text.
+    At(usize),
+    /// It has not come.
+    Open,
 }
 
 /// Where content leaves what it must be like.
@@ -37,7 +62,36 @@ impl Progress {
     /// Content that begins at this byte of the text.
     pub(super) fn new(state: &State, start: usize) -> Self {
         let place = pattern(state).and_then(Pattern::start);
-        Self { place, characters: 0, end: start, has_begun: false }
+        let json = Json { at: start, ..Json::default() };
+        Self { place, characters: 0, end: start, has_begun: false, json }
+    }
+
+    /// The end of the string that a byte of the text is in, if the content is JSON. The bytes must be asked for in their
+    /// order; what was read is not read again, so that all of it takes time in proportion to the content.
+    pub(super) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
+        let json = &mut self.json;
+        while !json.is_other && (json.is_in_string || json.at < byte) {
+            let Some(next) = text.as_bytes().get(json.at) else { return StringEnd::Open };
+            json.at += 1;
+            match next {
+                // A string that has no end on its line is none.
+                b'\n' if json.is_in_string => json.is_other = true,
+                _ if json.is_escaped => json.is_escaped = false,
+                b'\\' if json.is_in_string => json.is_escaped = true,
+                b'"' => {
+                    json.is_in_string = !json.is_in_string;
+                    if !json.is_in_string && json.at > byte {
+                        return StringEnd::At(json.at);
+                    }
+                }
+                next if !json.has_begun => {
+                    json.is_other = !next.is_ascii_whitespace() && !matches!(next, b'{' | b'[');
+                }
+                _ => {}
+            }
+            json.has_begun = json.has_begun || !next.is_ascii_whitespace();
+        }
+        StringEnd::None
     }
 
     /// Reads the content from byte `from` of the text to byte `to`. White space around the content does not count, so

@@ -1,32 +1,52 @@
 //! Models that cannot continue a message repeat where they were before they go on.
 
-/// Takes from the beginning of a reply what repeats the end of the text that it was to continue: all of it, or whole
-/// lines at its end. White space before the repetition goes with it.
+/// Takes from the beginning of a reply what repeats the end of the text that it was to continue: all of it, whole lines
+/// at its end, or the end that the model was shown. White space before the repetition goes with it.
+///
+/// Holds one copy of the text and what came of the reply, and compares each byte of the reply with as many of the text as
+/// there are places where a repetition of it can begin, [`BEGINS_MAX`] at most.
 #[derive(Debug, Clone)]
 pub struct Echo {
-    /// What the reply could repeat: the text from each beginning of a line on.
-    repeated: Vec<String>,
+    written: Vec<u8>,
+    /// Where in the text a repetition of which the whole reply so far is a part can have begun, and has not come to its end.
+    begins: Vec<usize>,
+    /// Bytes of the longest whole repetition that the reply begins with.
+    repeated: usize,
     /// What came of the reply, as long as it may yet be a repetition.
     held: Vec<u8>,
     is_over: bool,
+    /// Bytes that were compared.
+    #[cfg(test)]
+    compared: usize,
 }
 
 /// Lines at the end of the text that a reply is compared with.
 const LINES_MAX: usize = 200;
+/// Places where a repetition can begin: the text, lines at its end, and the end that was shown.
+const BEGINS_MAX: usize = LINES_MAX + 2;
 
 impl Echo {
-    /// For a reply that is to continue this text.
-    pub fn new(written: &str) -> Self {
-        let mut begins = vec![0];
-        begins.extend(written.match_indices('\n').map(|(at, _)| at + 1));
-        let latest = begins.len().saturating_sub(LINES_MAX);
+    /// For a reply that is to continue this text, of whose end a model was shown so many characters.
+    pub fn new(written: &str, shown_characters: usize) -> Self {
         // The whole text counts, however many lines it has.
-        let begins = begins.iter().take(1).chain(begins.iter().skip(latest.max(1)));
-        let repeated = begins.map(|begin| written[*begin..].to_owned());
+        let lines = written.rmatch_indices('\n').map(|(at, _)| at + 1).take(LINES_MAX);
+        let shown = shown_characters.checked_sub(1).and_then(|last| written.char_indices().rev().nth(last));
+        let begins = std::iter::once(0).chain(lines).chain(shown.map(|(at, _)| at));
+        // White space before a reply does not count.
+        let black =
+            |begin: usize| begin + (written.len() - begin - written[begin..].trim_ascii_start().len());
+        let mut begins: Vec<usize> = begins.map(black).filter(|begin| *begin < written.len()).collect();
+        begins.sort_unstable();
+        begins.dedup();
+        debug_assert!(begins.len() <= BEGINS_MAX);
         Self {
-            repeated: repeated.filter(|text| !text.trim().is_empty()).collect(),
+            written: if begins.is_empty() { Vec::new() } else { written.as_bytes().to_vec() },
+            begins,
+            repeated: 0,
             held: Vec::new(),
             is_over: false,
+            #[cfg(test)]
+            compared: 0,
         }
     }
 
@@ -35,10 +55,27 @@ impl Echo {
         if self.is_over {
             return bytes.to_vec();
         }
+        let before = self.held.trim_ascii_start().len();
         self.held.extend_from_slice(bytes);
         let reply = self.held.trim_ascii_start();
-        let may_go_on = |text: &String| text.len() > reply.len() && text.as_bytes().starts_with(reply);
-        if self.repeated.iter().any(may_go_on) { Vec::new() } else { self.release() }
+        let mut begins = std::mem::take(&mut self.begins);
+        begins.retain(|begin| {
+            let repetition = &self.written[*begin..];
+            let end = reply.len().min(repetition.len());
+            #[cfg(test)]
+            {
+                self.compared += end - before;
+            }
+            if reply[before..end] != repetition[before..end] {
+                return false;
+            }
+            if end == repetition.len() {
+                self.repeated = self.repeated.max(end);
+            }
+            end < repetition.len()
+        });
+        self.begins = begins;
+        if self.begins.is_empty() { self.release() } else { Vec::new() }
     }
 
     /// The reply is over: gives what was held back of it.
@@ -48,28 +85,33 @@ impl Echo {
 
     fn release(&mut self) -> Vec<u8> {
         self.is_over = true;
-        let held = std::mem::take(&mut self.held);
-        let reply = held.trim_ascii_start();
-        let repeated =
-            self.repeated.iter().filter(|text| reply.starts_with(text.as_bytes())).map(String::len).max();
-        match repeated {
-            Some(length) => reply[length..].to_vec(),
-            None => held,
+        (self.written, self.begins) = (Vec::new(), Vec::new());
+        let mut held = std::mem::take(&mut self.held);
+        if self.repeated > 0 {
+            let blank = held.len() - held.trim_ascii_start().len();
+            held.drain(..blank + self.repeated);
         }
+        held
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn new_of(echo: &mut Echo, reply: &str, size: usize) -> String {
+        let mut new: Vec<u8> = reply.as_bytes().chunks(size).flat_map(|piece| echo.push(piece)).collect();
+        new.extend(echo.end());
+        String::from_utf8_lossy(&new).into_owned()
+    }
 
     #[track_caller]
     fn check(written: &str, reply: &str, expected: &str) {
         for size in 1..=reply.len().max(1) {
-            let mut echo = Echo::new(written);
-            let mut new: Vec<u8> = reply.as_bytes().chunks(size).flat_map(|piece| echo.push(piece)).collect();
-            new.extend(echo.end());
-            assert_eq!(String::from_utf8_lossy(&new), expected, "in pieces of {size}");
+            let mut echo = Echo::new(written, 13);
+            assert_eq!(new_of(&mut echo, reply, size), expected, "in pieces of {size}");
         }
     }
 
@@ -84,5 +126,62 @@ mod tests {
         check("[Question] q\n", "[Question] q\n[Answer]", "[Answer]");
         check("[Question] q\n", "[Questio", "[Questio");
         check("", "text", "text");
+        // The end that was shown begins in the midst of a line, and may begin with white space.
+        check("[Thought] I know it all by now", "l by now.\n[Action] x", "l by now.\n[Action] x");
+        check("[Thought] I know it all by now", "it all by now.\n[Action] x", ".\n[Action] x");
+        check("[Thought] I knew   all by now", "all by now.", ".");
+    }
+
+    /// The same, by trying all ends of the text on the whole reply.
+    fn slow(written: &str, shown: usize, reply: &str) -> String {
+        let mut begins = vec![0];
+        begins.extend(written.match_indices('\n').map(|(at, _)| at + 1));
+        let latest = begins.len().saturating_sub(LINES_MAX).max(1).min(begins.len());
+        begins.drain(1..latest);
+        begins
+            .extend(written.char_indices().rev().take(shown).nth(shown.saturating_sub(1)).map(|(at, _)| at));
+        let ends = begins.iter().map(|begin| written[*begin..].trim_ascii_start());
+        let is_repeated = |end: &&str| !end.is_empty() && reply.trim_ascii_start().starts_with(end);
+        match ends.filter(is_repeated).map(str::len).max() {
+            Some(length) => reply.trim_ascii_start()[length..].to_owned(),
+            None => reply.to_owned(),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_slow_twin_agrees(
+            written in "[ab \n]{0,30}",
+            (from, more) in (0..30_usize, "[ab \n]{0,6}"),
+            size in 1..5_usize,
+            shown in 0..8_usize,
+        ) {
+            let reply = written.get(from..).unwrap_or_default().to_owned() + &more;
+            let found = new_of(&mut Echo::new(&written, shown), &reply, size);
+            prop_assert_eq!(found, slow(&written, shown, &reply));
+        }
+    }
+
+    #[test]
+    fn memory_and_work_grow_with_the_text() {
+        // The worst there is: a text of equal lines, and a reply that repeats it.
+        for lines in [500, 2_000, 8_000] {
+            let written = "[Thought] the same again and again, and once more\n".repeat(lines);
+            let mut echo = Echo::new(&written, 60);
+            let held =
+                |echo: &Echo| echo.written.capacity() + echo.held.capacity() + echo.begins.capacity() * 8;
+            assert!(held(&echo) <= written.len() + 16 * BEGINS_MAX, "{}", held(&echo));
+            let mut reply = written.clone();
+            reply.pop();
+            for piece in reply.as_bytes().chunks(1000) {
+                assert!(echo.push(piece).is_empty());
+                assert!(held(&echo) <= 3 * written.len() + 16 * BEGINS_MAX);
+            }
+            // The text itself, and the last lines with all that follows them.
+            let last = written.len() / lines * LINES_MAX;
+            assert!(echo.compared <= reply.len() + last * (LINES_MAX + 1), "{}", echo.compared);
+        }
     }
 }

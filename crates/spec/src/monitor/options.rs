@@ -10,6 +10,12 @@ use crate::Compat;
 
 /// Judges JSON by JSON Schemas. This crate leaves the choice of a validator to its caller.
 pub trait SchemaValidator: Send + Sync {
+    /// Judges a schema itself.
+    ///
+    /// # Errors
+    /// It is no JSON Schema, or refers to another document: what is wrong with it, for a person.
+    fn check_schema(&self, schema: &Value) -> Result<(), String>;
+
     /// Judges an instance.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 pub use planproof_trace::Author;
 use planproof_trace::ToolCall;
 
-use crate::{Handler, StateId};
+use crate::{Fate, Handler, StateId};
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,14 @@ pub struct Section<'m> {
 pub struct Call {
     /// The label it was given.
     pub label: Option<String>,
-    /// The call; ids count from `c1`.
+    /// The call; ids count from `c1`. Once it is executed, with the arguments that it was executed with.
     pub call: ToolCall,
     /// The arguments as they were written.
     pub input: String,
+    /// What is known of its execution.
+    pub fate: Fate,
+    /// It has been neither executed nor denied.
+    pub is_waiting: bool,
 }
 
 /// What the environment is asked for.

@@ -39,45 +39,92 @@ pub fn arguments_from(
     text: &str,
     validator: Option<&dyn SchemaValidator>,
 ) -> Result<Arguments, String> {
+    arguments_to_come(tool, text, validator, &|_| false).map(|(arguments, _)| arguments)
+}
+
+/// The same, and whether an argument is open: such arguments are not checked yet.
+pub(super) fn arguments_to_come(
+    tool: &Tool,
+    text: &str,
+    validator: Option<&dyn SchemaValidator>,
+    is_open: &dyn Fn(&Value) -> bool,
+) -> Result<(Arguments, bool), String> {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let mut parameters = properties.into_iter().flatten();
-    match (parameters.next(), parameters.next()) {
-        (None, _) => return Ok(Arguments::none()),
+    let object = match (parameters.next(), parameters.next()) {
+        (None, _) => return Ok((Arguments::none(), false)),
         (Some((name, schema)), None) if schema.get("type").and_then(Value::as_str) == Some("string") => {
-            let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
-                return Ok(Arguments::Object(Map::from_iter([(name.clone(), text.into())])));
-            };
-            // Who writes a JSON object means what is in it, and taken as the text it would hardly be what was meant.
-            if let Some(other) = object.keys().find(|key| *key != name) {
-                return Err(format!("{other} is no parameter of {}, which has {name} alone", tool.name));
-            }
-            let required = tool.input_schema.get("required").and_then(Value::as_array);
-            match object.get(name) {
-                Some(Value::String(_)) => {}
-                None if required.is_none_or(|all| !all.contains(&Value::from(name.as_str()))) => {}
-                _ => return Err(format!("{name}, the parameter of {}, must be a string", tool.name)),
-            }
+            text_or_object(tool, name, text)?
         }
-        _ => {}
-    }
-    let object = match Arguments::from_text(text) {
-        Arguments::Object(object) => object,
-        Arguments::Malformed(_) => {
-            let fault = serde_json::from_str::<Map<String, Value>>(text).err();
-            let what = fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
-            return Err(format!("the input of {} must be a JSON object{what}", tool.name));
-        }
+        _ => match Arguments::from_text(text) {
+            Arguments::Object(object) => object,
+            Arguments::Malformed(_) => {
+                let fault = serde_json::from_str::<Map<String, Value>>(text).err();
+                let what = fault.map(|fault| format!(" ({fault})")).unwrap_or_default();
+                return Err(format!("the input of {} must be a JSON object{what}", tool.name));
+            }
+        },
     };
+    let open: Vec<String> =
+        object.iter().filter(|(_, value)| is_open(value)).map(|(name, _)| name.clone()).collect();
+    let mut schema = Value::Object(Map::clone(&tool.input_schema));
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.extend(open.iter().map(|name| (name.clone(), Value::Bool(true))));
+    }
+    let object = fitting(tool, &schema, object, validator)?;
+    Ok((Arguments::Object(object), !open.is_empty()))
+}
+
+/// Whether the arguments of a call fit the schema of its tool.
+///
+/// # Errors
+/// What is wrong with them, for the model.
+pub fn check_arguments(
+    tool: &Tool,
+    arguments: &Arguments,
+    validator: Option<&dyn SchemaValidator>,
+) -> Result<(), String> {
+    match arguments {
+        Arguments::Object(object) => {
+            let schema = Value::Object(Map::clone(&tool.input_schema));
+            fitting(tool, &schema, object.clone(), validator).map(drop)
+        }
+        Arguments::Malformed(_) => Err(format!("the input of {} must be a JSON object", tool.name)),
+    }
+}
+
+/// What a text means for a tool whose only parameter is a string.
+fn text_or_object(tool: &Tool, name: &str, text: &str) -> Result<Map<String, Value>, String> {
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
+        return Ok(Map::from_iter([(name.to_owned(), text.into())]));
+    };
+    // Who writes a JSON object means what is in it, and taken as the text it would hardly be what was meant.
+    if let Some(other) = object.keys().find(|key| *key != name) {
+        return Err(format!("{other} is no parameter of {}, which has {name} alone", tool.name));
+    }
+    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    match object.get(name) {
+        Some(Value::String(_)) => Ok(object),
+        None if required.is_none_or(|all| !all.contains(&Value::from(name))) => Ok(object),
+        _ => Err(format!("{name}, the parameter of {}, must be a string", tool.name)),
+    }
+}
+
+fn fitting(
+    tool: &Tool,
+    schema: &Value,
+    object: Map<String, Value>,
+    validator: Option<&dyn SchemaValidator>,
+) -> Result<Map<String, Value>, String> {
     let instance = Value::Object(object);
     if let Some(validator) = validator {
-        let schema = Value::Object(Map::clone(&tool.input_schema));
         validator
-            .check(&schema, &instance)
+            .check(schema, &instance)
             .map_err(|fault| format!("the input does not fit the schema of {}: {fault}", tool.name))?;
     }
     match instance {
-        Value::Object(object) => Ok(Arguments::Object(object)),
-        _ => Ok(Arguments::none()),
+        Value::Object(object) => Ok(object),
+        _ => Ok(Map::new()),
     }
 }
 

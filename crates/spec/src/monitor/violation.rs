@@ -70,6 +70,11 @@ pub enum Fault {
         /// What is wrong.
         what: String,
     },
+    /// The arguments refer to what a call would have answered that was denied.
+    NoEvidence {
+        /// The label of that call.
+        label: String,
+    },
     /// The requirements do not let this call be made now.
     Forbidden {
         /// The tool.
@@ -108,6 +113,7 @@ impl fmt::Display for Fault {
             Self::Length { characters_max } => write!(f, "it must have at most {characters_max} characters"),
             Self::Json { what } => write!(f, "it must be JSON that fits the schema: {what}"),
             Self::Arguments { what } => f.write_str(what),
+            Self::NoEvidence { label } => write!(f, "it refers to {label}, which was not executed"),
             Self::Forbidden { tool, requirement } => {
                 write!(f, "{tool} must not be called with this input now")?;
                 match requirement {

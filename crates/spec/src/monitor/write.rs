@@ -5,6 +5,10 @@ use std::sync::Arc;
 use super::{Failure, Mode, Monitor, Outcome, Progress, Step, Violation};
 use crate::{Compat, StateId, distance};
 
+/// How far a text is from a prompt that it does not resemble; nearer ones are as many thousandths of the prompt's length
+/// away as are wrong.
+const FAR: usize = 1000;
+
 impl Monitor {
     /// Appends what is to come next.
     pub(super) fn mend(&mut self, violation: &Violation) {
@@ -26,21 +30,26 @@ impl Monitor {
         let valid = self.automaton().valid(self.position);
         let prefix = self.common_prefix(valid);
         let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
-        match valid {
-            [] => self.end(Outcome::Finished),
-            [state] => self.write_prompt(*state),
+        let (steps, ways) = self.ways_to(violation);
+        match (valid, &ways[..]) {
+            ([], _) => self.end(Outcome::Finished),
+            ([state], _) => self.write_prompt(*state),
             _ if self.shared.options.compat == Compat::Original && is_stray => {
                 let first = self.automaton().valid_exit_first(self.position)[0];
                 self.counts.escalations += 1;
                 self.write_prompt(first);
             }
+            // What was tried may come right after this one, and after no other.
+            (_, [state]) if steps == 1 && self.shared.options.compat == Compat::Ours => {
+                self.write_prompt(*state);
+            }
             _ if prefix.is_empty()
                 || self.violations_here >= self.shared.options.decoding.full_prompt_at() =>
             {
                 let tried = violation.tried(self.automaton());
-                let nearest = self.nearest(valid, &tried);
+                let nearest = self.nearest(if ways.is_empty() { valid } else { &ways }, &tried);
                 self.counts.escalations += 1;
-                self.write_prompt(nearest);
+                self.write_prompt(nearest.0);
             }
             _ => {
                 self.write_line_break();
@@ -48,6 +57,22 @@ impl Monitor {
                 self.hint = at..self.text.len();
             }
         }
+    }
+
+    /// The states that may come next with which the shortest ways to the state begin that the model tried to enter, and how
+    /// many states come before it there. None if it tried none, or tried one that cannot come any more.
+    fn ways_to(&self, violation: &Violation) -> (usize, Vec<StateId>) {
+        let tried = match violation {
+            Violation::State { tried, .. } => Some(*tried),
+            Violation::NoState { tried } => {
+                let states: Vec<StateId> = self.automaton().states().collect();
+                Some(self.nearest(&states, tried))
+                    .filter(|(_, distance)| *distance < FAR)
+                    .map(|(state, _)| state)
+            }
+            Violation::Ended | Violation::Content { .. } => None,
+        };
+        tried.map_or((0, Vec::new()), |tried| self.automaton().ways_to(self.position, tried))
     }
 
     /// Lets the model write content again from byte `at` of the text on.
@@ -75,17 +100,19 @@ impl Monitor {
         }
     }
 
-    /// Of the states the one whose prompt is nearest to what was tried, for its length; else the first.
-    fn nearest(&self, states: &[StateId], tried: &str) -> StateId {
+    /// Of the states the one whose prompt is nearest to what was tried, for its length, and how far it is; else the first.
+    fn nearest(&self, states: &[StateId], tried: &str) -> (StateId, usize) {
         let tried = tried.to_lowercase();
         let distance = |state: &StateId| {
             let prompt = &self.automaton().state(*state).prompt.value;
             let edits = distance::edits_to_start(&prompt.to_lowercase(), &tried);
             let length = prompt.chars().count().max(1);
-            // In thousandths of the prompt's length. Where more than half of it is wrong, nothing is told by how much.
-            if edits * 2 > length { 1000 } else { edits * 1000 / length }
+            // Where more than half of it is wrong, nothing is told by how much.
+            if edits * 2 > length { FAR } else { edits * FAR / length }
         };
-        states.iter().copied().min_by_key(distance).unwrap_or(states[0])
+        let nearest =
+            states.iter().map(|state| (*state, distance(state))).min_by_key(|(_, distance)| *distance);
+        nearest.unwrap_or((states[0], FAR))
     }
 
     fn common_prefix(&self, states: &[StateId]) -> String {

@@ -7,7 +7,8 @@ use crate::diagnostic::{Code, counted};
 use crate::limits::COUNT_MAX;
 use crate::read::tree::{Form, Node};
 use crate::{
-    CallPattern, Example, ExampleCall, ExampleStep, Predicate, Requirement, RequirementKind, Spanned, Test,
+    CallPattern, Example, ExampleCall, ExampleStep, Predicate, Requirement, RequirementKind, ShownExample,
+    ShownSection, Spanned, Test,
 };
 
 const OPERATORS: [&str; 10] =
@@ -193,6 +194,42 @@ impl Reader<'_> {
         let steps: Vec<Option<ExampleStep>> = items.iter().map(|node| self.step(node)).collect();
         let steps = steps.into_iter().collect::<Option<Vec<ExampleStep>>>()?;
         Some(Example { steps, span: node.span })
+    }
+
+    pub(super) fn shown_example(&mut self, node: &Node) -> Option<ShownExample> {
+        const HELP: &str = "write its sections in turn: ((STATE \"CONTENT\") (STATE \"CONTENT\") ...)";
+        let sections = match &node.value {
+            Form::List(items) if !items.is_empty() => items,
+            _ => {
+                let message = format!("`{}` is no example of a text", show(node));
+                self.fault(Code::UnexpectedForm, node.span, message, HELP);
+                return None;
+            }
+        };
+        let section = |node: &Node| match &node.value {
+            Form::List(items) => match &items[..] {
+                [
+                    Node { value: Form::Word(state), span },
+                    Node { value: Form::Text(content), span: place },
+                ] => Some(ShownSection {
+                    state: Spanned::new(state.clone(), *span),
+                    content: Spanned::new(content.clone(), *place),
+                }),
+                _ => None,
+            },
+            Form::Word(_) | Form::Text(_) => None,
+        };
+        let mut read = Vec::new();
+        for node in sections {
+            match section(node) {
+                Some(section) => read.push(section),
+                None => {
+                    let message = format!("`{}` is no section of an example", show(node));
+                    self.fault(Code::UnexpectedForm, node.span, message, HELP);
+                }
+            }
+        }
+        (read.len() == sections.len()).then_some(ShownExample { sections: read, span: node.span })
     }
 
     fn step(&mut self, node: &Node) -> Option<ExampleStep> {

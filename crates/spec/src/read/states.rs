@@ -15,12 +15,14 @@ const RULES: [&str; 6] = ["tool", "arguments", "label", "matches", "json", "max-
 const STATE_HELP: &str = "write (NAME (:text \"PROMPT\"))";
 
 impl Reader<'_> {
-    pub(super) fn states(&mut self, nodes: &[Node]) -> Vec<State> {
+    /// `None` where there are too many, so that nobody takes the names of those that were not read for unknown ones.
+    pub(super) fn states(&mut self, nodes: &[Node]) -> Option<Vec<State>> {
         if let Some(extra) = nodes.get(STATES_MAX) {
-            let message = format!("there are more than {STATES_MAX} states");
+            let message = format!("{} states are more than the {STATES_MAX} that can be", nodes.len());
             self.fault(Code::LimitExceeded, extra.span, message, "use fewer states");
+            return None;
         }
-        nodes.iter().take(STATES_MAX).filter_map(|node| self.state(node)).collect()
+        Some(nodes.iter().filter_map(|node| self.state(node)).collect())
     }
 
     fn state(&mut self, node: &Node) -> Option<State> {

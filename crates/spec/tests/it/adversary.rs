@@ -169,7 +169,7 @@ fn options(chance: &mut Chance) -> Options {
         corrections_max: 40,
         text_bytes_max: if chance.one_in(4) { 300 } else { 20_000 },
         tools: chance.one_in(2).then(tools),
-        validator: None,
+        ..Options::default()
     }
 }
 
@@ -197,7 +197,7 @@ fn random_specs(chance: &mut Chance) -> Vec<Arc<Automaton>> {
         match chance.below(4) {
             0 => {
                 spec.states[0].is_environment = true;
-                spec.states[0].handler = Some(Handler::RunCalls.into());
+                spec.states[0].handler = Some((*chance.pick(&Handler::ALL)).into());
             }
             1 => spec.states[0].content = vec![ContentRule::Tool.into()],
             2 => {
@@ -237,7 +237,7 @@ impl Record {
     /// Judges a finished run by the textbook and by its text alone.
     fn judge(&self, spec: &Spec, prompts: &Prompts, options: &Options) -> Result<(), String> {
         let word: Vec<Entered<'_>> =
-            self.word.iter().map(|(state, call)| Entered { state: *state, call: call.as_ref() }).collect();
+            self.word.iter().map(|(state, call)| Entered::with(*state, call.as_ref())).collect();
         if !textbook::accepts(spec, &word) {
             return Err("it is not in the language".into());
         }

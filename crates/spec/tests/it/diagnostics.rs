@@ -1,21 +1,39 @@
 //! What each fault is said to be: a corpus of faulty specifications, with what users read of them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use planproof_spec::limits::{NESTING_MAX, SOURCE_BYTES_MAX, STATES_MAX};
+use planproof_spec::monitor::SchemaValidator;
 use planproof_spec::{
-    Automaton, Bounds, Code, Compat, Diagnostic, Formula, FormulaKind, Severity, Span, load, read,
+    Automaton, Bounds, Code, Compat, Diagnostic, Formula, FormulaKind, Severity, Span, load,
+    load_with_schemas, read,
 };
+use planproof_trace::Tool;
+use serde_json::{Map, Value};
 
 /// The cases: a line `=== NAME`, the source, a line `---`, and a line for each diagnostic, whose further places are
 /// indented below it.
 const CORPUS: &str = include_str!("../../testdata/diagnostics.txt");
+
+/// The tools of cases that are named "(with tools)".
+const TOOLS: &str = include_str!("../../testdata/tools.json");
 
 fn diagnostics(source: &str, compat: Compat) -> Vec<Diagnostic> {
     match load(source, compat) {
         Ok(loaded) => loaded.warnings,
         Err(faulty) => faulty.diagnostics,
     }
+}
+
+/// What is wrong with a specification that is right by itself, for the tools of [`TOOLS`].
+fn with_tools(source: &str) -> Vec<Diagnostic> {
+    let tools: Vec<(String, Map<String, Value>)> = serde_json::from_str(TOOLS).unwrap();
+    let tool = |(name, schema)| Tool { name, description: String::new(), input_schema: Arc::new(schema) };
+    let tools: Vec<Tool> = tools.into_iter().map(tool).collect();
+    let loaded = load(source, Compat::Ours).unwrap();
+    assert_eq!(loaded.warnings, []);
+    loaded.automaton.check_tools(&tools)
 }
 
 fn show(source: &str, diagnostics: &[Diagnostic]) -> String {
@@ -39,7 +57,10 @@ fn the_corpus_is_as_it_says() {
         let (name, rest) = case.split_once('\n').unwrap();
         let (source, _) = rest.split_once("---\n").unwrap();
         let compat = if name.contains("(published dialect)") { Compat::Original } else { Compat::Ours };
-        let found = diagnostics(source, compat);
+        let found = match name.contains("(with tools)") {
+            true => with_tools(source),
+            false => diagnostics(source, compat),
+        };
         assert!(!found.is_empty(), "{name}: no diagnostic");
         seen.extend(found.iter().map(|diagnostic| diagnostic.code));
         actual.push_str(&format!("=== {name}\n{source}---\n{}", show(source, &found)));
@@ -78,6 +99,12 @@ fn every_limit_is_an_outcome() {
     check_limit(&agent(&deep, ""), "deeper");
     let states: String = (0..=STATES_MAX).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
     check_limit(&format!("(define d (:states {states}) (:behavior (next s0)))"), "states");
+    // That there are too many is all that is wrong with them.
+    let states: String = (0..5000).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
+    let all: String = (0..5000).map(|index| format!("s{index} ")).collect();
+    let found = diagnostics(&format!("(define d (:states {states}) (:behavior (next {all})))"), Compat::Ours);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].message, "5000 states are more than the 256 that can be");
     check_limit(&agent("(next a)", &format!("(:require {})", "a ".repeat(65))), "requirements");
     check_limit(&agent("(next (until (until (until a b :max 99) b :max 99) c :max 99))", ""), "copies");
     // The 20th letter from the end: 2^20 positions.
@@ -148,4 +175,33 @@ fn a_check_is_left_out_rather_than_a_specification_refused() {
     assert_eq!(loaded.automaton.positions(), (1 << 12) + 1);
     let codes: Vec<Code> = loaded.warnings.iter().map(|fault| fault.code).collect();
     assert_eq!(codes, [Code::LimitExceeded]);
+}
+
+/// Knows but one schema.
+struct OneSchema;
+
+impl SchemaValidator for OneSchema {
+    fn check_schema(&self, schema: &Value) -> Result<(), String> {
+        let is_known = schema.get("type").and_then(Value::as_str) == Some("object");
+        if is_known { Ok(()) } else { Err("it is another one".into()) }
+    }
+
+    fn check(&self, _: &Value, _: &Value) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn schemas_are_checked_by_whom_the_caller_brings() {
+    let source = r##"(define d
+  (:states (a (:text "[a]") (:content (json #"{"type": "object"}"#)))
+    (b (:text "[b]") (:content (json #"{"type": "objekt"}"#))))
+  (:behavior (next a b x)))"##;
+    let faulty = load_with_schemas(source, Compat::Ours, &OneSchema).unwrap_err();
+    insta::assert_snapshot!(show(source, &faulty.diagnostics), @r##"
+    line 3: error[bad-schema]: the JSON Schema cannot be used: it is another one; help: what content is held to must be a whole JSON Schema: the types are null, boolean, number, integer, string, array and object, and references stay within the schema, as in {"$ref": "#/$defs/NAME"}
+        `(json #"{"type": "objekt"}"#)`
+    line 4: error[unknown-state]: there is no state `x`; help: declare it: (x (:text "[x]"))
+        `x`
+    "##);
 }

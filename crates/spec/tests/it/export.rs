@@ -379,3 +379,52 @@ fn a_scope_may_begin_anywhere() {
     assert!(!rest.is_match("inking [Action] a [Action Input] i [Observation] o"));
     assert!(!rest.is_match("[Final Thought] f"));
 }
+
+/// Regular expressions as users write them, and what becomes of them: `None` where they cannot be exported.
+#[test]
+fn regular_expressions_of_rules_are_exported_or_refused() {
+    let automaton = |pattern: &str| {
+        let source = format!(
+            "(define d (:states (a (:text \"[a]\") (:content (matches {pattern:?}))) (b (:text \"[b]\"))) (:behavior (next a b)))"
+        );
+        load(&source, Compat::Ours).unwrap().automaton
+    };
+    for (pattern, exported) in [
+        ("[0-9]+", Some("[0-9]+")),
+        ("(?:a|b)/c", Some("(?:a|b)/c")),
+        ("^[0-9]+$", Some("[0-9]+")),
+        ("^(a$|^b)$", Some("[ab]")),
+        ("(?x) a b # both", Some("(?:ab)")),
+        ("(?i)ab", Some("(?:[Aa][Bb])")),
+        ("(?P<stop>a)b", Some("(?:ab)")),
+        (r"a(?-u:\b) c", None),
+        (r"(?m)^a", None),
+        (r"(^a)+", None),
+        (r"(a|$)b?", None),
+    ] {
+        let automaton = automaton(pattern);
+        let found = regex(&automaton, Scope::run(&automaton));
+        match exported {
+            Some(exported) => {
+                let found = found.unwrap();
+                assert!(found.contains(&format!("(?:{exported})")), "{pattern}: {found}");
+                let grammar = lark(&automaton, Scope::run(&automaton)).unwrap();
+                assert!(
+                    grammar.contains(&format!("({})", exported.replace('/', r"\/"))),
+                    "{pattern}: {grammar}"
+                );
+            }
+            None => {
+                assert!(matches!(found, Err(ExportError::LookAround { .. })), "{pattern}: {found:?}");
+                assert!(matches!(
+                    lark(&automaton, Scope::run(&automaton)),
+                    Err(ExportError::LookAround { .. })
+                ));
+                // A format without regular expressions takes it.
+                gbnf(&automaton, Scope::run(&automaton)).unwrap();
+            }
+        }
+    }
+    let error = lark(&automaton(r"(?-u:\b)x"), Scope::run(&automaton(r"(?-u:\b)x"))).unwrap_err();
+    insta::assert_snapshot!(error, @r"the regular expression of `a` cannot be exported: it has `\b` amid its text, and grammars know no such thing; write it without, or leave it to the monitor: `--to gbnf` exports no regular expressions");
+}

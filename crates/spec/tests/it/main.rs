@@ -4,6 +4,7 @@
 
 mod adversary;
 mod diagnostics;
+mod examples;
 mod export;
 mod monitor;
 mod round_trip;

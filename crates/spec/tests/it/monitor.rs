@@ -13,6 +13,10 @@ use serde_json::{Value, json};
 struct Validator;
 
 impl SchemaValidator for Validator {
+    fn check_schema(&self, _: &Value) -> Result<(), String> {
+        Ok(())
+    }
+
     fn check(&self, schema: &Value, instance: &Value) -> Result<(), String> {
         let validator = jsonschema::validator_for(schema).map_err(|error| error.to_string())?;
         validator.validate(instance).map_err(|error| error.to_string())
@@ -158,7 +162,7 @@ fn the_longest_common_prefix_comes_first_and_then_a_whole_prompt() {
         &["I think", "Thought: I wonder", " t"],
         &[
             "\"I think\" stands where a prompt had to come; append \"[\"; Go on with [Thought] or [Final Thought].",
-            "\"[Thought: I won\" stands where a prompt had to come; append \"[Thought]\"; Go on with [Thought] or [Final Thought].",
+            "\"[Thought: I won\" stands where a prompt had to come; append \"[Thought]\"; Go on with [Thought].",
             "the output ended before the run may end; append \"\\n[Action]\"; Go on with [Action].",
         ],
         "[Question] q\n[Thought] t\n[Action]",
@@ -169,7 +173,7 @@ fn the_longest_common_prefix_comes_first_and_then_a_whole_prompt() {
         &["x", "Final thoughts", "f"],
         &[
             "\"x\" stands where a prompt had to come; append \"[\"; Go on with [Thought] or [Final Thought].",
-            "\"[Final thoughts\" stands where a prompt had to come; append \"[Final Thought]\"; Go on with [Thought] or [Final Thought].",
+            "\"[Final thoughts\" stands where a prompt had to come; append \"[Final Thought]\"; Go on with [Final Thought].",
             "the output ended before the run may end; append \"\\n[Answer]\"; Go on with [Answer].",
         ],
         "[Question] q\n[Final Thought]f\n[Answer]",
@@ -190,13 +194,120 @@ fn the_longest_common_prefix_comes_first_and_then_a_whole_prompt() {
 fn a_prefix_must_become_a_prompt_that_may_come() {
     check(
         react(Options::default()),
-        &["[Action] S", "Action Input] x", "t~"],
+        &["[Action Input] x", "Action Input] x", "t~"],
         &[
-            "[Action] may not come next; append \"[\"; Go on with [Thought] or [Final Thought].",
-            "[Action Input] may not come next; append \"[Thought]\"; Go on with [Thought] or [Final Thought].",
+            "[Action Input] may not come next; append \"[\"; Go on with [Thought] or [Final Thought].",
+            "[Action Input] may not come next; append \"[Thought]\"; Go on with [Thought].",
         ],
         "[Question] q\n[Thought]t",
     );
+}
+
+/// Who answers without the thought before it is not led back into the loop.
+#[test]
+fn the_shortest_way_to_what_was_tried_is_taken() {
+    let call = "[Thought] t\n[Action] S\n[Action Input] x\n[Observation]";
+    let led = "append \"[Final Thought]\"; Go on with [Final Thought].";
+    for (answer, what) in [
+        ("[Answer] 5", "[Answer] may not come next"),
+        // Not quite the prompt, but near enough to know which.
+        ("[answer] 5", "\"[answer] 5\" stands where a prompt had to come"),
+    ] {
+        check(
+            react(Options::default()),
+            &[call, answer, "[Answer] 5"],
+            &["run-call runs [\"S x\"]", &format!("{what}; {led}"), "finished: \"5\""],
+            &format!("[Question] q\n{call} <1>\n[Final Thought][Answer] 5"),
+        );
+    }
+    // Two steps away, the second try decides.
+    let source =
+        "(define d (:states (Q (:text \"[Q]\")) (A (:text \"[A]\")) (B (:text \"[B]\")) (C (:text \"[C]\"))
+        (D (:text \"[D]\")) (E (:text \"[E]\"))) (:behavior (next Q (or (next A D D D E) (next B C D E)))))";
+    let mut monitor = monitor(source, Options::default());
+    monitor.question("q");
+    check(
+        monitor,
+        &["[E] e", "E] e~"],
+        &[
+            "[E] may not come next; append \"[\"; Go on with [A] or [B].",
+            "[E] may not come next; append \"[B]\"; Go on with [B].",
+        ],
+        "[Q] q\n[B]",
+    );
+}
+
+/// Only the last of the calls before the environment is run.
+const LAST_ONLY: &str = r#"(define shop
+  (:states
+    (Ques (:text "[Question]"))
+    (Act (:text "[Action]") (:content tool))
+    (Inp (:text "[Action Input]") (:content arguments))
+    (Obs (:text "[Observation]") (:flags :env-input) (:handler run-call))
+    (Ans (:text "[Answer]")))
+  (:behavior (next Ques (until (until (next Act Inp) Obs) Ans)))
+  (:require (before call:Search call:Pay)))"#;
+
+#[test]
+fn a_call_that_is_not_executed_satisfies_nothing() {
+    let mut monitor = monitor(LAST_ONLY, Options { tools: Some(tools()), ..Options::default() });
+    monitor.question("q");
+    let search = "[Action] Search [Action Input] {\"query\": \"x\"} ";
+    check(
+        monitor,
+        &[
+            &format!("{search}[Action] Pay [Action Input]"),
+            &format!(" {}[Observation]", &search[9..]),
+            "[Action] Pay [Action Input] {\"a\": 1} [Observation]",
+        ],
+        &[
+            "the content of [Action] is wrong: Pay must not be called now; write one of Search, Lookup; append \"\"; \
+             Write what comes after [Action] again: Pay must not be called now; write one of Search, Lookup.",
+            "run-call runs [\"Search {\\\"query\\\":\\\"x\\\"}\", \"Search {\\\"query\\\":\\\"x\\\"}\"]",
+            "run-call runs [\"Pay {\\\"a\\\":1}\"]",
+        ],
+        &format!(
+            "[Question] q\n{search}[Action] {}[Observation] <1>\n[Action] Pay [Action Input] {{\"a\": 1}} [Observation] <2>\n",
+            &search[9..]
+        ),
+    );
+}
+
+#[test]
+fn prompts_in_strings_of_json_are_content() {
+    let pay = |input: &str| format!("[Thought] t [Action] Pay [Action Input] {input}");
+    let options = || Options { tools: Some(tools()), ..Options::default() };
+    for input in [r#"{"a": 1, "b": "see [Answer] \" [Thought] below"}"#, r#"{"b": "[Observation]"}"#] {
+        let text = pay(input);
+        for size in [1, 3, text.len()] {
+            let mut monitor = react(options());
+            for piece in text.as_bytes().chunks(size) {
+                assert_eq!(monitor.push(piece), Step::Continue, "{input}");
+            }
+            monitor.end_of_output();
+            assert_eq!(monitor.step(), Step::Environment);
+            let object = monitor.calls()[0].call.arguments.as_object().unwrap();
+            assert_eq!(Value::Object(object.clone()), serde_json::from_str::<Value>(input).unwrap());
+        }
+    }
+    // What is no string is none: one without an end, and text.
+    for input in ["{\"b\": \"x [Observation]", "{\"b\": \"x [Observation] y\n\"}", "a \"b [Observation] c\""]
+    {
+        let mut monitor = react(Options::default());
+        monitor.push(pay(input).as_bytes());
+        monitor.end_of_output();
+        assert_eq!(monitor.step(), Step::Environment, "{input}");
+        assert!(monitor.text().ends_with("[Observation]"));
+    }
+}
+
+#[test]
+fn what_was_refused_is_not_complete() {
+    let mut monitor = react(Options { tools: Some(tools()), ..Options::default() });
+    run(&mut monitor, &["[Thought] t [Action] Find", "Find", "Find", "Find"]);
+    assert!(matches!(monitor.outcome(), Some(Outcome::Failed(_))));
+    let complete: Vec<bool> = monitor.sections().map(|section| section.is_complete).collect();
+    assert_eq!(complete, [true, true, false]);
 }
 
 #[test]
@@ -237,7 +348,7 @@ fn the_published_code_leaves_loops_and_hints_at_prompts() {
         react(options()),
         &["whatever", "f"],
         &[
-            "\"whatever\" stands where a prompt had to come; append \"[Final Thought]\"; Go on with [Thought] or [Final Thought].",
+            "\"whatever\" stands where a prompt had to come; append \"[Final Thought]\"; Go on with [Final Thought].",
             "the output ended before the run may end; append \"\\n[Answer]\"; Go on with [Answer].",
         ],
         "[Question] q\n[Final Thought]f\n[Answer]",
@@ -462,7 +573,7 @@ fn prompts_that_begin_others_are_kept_apart() {
         start(),
         &["Action Input x", "x", "S~"],
         &[
-            "Action Input may not come next; append \"Action\\n\"; Go on with Action or End.",
+            "Action Input may not come next; append \"Action\\n\"; Go on with Action.",
             "the output ended before the run may end; append \"\\nAction Input\"; Go on with Action Input.",
         ],
         "Question q\nAction\nx\nAction InputS",

@@ -2,7 +2,7 @@
 
 use planproof_spec::{
     Automaton, CallPattern, Compat, ContentRule, Example, ExampleCall, ExampleStep, Handler, Pattern,
-    Predicate, RequirementKind, Span, Spanned, Spec, State, Test, load,
+    Predicate, RequirementKind, ShownExample, ShownSection, Span, Spanned, Spec, State, Test, load,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -89,6 +89,12 @@ fn any_example() -> impl Strategy<Value = Example> {
     prop::collection::vec(step, 0..30).prop_map(|steps| Example { steps, span: Span::default() })
 }
 
+fn any_shown() -> impl Strategy<Value = ShownExample> {
+    let section = ("[a-c]", any_text())
+        .prop_map(|(state, content)| ShownSection { state: state.into(), content: content.into() });
+    prop::collection::vec(section, 1..5).prop_map(|sections| ShownExample { sections, span: Span::default() })
+}
+
 fn any_spec() -> impl Strategy<Value = Spec> {
     let predicates = prop::collection::vec(any_predicate(), 0..3);
     let examples = || prop::collection::vec(any_example(), 0..2);
@@ -97,15 +103,20 @@ fn any_spec() -> impl Strategy<Value = Spec> {
         any_behavior(),
         prop::collection::vec(any_requirement(true), 0..3),
         predicates,
-        examples(),
-        examples(),
+        (examples(), examples(), prop::collection::vec(any_shown(), 0..3)),
     )
         .prop_map(
-            |((instructions, states), behavior, mut requirements, predicates, accepts, rejects)| {
+            |(
+                (instructions, states),
+                behavior,
+                mut requirements,
+                predicates,
+                (accepts, rejects, examples),
+            )| {
                 let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
                 requirements.push(requirement(call));
                 let name = "random".to_owned().into();
-                Spec { name, instructions, states, behavior, requirements, accepts, rejects }
+                Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples }
             },
         )
 }

@@ -1,8 +1,8 @@
 //! Random formulas, requirements and words.
 
 use planproof_spec::{
-    Bounds, CallPattern, ContentRule, Formula, FormulaKind, Predicate, Requirement, RequirementKind, Span,
-    Spec, State, Test,
+    Bounds, CallPattern, ContentRule, Formula, FormulaKind, Handler, Predicate, Requirement, RequirementKind,
+    Span, Spec, State, Test,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -51,7 +51,23 @@ pub(crate) fn spec(behavior: Formula, requirements: Vec<Requirement>, with_calls
         requirements,
         accepts: Vec::new(),
         rejects: Vec::new(),
+        examples: Vec::new(),
     }
+}
+
+/// What the environment does in the first two states; `None` where the model writes.
+pub(crate) fn any_handlers() -> impl Strategy<Value = [Option<Handler>; 2]> {
+    let one = || prop::option::weighted(0.7, prop::sample::select(&Handler::ALL[..]));
+    (one(), one()).prop_map(|(first, second)| [first, second])
+}
+
+/// The specification with these handlers.
+pub(crate) fn handled(mut spec: Spec, handlers: [Option<Handler>; 2]) -> Spec {
+    for (state, handler) in spec.states.iter_mut().zip(handlers) {
+        state.is_environment = handler.is_some();
+        state.handler = handler.map(Into::into);
+    }
+    spec
 }
 
 /// Every word that is not empty.

@@ -7,8 +7,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, ToSql, params};
 
 use super::{
-    BATCH_BYTES, Batch, FinishOperation, OpenRun, Operation, ProgressOperation, RunId, Shared, Sleep,
-    StartOperation,
+    BATCH_BYTES, Batch, FinishOperation, NotedSpending, OpenRun, Operation, ProgressOperation, RunId, Shared,
+    Sleep, StartOperation,
 };
 use crate::StoreError;
 use crate::receipt::Completion;
@@ -104,7 +104,7 @@ fn write_batches(shared: &Shared, connection: &Connection) -> Result<(), StoreEr
 /// is nothing more to come.
 fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    while queue.batch.operations.is_empty() {
+    while queue.batch.is_empty() {
         if queue.is_closing {
             return false;
         }
@@ -132,7 +132,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
 /// Swaps as above, without waiting. `false` if there is nothing.
 fn take_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    if queue.batch.operations.is_empty() {
+    if queue.batch.is_empty() {
         return false;
     }
     std::mem::swap(&mut queue.batch, batch);
@@ -226,11 +226,19 @@ fn write_batch(
         }
     }
     drop(operations);
+    for noted in batch.noted.drain(..) {
+        statements.note_spending(&noted).map_err(|error| fail(shared, error))?;
+    }
     batch.lines.clear();
     batch.lines.shrink_to(LINES_BYTES_KEPT_MAX);
     batch.bytes = 0;
     batch.is_awaited = false;
     Ok(())
+}
+
+/// The largest number that a column takes, for what is larger.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Completes with an outcome whose outer error is the writer's own: it stops the thread as well.
@@ -270,6 +278,7 @@ struct Statements<'c> {
     insert_run: Statement<'c>,
     finish_run: Statement<'c>,
     set_progress: Statement<'c>,
+    note_spending: Statement<'c>,
 }
 
 impl<'c> Statements<'c> {
@@ -296,6 +305,10 @@ impl<'c> Statements<'c> {
                 "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
                  spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7, ended_by = ?8,
                  budgets = ?9 WHERE id = ?1",
+            )?,
+            note_spending: connection.prepare(
+                "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
+                 spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7 WHERE id = ?1",
             )?,
         })
     }
@@ -356,7 +369,6 @@ impl<'c> Statements<'c> {
 
     fn set_progress(&mut self, operation: &ProgressOperation) -> rusqlite::Result<Result<(), StoreError>> {
         let ProgressOperation { campaign, progress, .. } = operation;
-        let integer = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let changed = self.set_progress.execute(params![
             campaign,
             integer(progress.spent.input_tokens),
@@ -369,5 +381,19 @@ impl<'c> Statements<'c> {
             progress.budgets,
         ])?;
         Ok(if changed == 1 { Ok(()) } else { Err(StoreError::UnknownCampaign { name: campaign.clone() }) })
+    }
+
+    fn note_spending(&mut self, noted: &NotedSpending) -> rusqlite::Result<()> {
+        let NotedSpending { campaign, spent, served } = noted;
+        self.note_spending.execute(params![
+            campaign,
+            integer(spent.input_tokens),
+            integer(spent.output_tokens),
+            spent.picodollars.map(integer),
+            spent.is_estimate,
+            integer(served.input_tokens),
+            integer(served.output_tokens),
+        ])?;
+        Ok(())
     }
 }

@@ -1,4 +1,5 @@
 use planproof_store::{Progress, Spent, Store, StoreError};
+use planproof_trace::Usage;
 
 use crate::support::{Directory, create, run};
 
@@ -40,6 +41,31 @@ fn the_last_word_counts() {
     let unknown = writer.set_progress("c", &progress(1)).wait();
     assert_eq!(unknown, Err(StoreError::UnknownCampaign { name: "c".to_owned() }));
     writer.flush().wait().expect("the mistake harms nobody");
+}
+
+#[test]
+fn spending_is_noted_beside_the_rest() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 1, 1);
+    let writer = store.writer().expect("starts");
+    writer.set_progress("a", &progress(60)).wait().expect("commits");
+    let served = |tokens| Usage { input_tokens: tokens + 1, output_tokens: tokens + 2 };
+    for tokens in 61..=200 {
+        writer.note_spending("a", progress(tokens).spent, served(tokens));
+        writer.note_spending("nobody", progress(tokens).spent, served(tokens));
+    }
+    writer.flush().wait().expect("commits");
+    let noted = Progress { ended_by: progress(60).ended_by, budgets: progress(60).budgets, ..progress(200) };
+    assert_eq!(store.campaign("a").expect("reads").progress, noted);
+    // What is set later is newer than what was noted, whether or not that is written yet.
+    writer.note_spending("a", progress(300).spent, served(300));
+    writer.set_progress("a", &progress(7)).wait().expect("commits");
+    assert_eq!(store.campaign("a").expect("reads").progress, progress(7));
+    // Nobody waits for it.
+    writer.note_spending("a", progress(8).spent, served(8));
+    drop((writer, store));
+    assert_eq!(directory.store().campaign("a").expect("reads").progress.spent, progress(8).spent);
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! Judging infeasible cases, and reports of a conflict in any case. **(ours)**
 
-use std::collections::BTreeSet;
-
 use planproof_trace::TimeOfDay;
 
 use super::time::{TimeVerdict, is_clear, is_without_arguments, written_start};
-use super::{CallRecord, Class, Ended, Flag, JudgeOptions, Refused, Verdict};
+use super::{CallRecord, Class, Ended, Flag, JudgeOptions, Refused, Verdict, primary_class};
 use crate::case::{Case, ConstraintId};
 use crate::infeasible::{Naming, reported_sentences};
 
@@ -78,7 +76,10 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
     if has_acted || !has_reported {
         flags.insert(Flag::Class(Class::ConflictMissed));
     }
-    let class = primary_class(case, &refused, has_reported, &flags, options);
+    // As elsewhere, a refused call can explain what is missing: here, a report.
+    let explains = |it: &Refused| case.is_report(&it.tool) || case.tool(&it.tool).is_none();
+    let is_explained = !has_reported && refused.iter().any(explains);
+    let class = primary_class(&flags, is_explained, options);
     let ids: Vec<&ConstraintId> = case.constraint_ids().collect();
     let core = case.conflict_constraints().into_iter().map(|place| ids[place].clone()).collect();
     Verdict {
@@ -95,6 +96,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
         refused,
         held_back,
         cut_short,
+        answer: None,
         conflict,
         time: case.time.is_some().then(|| TimeVerdict {
             next_starts: Vec::new(),
@@ -106,26 +108,4 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
             is_decided: true,
         }),
     }
-}
-
-/// As for feasible cases, a refused call is the class where it explains what is missing: here, a report.
-fn primary_class(
-    case: &Case,
-    refused: &[Refused],
-    has_reported: bool,
-    flags: &BTreeSet<Flag>,
-    options: JudgeOptions,
-) -> Option<Class> {
-    let explains = |it: &Refused| case.is_report(&it.tool) || case.tool(&it.tool).is_none();
-    let applies = |class: &Class| {
-        flags.contains(&Flag::Class(*class))
-            && match class {
-                Class::ActError => {
-                    flags.contains(&Flag::AgentFailed) || (!has_reported && refused.iter().any(explains))
-                }
-                Class::Distractor => options.distractor_fails,
-                _ => true,
-            }
-    };
-    [Class::Timeout, Class::ActError, Class::ConflictMissed, Class::Distractor].into_iter().find(applies)
 }

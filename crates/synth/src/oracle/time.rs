@@ -1,11 +1,12 @@
 //! Judging the time form: only what came after the last restart, by the start times that the agent gave and the durations
 //! that the tools answered.
 
-use planproof_constraint::{Start, TimedProblem, Undecided, Variable, variables_in};
+use planproof_constraint::{Nearest, Start, TimedProblem, Undecided, Variable, variables_in};
 use planproof_trace::TimeOfDay;
 
 use super::{
-    CallRecord, Class, Ended, Fared, Flag, JudgeOptions, Refused, Verdict, fared, note_overlap, primary_class,
+    CallRecord, Class, Ended, Fared, Flag, JudgeOptions, Refused, Verdict, explains_lost, fared,
+    note_overlap, primary_class,
 };
 use crate::case::{ActionId, Case};
 use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
@@ -25,8 +26,8 @@ pub struct TimeVerdict {
     pub repair_starts: Vec<u16>,
     /// For each of [`Verdict::correct_next`] the earliest start that is right there.
     pub next_starts: Vec<Vec<u16>>,
-    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any, and
-    /// core, repair and what would have been right may be missing.
+    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any; core,
+    /// repair and what would have been right may be missing; and another repair may move fewer calls.
     pub is_decided: bool,
 }
 
@@ -149,14 +150,16 @@ pub(super) fn judge(
     if !violated.is_empty() || !late.is_empty() {
         flags.insert(Flag::Class(Class::OrderError));
     }
-    let class = primary_class(case, &refused, &lost, &flags, options);
+    let class = primary_class(&flags, explains_lost(case, &refused, &lost), options);
 
     let id_of = |variable: Variable| case.actions[variable.index()].id.clone();
     let (blocking, is_blocking_known) = known(problem.blocking(&starts));
     let first_wrong_call = blocking.as_ref().map(|(call, _)| *call);
     let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();
     let (nearest, is_nearest_known) = known(problem.timetable().nearest(&starts));
-    let repair = nearest.filter(|nearest| *nearest != starts).unwrap_or_default();
+    let is_nearest_known = is_nearest_known && nearest.as_ref().is_none_or(|nearest| nearest.is_proven);
+    let repair =
+        nearest.map(|Nearest { schedule, .. }| schedule).filter(|it| *it != starts).unwrap_or_default();
     let (next, is_next_known) = correct_next(&problem, &starts, first_wrong_call);
     let (correct_next, next_starts): (Vec<_>, Vec<_>) = next
         .into_iter()
@@ -178,6 +181,7 @@ pub(super) fn judge(
         refused,
         held_back,
         cut_short,
+        answer: None,
         conflict,
         time: Some(TimeVerdict {
             starts: starts.iter().map(|start| start.minute).collect(),

@@ -38,6 +38,13 @@ struct Phrase {
     found: Vec<Found>,
 }
 
+/// A sub-sentence: its subject, which a sub-sentence that is joined to it can leave out, and what it states.
+#[derive(Debug, Clone)]
+struct Clause {
+    subject: Vec<usize>,
+    found: Vec<Found>,
+}
+
 pub(super) fn read(
     tokens: &[Token<'_>],
     actions: &[&str],
@@ -146,9 +153,9 @@ impl Parser<'_> {
     /// `S ::= s (j s)* "."`, each parse as the pairs it states.
     fn sentence(&mut self, at: usize) -> Vec<Vec<Found>> {
         let mut complete = Vec::new();
-        let mut open: Vec<(usize, u32, Vec<Found>)> =
-            self.sub_sentence(at, 0).into_iter().map(|(end, found)| (end, 0, found)).collect();
-        while let Some((at, sub_sentence, found)) = open.pop() {
+        let mut open: Vec<(usize, u32, Clause)> =
+            self.sub_sentence(at, 0).into_iter().map(|(end, clause)| (end, 0, clause)).collect();
+        while let Some((at, sub_sentence, Clause { subject, found })) = open.pop() {
             if self.spent() {
                 break;
             }
@@ -156,13 +163,29 @@ impl Parser<'_> {
                 complete.push(found);
                 continue;
             }
-            if let Some(next) = self.joiner(at) {
-                for (end, more) in self.sub_sentence(next, sub_sentence + 1) {
-                    open.push((end, sub_sentence + 1, [found.clone(), more].concat()));
-                }
+            for (end, next) in self.joined(at, &subject, sub_sentence + 1) {
+                let found = [found.clone(), next.found].concat();
+                open.push((end, sub_sentence + 1, Clause { subject: next.subject, found }));
             }
         }
         complete
+    }
+
+    /// `j s`. Behind a comma and a conjunction, `SC cd` will do: "A follows B, but before C and D happen" says of A
+    /// what its second part says of nobody. (The generator writes none, but what it writes could be read as one.)
+    fn joined(&mut self, at: usize, subject: &[usize], number: u32) -> Alternatives<Clause> {
+        let Some(next) = self.joiner(at) else { return Vec::new() };
+        let mut all = self.sub_sentence(next, number);
+        if self.is(at, ",") {
+            let left_out = Phrase { list: subject.to_vec(), from: next, to: next, found: Vec::new() };
+            for (clause, part) in self.parts(next, "a conjunction") {
+                let Part::Conjunction(side) = part else { continue };
+                for (to, other) in self.neutral_clause(clause, number) {
+                    all.push((to, relate(&left_out, &other, side, number, next, to)));
+                }
+            }
+        }
+        all
     }
 
     /// `j`: where the next sub-sentence may begin.
@@ -175,7 +198,7 @@ impl Parser<'_> {
             .then_some(at + 2)
     }
 
-    fn sub_sentence(&mut self, at: usize, number: u32) -> Alternatives<Vec<Found>> {
+    fn sub_sentence(&mut self, at: usize, number: u32) -> Alternatives<Clause> {
         let mut all = Vec::new();
         for (end, subject) in self.noun_phrase(at, number) {
             self.after_subject(at, end, &subject, number, &mut all);
@@ -198,7 +221,7 @@ impl Parser<'_> {
         at: usize,
         subject: &Phrase,
         number: u32,
-        all: &mut Alternatives<Vec<Found>>,
+        all: &mut Alternatives<Clause>,
     ) {
         for (end, side) in self.link(at, subject.list.len()) {
             for (to, object) in self.noun_phrase(end, number) {
@@ -225,7 +248,7 @@ impl Parser<'_> {
         at: usize,
         side: Side,
         number: u32,
-        all: &mut Alternatives<Vec<Found>>,
+        all: &mut Alternatives<Clause>,
     ) {
         for (end, object) in self.noun_phrase(at, number) {
             if self.is(end, ",") {
@@ -243,7 +266,7 @@ impl Parser<'_> {
         at: usize,
         limit: Limit,
         number: u32,
-        all: &mut Alternatives<Vec<Found>>,
+        all: &mut Alternatives<Clause>,
     ) {
         let Some(minute) = self.clock_time(at) else { return };
         if !self.is(at + 1, ",") {
@@ -301,7 +324,7 @@ impl Parser<'_> {
         at: usize,
         side: Side,
         number: u32,
-        all: &mut Alternatives<Vec<Found>>,
+        all: &mut Alternatives<Clause>,
     ) {
         for (end, other) in self.neutral_clause(at, number) {
             if self.is(end, ",") {
@@ -386,25 +409,34 @@ impl Parser<'_> {
         all
     }
 
-    /// `cr` behind "which", or `cr j s` where a comma and a conjunction go on inside of it.
-    fn relative(&mut self, at: usize, antecedent: &Phrase, number: u32) -> Alternatives<Vec<Found>> {
+    /// `cr` behind "which", or `cr j s` where a comma and a conjunction go on inside of it. It is about the whole list
+    /// in front of it or about its last item; the number of its verb says which, if the verb shows one.
+    fn relative(&mut self, at: usize, list: &Phrase, number: u32) -> Alternatives<Vec<Found>> {
+        let mut antecedents = vec![list.clone()];
+        if let [_, .., last] = list.list[..] {
+            antecedents.push(Phrase {
+                list: vec![last],
+                from: list.to - self.words[last].len(),
+                ..list.clone()
+            });
+        }
         let mut clauses = Vec::new();
-        for (end, side) in self.link(at, antecedent.list.len()) {
-            for (to, object) in self.noun_phrase(end, number) {
-                let found = relate(antecedent, &object, side, number, antecedent.from, object.to);
-                clauses.push((to, found));
+        for antecedent in &antecedents {
+            for (end, side) in self.link(at, antecedent.list.len()) {
+                for (to, object) in self.noun_phrase(end, number) {
+                    let clause = relate(antecedent, &object, side, number, antecedent.from, object.to);
+                    clauses.push((to, clause));
+                }
+            }
+            for (to, bound) in self.clock_bound(at, antecedent.list.len()) {
+                clauses.push((to, bind(antecedent, bound, number, antecedent.from, to)));
             }
         }
-        for (to, bound) in self.clock_bound(at, antecedent.list.len()) {
-            clauses.push((to, bind(antecedent, bound, number, antecedent.from, to)));
-        }
         let mut all = Vec::new();
-        for (to, found) in clauses {
-            if self.tokens.get(to).is_some_and(|token| token.text == ",")
-                && let Some(next) = self.joiner(to)
-            {
-                for (to, more) in self.sub_sentence(next, number) {
-                    all.push((to, [found.clone(), more].concat()));
+        for (to, Clause { subject, found }) in clauses {
+            if self.tokens.get(to).is_some_and(|token| token.text == ",") {
+                for (to, more) in self.joined(to, &subject, number) {
+                    all.push((to, [found.clone(), more.found].concat()));
                 }
             }
             all.push((to, found));
@@ -484,7 +516,7 @@ fn relate(
     sub_sentence: u32,
     from: usize,
     to: usize,
-) -> Vec<Found> {
+) -> Clause {
     let mut all = Vec::new();
     for &x in &subject.list {
         for &y in &object.list {
@@ -497,7 +529,7 @@ fn relate(
     }
     all.extend(&object.found);
     all.extend(&subject.found);
-    all
+    Clause { subject: subject.list.clone(), found: all }
 }
 
 /// What a clock time means for the edge that a verb phrase speaks of; nothing that the grammar can say in the other two
@@ -511,8 +543,9 @@ fn meaning(edge: Edge, limit: Limit) -> Option<fn(u16) -> Bound> {
 }
 
 /// The bound of each action of a list, and what its relative clause states.
-fn bind(subject: &Phrase, bound: Bound, sub_sentence: u32, from: usize, to: usize) -> Vec<Found> {
+fn bind(subject: &Phrase, bound: Bound, sub_sentence: u32, from: usize, to: usize) -> Clause {
     let found =
         |&action: &usize| Found { statement: Statement::Bound { action, bound }, sub_sentence, from, to };
-    subject.list.iter().map(found).chain(subject.found.iter().copied()).collect()
+    let found = subject.list.iter().map(found).chain(subject.found.iter().copied()).collect();
+    Clause { subject: subject.list.clone(), found }
 }

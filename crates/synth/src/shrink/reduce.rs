@@ -163,7 +163,7 @@ impl<'a> Filter<'a> {
                 is_begun = false;
             }
         }
-        separate_relatives(&mut left);
+        separate(&mut left);
         left
     }
 
@@ -250,14 +250,13 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// A comma and a conjunction may not stand behind a relative clause that ends a sub-sentence.
-fn separate_relatives(tree: &mut Sentences) {
-    let mut runs_on = false;
-    for (joiner, sub_sentence) in tree {
-        if runs_on && matches!(joiner, Joiner::Comma(_)) {
+/// Puts a semicolon where a comma and a conjunction would give the text two readings.
+fn separate(tree: &mut Sentences) {
+    for place in 1..tree.len() {
+        let [(_, before), (joiner, next)] = &mut tree[place - 1..=place] else { continue };
+        if matches!(joiner, Joiner::Comma(_)) && before.blurs_into(next) {
             *joiner = Joiner::Semicolon;
         }
-        runs_on = sub_sentence.ends_in_relative();
     }
 }
 
@@ -278,7 +277,7 @@ fn plainer(tree: &Sentences, removed: &BTreeSet<usize>, words: &Wordings) -> (Se
         }
         *sub_sentence = plainer_sub_sentence(sub_sentence.clone(), &mut pieces, words);
     }
-    separate_relatives(&mut tree);
+    separate(&mut tree);
     (tree, pieces.next)
 }
 

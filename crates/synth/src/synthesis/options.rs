@@ -31,6 +31,8 @@ pub struct Options {
     /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so; the feasible
     /// ones are otherwise those that there are without it. `None` for feasible cases alone, without the tool.
     pub infeasible: Option<Share>,
+    /// Only feasible cases that every heuristic of [`OneLook`](crate::OneLook) fails; infeasible ones stay as they are.
+    pub hard: bool,
 }
 
 impl Default for Options {
@@ -48,6 +50,7 @@ impl Default for Options {
             topic: None,
             time: None,
             infeasible: None,
+            hard: false,
         }
     }
 }
@@ -89,6 +92,17 @@ pub enum SynthesisError {
         /// How many actions each had to mention.
         actions: usize,
     },
+    /// The options leave no room for a case that every one-look heuristic fails.
+    #[error(
+        "no hard case found in {draws} draws: with {actions} actions and these options one order or another that takes no \
+         planning is nearly always right; ask for more actions"
+    )]
+    NothingHard {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+    },
     /// The options leave no room for a contradiction.
     #[error(
         "no infeasible case found in {draws} draws: the options leave too little room to mention all {actions} actions and \
@@ -117,6 +131,8 @@ pub struct SynthesisCounts {
     pub too_wide: u64,
     /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
     pub discarded: u64,
+    /// Paragraphs discarded because a one-look heuristic would have passed, where only hard cases were asked for.
+    pub easy: u64,
     /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in one way alone,
     /// or it could not be known from the text.
     pub no_conflict: u64,

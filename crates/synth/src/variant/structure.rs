@@ -238,10 +238,10 @@ impl<'a> Target<'a> {
             });
             let joiner = if can_join && (!can_begin || draw.chance(1, 2)) {
                 within += 1;
-                let runs_on = sentences.last().is_some_and(|(_, before)| before.ends_in_relative());
+                let blurs = sentences.last().is_some_and(|(_, before)| before.blurs_into(&next));
                 match draw.below(3) {
                     0 => Joiner::Semicolon,
-                    _ if runs_on => Joiner::Semicolon,
+                    _ if blurs => Joiner::Semicolon,
                     _ => Joiner::Comma(draw.below(JOINER_WORDS.len() as u32) as u8),
                 }
             } else {

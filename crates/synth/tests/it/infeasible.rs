@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use planproof_constraint::{TimedProblem, TimedRelation};
 use planproof_synth::file::{read_case, write_case, write_verdict};
 use planproof_synth::{
     Bound, Case, ConflictVerdict, JudgeOptions, Options, REPORT_TOOL, Share, SynthesisError, Synthesizer,
@@ -119,6 +120,34 @@ fn the_conflict_is_the_only_smallest_one() {
     let sizes: BTreeSet<(bool, usize)> = sizes.into_keys().collect();
     for expected in [(false, 2), (false, 3), (true, 2), (true, 3)] {
         assert!(sizes.contains(&expected), "{expected:?} is not among {sizes:?}");
+    }
+}
+
+/// Of the requirements that a verdict gives as a conflict none can be left out, neither where the tasks are as short as can
+/// be, nor with their true durations.
+#[test]
+fn no_requirement_of_a_core_is_to_spare() {
+    for index in 0..1200 {
+        let case = infeasible(3..=5, true, index);
+        let form = case.time.as_ref().expect("it is of the time form");
+        let events = notation::parse("answer \"\"").expect("the notation is right");
+        let verdict = judge(&case, &events, JudgeOptions::default()).expect("the run is scored");
+        let problem = case.timed_problem().expect("it is of the time form");
+        let stated = case.constraint_ids().zip(problem.relations());
+        let core: Vec<TimedRelation> =
+            stated.filter(|(id, _)| verdict.core.contains(id)).map(|(_, relation)| *relation).collect();
+        for durations in [form.durations.clone(), vec![1; case.actions.len()]] {
+            let holds = |relations: &[TimedRelation]| {
+                let problem =
+                    TimedProblem::new(&durations, form.day, relations.to_vec()).expect("it is in range");
+                problem.timetable().is_feasible().expect("it is small")
+            };
+            assert!(!holds(&core), "{}: {}", case.id, case.paragraph);
+            for place in 0..core.len() {
+                let others = [&core[..place], &core[place + 1..]].concat();
+                assert!(holds(&others), "{}, {durations:?}: {:?} of {core:?}", case.id, core[place]);
+            }
+        }
     }
 }
 
@@ -292,6 +321,11 @@ fn infeasible_cases_are_judged() {
         (format!("{} | {exact} | answer \"\"", report(&[2])), "passed [] Some([1, 3]) exact calls 0"),
         ("answer \"cannot be\"".into(), "conflict_missed [conflict_missed] None - calls 0"),
         (format!("{task} | answer \"\""), "conflict_missed [conflict_missed] None - calls 1"),
+        (
+            // What was missed decides before what was done beside.
+            "call foreign {} | ok \"d\" | answer \"\"".into(),
+            "conflict_missed [conflict_missed distractor] None - calls 0",
+        ),
         (
             format!("{task} | {exact} | answer \"\""),
             "conflict_missed [conflict_missed] Some([1, 3]) exact calls 1",

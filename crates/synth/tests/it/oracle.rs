@@ -89,6 +89,16 @@ fn classes_come_in_their_order() {
             "order_error [order_error concurrent] violated [c1] undetermined []",
         ),
         (
+            // Two calls share an id while both are open: neither is lost.
+            "call feed_mixing {} #x | call egg_collection {} #x | ok #x \"d\" | ok #x \"d\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),
+            "order_error [order_error concurrent] violated [c1] undetermined []",
+        ),
+        (
+            // One after the other it is no mistake.
+            "call feed_mixing {} #x | ok #x \"d\" | call egg_collection {} #x | ok #x \"d\" | call barn_inspection {} #x | ok #x \"d\" | answer \"\"".into(),
+            "passed [] violated [] undetermined []",
+        ),
+        (
             // An unanswered call was not executed.
             "call feed_mixing {} | limit wall_ms 180000".into(),
             "timeout [timeout action_lost] violated [] undetermined [c1 c2]",
@@ -98,12 +108,77 @@ fn classes_come_in_their_order() {
     }
 }
 
+/// All calls of [`ALL_RIGHT`] at once, as several frameworks make the calls of one reply: in any order, overlapping.
+const AT_ONCE: [&str; 3] = [
+    "call feed_mixing {} #x | call egg_collection {} #y | call barn_inspection {} #z | ok #z | ok #x | ok #y",
+    "call barn_inspection {} #z | call egg_collection {} #y | ok #y | call feed_mixing {} #x | ok #x | ok #z",
+    "call barn_inspection {} #z | ok #z | call egg_collection {} #y | ok #y | call feed_mixing {} #x | ok #x",
+];
+
+#[test]
+fn calls_of_one_reply_are_judged_as_they_were_written() {
+    let strict = JudgeOptions { at_once_fails: true, ..JudgeOptions::default() };
+    let words = |verdict: &Verdict| {
+        let flags: Vec<&str> = verdict.flags.iter().map(|flag| flag.as_str()).collect();
+        let calls: Vec<&str> = verdict.calls.iter().map(ActionId::as_str).collect();
+        let violated: Vec<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
+        let class = verdict.class.map_or("passed", Class::as_str);
+        format!("{class} [{}] {} [{}]", flags.join(" "), calls.join(" "), violated.join(" "))
+    };
+    for (batch, expected, strictly) in [
+        (
+            "batch #x #y #z",
+            "passed [at_once] a1 a2 a3 []",
+            "order_error [order_error at_once] a1 a2 a3 [c1 c2]",
+        ),
+        (
+            "batch #z #y #x",
+            "order_error [order_error] a3 a2 a1 [c1 c2]",
+            "order_error [order_error] a3 a2 a1 [c1 c2]",
+        ),
+    ] {
+        for run in &AT_ONCE {
+            let events = events(&format!("{batch} | {run} | answer \"\""));
+            let judged = |options| words(&judge(&chain(), &events, options).expect("the run is scored"));
+            assert_eq!(judged(JudgeOptions::default()), expected, "{batch} {run}");
+            assert_eq!(judged(strict), strictly, "{batch} {run}");
+        }
+    }
+    // Calls of several replies come one after the other, whatever is asked for.
+    let apart = events(&format!("batch #c1 #c9 | {ALL_RIGHT} | answer \"\""));
+    let verdict = judge(&chain(), &apart, strict).expect("the run is scored");
+    assert_eq!(words(&verdict), "passed [] a1 a2 a3 []");
+}
+
+#[test]
+fn which_of_two_overlapping_calls_began_first_changes_nothing() {
+    let verdict = |run: &str| judged(&format!("{run} | answer \"\""));
+    let first = verdict(AT_ONCE[0]);
+    assert!(first.flags.contains(&Flag::Concurrent) && first.class == Some(Class::OrderError));
+    for other in [
+        "call barn_inspection {} #z | call feed_mixing {} #x | call egg_collection {} #y | ok #x | ok #y | ok #z",
+        "call egg_collection {} #y | call barn_inspection {} #z | call feed_mixing {} #x | ok #y | ok #z | ok #x",
+    ] {
+        assert_eq!(verdict(other), first, "{other}");
+    }
+}
+
+#[test]
+fn what_was_held_back_is_in_the_order_of_the_calls() {
+    let verdict = judged(&format!(
+        "call barn_inspection {{}} #x | call egg_collection {{}} #y | held #y \"later\" | held #x \"no\" | {ALL_RIGHT} | answer \"\""
+    ));
+    let held_back: Vec<&str> = verdict.held_back.iter().map(|it| it.tool.as_str()).collect();
+    assert_eq!(held_back, ["barn_inspection", "egg_collection"]);
+    assert_eq!(verdict.calls.len(), 3);
+}
+
 #[test]
 fn options_let_repeats_and_distractors_pass() {
     let line = format!(
         "{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | call roof_painting {{}} | ok \"d\" | answer \"\""
     );
-    let lenient = JudgeOptions { repeated_fails: false, distractor_fails: false };
+    let lenient = JudgeOptions { repeated_fails: false, distractor_fails: false, ..JudgeOptions::default() };
     let verdict = judge(&chain(), &events(&line), lenient).expect("the run is scored");
     assert!(verdict.passed);
     assert!(verdict.flags.contains(&Flag::Class(Class::Repeated)));

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use planproof_synth::file::write_case;
-use planproof_synth::{Options, SynthesisCounts, SynthesisError, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{
+    OneLook, Options, Share, SynthesisCounts, SynthesisError, Synthesizer, TimeOptions, TopicBank, Wordings,
+};
 
 use crate::{case, synthesise};
 
@@ -95,6 +97,84 @@ fn collect(value: &serde_json::Value, into: &mut Vec<String>) {
     }
 }
 
+/// Hard cases are those of which no order read off at one look is a correct plan, the same for the same seed.
+#[test]
+fn hard_cases_take_planning() {
+    let base = Options::default();
+    let timed = Options { time: Some(TimeOptions::default()), ..base.clone() };
+    let mixed = Options { infeasible: Share::new(0.5), ..base.clone() };
+    for options in [base, timed, mixed] {
+        let hard = Options { hard: true, ..options.clone() };
+        let mut easy = 0;
+        for index in 0..150 {
+            let case = synthesise(hard.clone(), 7, index);
+            assert_eq!(OneLook::passing(&case).collect::<Vec<_>>(), [], "{}", case.paragraph);
+            assert!(case.options.hard && case.actions.len() >= 3);
+            assert_eq!(write_case(&case), write_case(&synthesise(hard.clone(), 7, index)));
+            let any = synthesise(options.clone(), 7, index);
+            if OneLook::passing(&any).next().is_some() {
+                easy += 1;
+            } else {
+                // What is hard already stays as it is.
+                assert_eq!(any.paragraph, case.paragraph);
+            }
+        }
+        assert!(easy > 30, "{easy}");
+    }
+    let none = Options {
+        actions_max: 3,
+        sentences_max: Some(1),
+        sub_sentences_max: 1,
+        relative_depth: 0,
+        hard: true,
+        ..Options::default()
+    };
+    let synthesizer =
+        Synthesizer::new(none, Wordings::shipped(), TopicBank::shipped()).expect("it is in range");
+    let error = synthesizer.case(1, 0, &mut SynthesisCounts::default(), &mut ()).expect_err("all are easy");
+    assert!(matches!(error, SynthesisError::NothingHard { actions: 3, .. }), "{error}");
+}
+
+#[test]
+fn each_heuristic_looks_once() {
+    let mut case = case(3..=3, 0);
+    for (action, text) in case.actions.iter_mut().zip(["alpha", "beta", "gamma"]) {
+        action.text = text.to_owned();
+    }
+    for (paragraph, first_word, most_words, each_sentence) in [
+        ("Alpha precedes beta. Gamma happens.", [0, 1, 2], [0, 1, 2], [0, 1, 2]),
+        ("Alpha follows beta and gamma.", [2, 1, 0], [2, 1, 0], [2, 1, 0]),
+        // In front of its clause a word means the reverse.
+        ("After alpha, beta happens; gamma takes place.", [0, 1, 2], [0, 1, 2], [0, 1, 2]),
+        ("Before alpha happens, beta and gamma occur.", [2, 1, 0], [2, 1, 0], [2, 1, 0]),
+        (
+            "Alpha, which follows beta, happens before gamma, and before alpha, gamma gets done.",
+            [2, 1, 0],
+            [2, 1, 0],
+            [2, 1, 0],
+        ),
+        (
+            "Alpha comes before beta. Beta follows gamma. Alpha follows gamma.",
+            [0, 1, 2],
+            [2, 1, 0],
+            [0, 1, 2],
+        ),
+        (
+            "Alpha follows beta. Gamma precedes alpha. Beta goes before gamma.",
+            [2, 1, 0],
+            [0, 1, 2],
+            [1, 0, 2],
+        ),
+        // A clock time is no order.
+        ("Alpha is not to start before 9:00. Beta follows gamma.", [2, 1, 0], [2, 1, 0], [0, 2, 1]),
+    ] {
+        case.paragraph = paragraph.to_owned();
+        let orders = OneLook::ALL.map(|heuristic| heuristic.order(&case));
+        let expected = [[0, 1, 2], [2, 1, 0], first_word, most_words, each_sentence];
+        assert_eq!(orders, expected.map(Vec::from), "{paragraph}");
+    }
+}
+
 #[test]
 fn options_out_of_range_are_named() {
     let new = |options| Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).map(|_| ());
@@ -104,6 +184,7 @@ fn options_out_of_range_are_named() {
         (Options { actions_min: 6, ..base() }, "actions is 6..5"),
         (Options { actions_max: 65, ..base() }, "within 2..64"),
         (Options { tries_max: 0, ..base() }, "tries"),
+        (Options { actions_min: 2, hard: true, ..base() }, "from 3 on for hard cases"),
         (Options { list_max: Some(9), ..base() }, "list length is 9"),
         (Options { sub_sentences_max: 0, ..base() }, "sub-sentences"),
         (Options { relative_depth: 4, ..base() }, "0 to 3"),

@@ -1,6 +1,7 @@
 //! The protocol's side of one run: listing its tools and executing its calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use planproof_trace::{Arguments, CallId, EventKind, ToolCall, ToolResult};
 use rmcp::model::{
@@ -14,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::RunTools;
-use crate::toolbox::{finish_recorded, run_is_over};
+use crate::toolbox::run_is_over;
 
 /// One run, as all requests to its URL share it.
 pub(super) struct OpenRun {
@@ -22,6 +23,8 @@ pub(super) struct OpenRun {
     /// The tools in the protocol's form, in the toolbox's order.
     listed: Vec<Tool>,
     calls: Mutex<u32>,
+    /// When the latest call began.
+    latest: Mutex<Instant>,
     /// Held over a whole call where the tools are strictly sequential.
     turn: tokio::sync::Mutex<()>,
     pub(super) limit_reached: CancellationToken,
@@ -38,12 +41,17 @@ impl OpenRun {
             tools,
             listed,
             calls: Mutex::new(0),
+            latest: Mutex::new(Instant::now()),
             turn: tokio::sync::Mutex::default(),
             limit_reached: CancellationToken::new(),
         }
     }
 
     async fn execute(&self, name: String, arguments: Arguments) -> ToolResult {
+        let written = self.tools.written.as_ref().and_then(|written| written.claim(&name, &arguments));
+        if let Some(written) = &written {
+            written.wait_for_earlier().await;
+        }
         let _turn = match self.tools.toolbox.is_strictly_sequential() {
             true => Some(self.turn.lock().await),
             false => None,
@@ -51,21 +59,47 @@ impl OpenRun {
         let begun = {
             // Numbering and recording are one step, so that the ids rise in the order of the trace.
             let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-            let id = CallId::new(format!("m{}", u64::from(*calls) + 1));
+            let id = match &written {
+                Some(written) => written.id().clone(),
+                None => CallId::new(format!("m{}", u64::from(*calls) + 1)),
+            };
             let call = ToolCall { id, name, arguments };
             if *calls >= self.tools.calls_max {
                 self.limit_reached.cancel();
                 Err(over_the_limit(&call, self.tools.calls_max))
             } else if self.tools.recorder.record(EventKind::Call(call.clone())) {
                 *calls += 1;
+                *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 Ok(call)
             } else {
                 Err(run_is_over(&call))
             }
         };
         match begun {
-            Ok(call) => finish_recorded(&*self.tools.toolbox, &self.tools.recorder, &call).await,
+            Ok(call) => {
+                let result = self.tools.toolbox.execute(&call).await;
+                if written.is_none() && !self.tools.toolbox.is_strictly_sequential() {
+                    self.hold().await;
+                }
+                self.tools.recorder.record(EventKind::Result(result.clone()));
+                result
+            }
             Err(refusal) => refusal,
+        }
+    }
+
+    /// Returns when no call has arrived for as long as answers are held.
+    async fn hold(&self) {
+        if self.tools.hold.is_zero() {
+            return;
+        }
+        loop {
+            let latest = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(left) = self.tools.hold.checked_sub(latest.elapsed()).filter(|left| !left.is_zero())
+            else {
+                return;
+            };
+            tokio::time::sleep(left).await;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -23,10 +24,16 @@ type RunService = StreamableHttpService<RunHandler, NeverSessionManager>;
 
 /// The open runs by their tokens.
 #[derive(Default)]
-struct OpenRuns(Mutex<HashMap<AccessToken, Arc<RunService>>>);
+struct OpenRuns(Mutex<HashMap<AccessToken, Arc<Served>>>);
+
+/// The tools of one run, as they are served.
+struct Served {
+    service: RunService,
+    was_asked: AtomicBool,
+}
 
 impl OpenRuns {
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccessToken, Arc<RunService>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccessToken, Arc<Served>>> {
         // A panic while the lock is held leaves whole entries only, so the map stays usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,10 +95,12 @@ impl McpServer {
         if runs.contains_key(&token) {
             return Err(McpError::TokenInUse);
         }
-        runs.insert(token.clone(), Arc::new(service));
+        let served = Arc::new(Served { service, was_asked: AtomicBool::new(false) });
+        runs.insert(token.clone(), Arc::clone(&served));
         drop(runs);
         let url = format!("http://{}/{}", self.address, token.as_str());
-        Ok(McpRun { url, token, runs: self.runs.clone(), limit_reached, _closed: closed.drop_guard() })
+        let runs = Arc::clone(&self.runs);
+        Ok(McpRun { url, token, runs, served, limit_reached, _closed: closed.drop_guard() })
     }
 }
 
@@ -113,6 +122,7 @@ pub struct McpRun {
     url: String,
     token: AccessToken,
     runs: Arc<OpenRuns>,
+    served: Arc<Served>,
     limit_reached: CancellationToken,
     _closed: DropGuard,
 }
@@ -121,6 +131,11 @@ impl McpRun {
     /// Where the agent finds the tools. Whoever knows it may call them: give it to the agent and to nobody else.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Whether anything was asked at the URL.
+    pub fn was_asked(&self) -> bool {
+        self.served.was_asked.load(Ordering::Relaxed)
     }
 
     /// Is cancelled when the agent calls once more than its run allows.
@@ -145,7 +160,10 @@ async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response
     let token = AccessToken::from_path(request.uri().path());
     let service = token.and_then(|token| runs.lock().get(&token).cloned());
     match service {
-        Some(service) => service.handle(request).await.map(Body::new),
+        Some(served) => {
+            served.was_asked.store(true, Ordering::Relaxed);
+            served.service.handle(request).await.map(Body::new)
+        }
         None => (StatusCode::NOT_FOUND, "no run is open at this URL").into_response(),
     }
 }

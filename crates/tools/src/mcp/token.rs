@@ -32,7 +32,7 @@ impl AccessToken {
     }
 
     /// The 16 letters.
-    pub(super) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }

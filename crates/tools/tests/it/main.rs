@@ -6,6 +6,7 @@ mod calculator;
 mod client_http;
 mod client_stdio;
 mod combined;
+mod groups;
 mod http;
 mod mcp_http;
 mod mcp_streams;
@@ -14,6 +15,7 @@ mod pages;
 mod wiki;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_tools::mcp::RunTools;
 use planproof_tools::{MockTool, MockTools, SchemaCache};
@@ -52,7 +54,8 @@ fn recorder() -> Arc<Recorder> {
 }
 
 fn run_tools(recorder: &Arc<Recorder>, calls_max: u32) -> RunTools {
-    RunTools { toolbox: Arc::new(mock_tools()), recorder: recorder.clone(), calls_max }
+    let (toolbox, recorder) = (Arc::new(mock_tools()), recorder.clone());
+    RunTools { toolbox, recorder, calls_max, written: None, hold: Duration::ZERO }
 }
 
 /// The calls and results recorded so far, as `m1 wash{}` and `m1: text` (`m1! text` for an error).

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_tools::mcp::{AccessToken, McpError, McpServer, REQUEST_BYTES_MAX, TOKEN_BYTES};
-use planproof_trace::EndReason;
+use planproof_tools::mcp::{
+    AccessToken, EARLIER_CALLS_WAIT_MAX, McpError, McpServer, REQUEST_BYTES_MAX, RunTools, TOKEN_BYTES,
+    WrittenCalls,
+};
+use planproof_trace::{Arguments, CallId, EndReason};
 use serde_json::{Value, json};
 
 use crate::http::{ACCEPTS, Era, call, request, rpc};
@@ -234,4 +237,83 @@ async fn the_url_leaves_room_for_a_tool_name() {
     // Host, port and path become a prefix of the tool's name in one framework, which cuts names at 64 characters.
     assert!(run.url().len() <= "http://127.0.0.1:65535/".len() + 16, "{}", run.url());
     assert!(!format!("{run:?}{server:?}").contains(&run.url()[run.url().len() - 16..]));
+}
+
+/// The calls as `wash mail`, in the order of their beginnings, each of which may overlap others.
+fn order(recorder: &planproof_trace::Recorder) -> (Vec<String>, bool) {
+    let (mut begun, mut open, mut overlap) = (Vec::new(), 0, false);
+    for event in recorder.take_events() {
+        match event.kind {
+            planproof_trace::EventKind::Call(call) => {
+                overlap |= open > 0;
+                open += 1;
+                begun.push(format!("{} {}", call.id, call.name));
+            }
+            planproof_trace::EventKind::Result(_) => open -= 1,
+            _ => {}
+        }
+    }
+    (begun, overlap)
+}
+
+#[tokio::test]
+async fn calls_made_at_once_overlap_and_calls_made_in_turn_do_not() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let hold = Duration::from_millis(20);
+    let tools = RunTools { hold, ..run_tools(&recorder, 99) };
+    let run = server.open(tools, token(1)).unwrap();
+    for _ in 0..10 {
+        let wash = |id| call(Era::PerRequest, run.url(), id, "wash", json!({}));
+        tokio::join!(wash(1), wash(2), wash(3));
+        assert!(order(&recorder).1);
+        wash(1).await;
+        wash(2).await;
+        assert!(!order(&recorder).1);
+    }
+}
+
+#[tokio::test]
+async fn written_calls_are_made_in_the_order_in_which_they_were_written() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let written = Arc::new(WrittenCalls::default());
+    let tools = RunTools { written: Some(Arc::clone(&written)), ..run_tools(&recorder, 99) };
+    let run = server.open(tools, token(1)).unwrap();
+    let to = |name: &str| json!({ "to": name });
+    let arguments = |value: Value| Arguments::from_text(&value.to_string());
+    let reply = |calls: [(&str, Value); 3]| {
+        written.note(calls.map(|(tool, value)| (tool.to_owned(), arguments(value))).into())
+    };
+    let calls = || [("mail", to("Ann")), ("wash", json!({})), ("mail", to("Bob"))];
+    let call = |tool, value| call(Era::PerRequest, run.url(), 1, tool, value);
+    assert_eq!(reply(calls()).iter().map(CallId::as_str).collect::<Vec<_>>(), ["r1.1", "r1.2", "r1.3"]);
+    // The wrong way round, and with an argument that a framework added.
+    let (later, last, first) = tokio::join!(
+        call("wash", json!({})),
+        call("mail", to("Bob")),
+        call("mail", json!({"to": "Ann", "subject": null})),
+    );
+    assert!(!later.1 && !last.1 && first.1, "{first:?}");
+    let in_order = |number: u32| {
+        ["mail", "wash", "mail"]
+            .map(ToOwned::to_owned)
+            .into_iter()
+            .zip(1..)
+            .map(move |(tool, place)| format!("r{number}.{place} {tool}"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order(&recorder), (in_order(1), false));
+    // Whoever never makes the first waits for it once; calls of other replies, and such as were never written, do not wait.
+    reply(calls());
+    let begun = std::time::Instant::now();
+    call("mail", to("Bob")).await;
+    assert!(begun.elapsed() >= EARLIER_CALLS_WAIT_MAX);
+    reply(calls());
+    tokio::join!(call("wash", json!({})), call("mail", to("Ann")), call("mail", to("Bob")));
+    call("bake", json!({})).await;
+    let mut expected = vec!["r2.3 mail".to_owned()];
+    expected.extend(in_order(3));
+    expected.push("m8 bake".to_owned());
+    assert_eq!(order(&recorder).0, expected);
 }

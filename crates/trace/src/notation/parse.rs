@@ -65,6 +65,7 @@ impl<'t> Parser<'t> {
                 let text = self.string()?;
                 self.turn_end(text, 0)?
             }
+            "batch" => self.batch()?,
             "call" => self.call(defaults)?,
             "ok" => self.result(defaults, ToolResult::ok)?,
             "err" => self.result(defaults, ToolResult::error)?,
@@ -88,7 +89,7 @@ impl<'t> Parser<'t> {
             _ => {
                 self.offset = start;
                 return Err(self
-                    .error("an event: query, turn, say, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored"));
+                    .error("an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored"));
             }
         };
         Ok(Event { at, kind })
@@ -160,6 +161,14 @@ impl<'t> Parser<'t> {
             (tally.discarded_tokens, tally.repeated_tokens) = self.pair("`/` and the repeated tokens")?;
         }
         Ok(EventKind::Tally(tally))
+    }
+
+    fn batch(&mut self) -> Result<EventKind, NotationError> {
+        let mut calls = Vec::new();
+        while self.eat(b'#') {
+            calls.push(self.id()?);
+        }
+        Ok(EventKind::Batch { calls })
     }
 
     fn call(&mut self, defaults: &Defaults) -> Result<EventKind, NotationError> {

@@ -31,6 +31,10 @@ fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
     match kind {
         EventKind::Query { text } => push(out, format_args!("query {}", quoted(text))),
         EventKind::Turn { text, calls, finish, usage } => print_turn(out, text, *calls, *finish, *usage),
+        EventKind::Batch { calls } => {
+            out.push_str("batch");
+            calls.iter().for_each(|id| print_id(out, id));
+        }
         EventKind::Call(call) => print_call(out, call, defaults),
         EventKind::Result(result) => print_result(out, result, defaults),
         EventKind::Spec { name: spec, continuation } => {

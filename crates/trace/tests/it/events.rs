@@ -92,6 +92,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
             let make = [ToolResult::ok, ToolResult::error, ToolResult::held_back];
             EventKind::Result(make[how](id, text))
         }),
+        1 => vec(id(), 0..4).prop_map(|calls| EventKind::Batch { calls }),
         1 => (text(), prop::sample::select(Continuation::ALL.to_vec()))
             .prop_map(|(name, continuation)| EventKind::Spec { name, continuation }),
         1 => (text(), prop::sample::select(Author::ALL.to_vec()), text(), text())

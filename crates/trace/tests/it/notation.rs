@@ -165,11 +165,11 @@ fn errors_say_where_and_what() {
     for (text, message) in [
         (
             "cal x",
-            "at byte 0: expected an event: query, turn, say, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found `cal x`",
+            "at byte 0: expected an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found `cal x`",
         ),
         (
             "call a |",
-            "at byte 8: expected an event: query, turn, say, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found the end",
+            "at byte 8: expected an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found the end",
         ),
         ("call a ok", "at byte 7: expected `|` or the end, found `ok`"),
         ("call", "at byte 4: expected the tool's name, found the end"),

@@ -158,7 +158,7 @@ fn errors_say_where_and_what() {
     check_error("HEADER\n{\"at\":0,\"type\":\"query\"}\n", "line 2, column 23: missing field `text`");
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"quary\",\"text\":\"\"}\n",
-        "line 2, column 22: unknown variant `quary`, expected one of `query`, `turn`, `call`, `result`, `spec`, `section`, `correction`, `tally`, `end`",
+        "line 2, column 22: unknown variant `quary`, expected one of `query`, `turn`, `batch`, `call`, `result`, `spec`, `section`, `correction`, `tally`, `end`",
     );
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"end\",\"reason\":\"answered\",\"message\":\"x\"}\n",

@@ -103,7 +103,7 @@ fn enter(automaton: &Automaton, place: Place, id: StateId, rules: &Rules<'_>) ->
         if rules.sees_each && place.waiting > 0 {
             return None;
         }
-        let position = automaton.after(place.position, Entered { state: id, call: Some(next?) })?;
+        let position = automaton.after(place.position, Entered::with(id, Some(next?)))?;
         return Some(Place { position, made: place.made + 1, waiting: place.waiting + 1 });
     }
     if state.names_tool() {

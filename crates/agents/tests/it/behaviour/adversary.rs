@@ -81,7 +81,7 @@ impl Adversary {
         let mut walk = Walk::new(&self.automaton, Compat::Ours);
         for piece in prompts.split(written) {
             if let planproof_spec::Piece::Prompt(state, _) = piece
-                && !walk.enter(Entered { state, call: None })
+                && !walk.enter(Entered::from(state))
             {
                 return None;
             }
@@ -195,7 +195,7 @@ fn word(automaton: &Automaton, events: &[Event]) -> Vec<StateId> {
 }
 
 fn is_in_language(automaton: &Automaton, word: &[StateId]) -> bool {
-    let word: Vec<Entered<'_>> = word.iter().map(|state| Entered { state: *state, call: None }).collect();
+    let word: Vec<Entered<'_>> = word.iter().map(|state| Entered::from(*state)).collect();
     textbook::accepts(automaton.spec(), &word)
 }
 
@@ -251,7 +251,7 @@ async fn whatever_a_model_writes_an_answered_run_is_in_the_language() {
         assert_eq!(by_user.count(), 1);
         // A canary: a loop that had let one state through that may not come would be found out.
         let walk = word.iter().take(1).fold(Walk::new(&automaton, Compat::Ours), |mut walk, state| {
-            walk.enter(Entered { state: *state, call: None });
+            walk.enter(Entered::from(*state));
             walk
         });
         if let Some(stray) = automaton.states().find(|state| !walk.valid().contains(state)) {

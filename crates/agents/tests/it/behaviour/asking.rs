@@ -16,7 +16,7 @@ fn script() -> [Line; 4] {
         // What may not come, and is cut off.
         stop("[Answer] Done.\n[Thought] Or not?"),
         // It goes on from where the monitor left it, and writes on after the end.
-        stop("Final Thought] Both are done.\n[Answer] Done. [Question] And now?"),
+        stop(" Both are done.\n[Answer] Done. [Question] And now?"),
     ]
 }
 
@@ -33,7 +33,7 @@ async fn a_text_is_continued() {
     assert_eq!(asked[0], format!("{told}\n\n[Question] {QUERY}\n"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
     assert_eq!(asked[1], format!("{told}\n\n[Question] {QUERY}\n{written}"));
-    assert!(asked[3].ends_with("[Observation] bake is done\n["), "{}", asked[3]);
+    assert!(asked[3].ends_with("[Observation] bake is done\n[Final Thought]"), "{}", asked[3]);
 }
 
 #[tokio::test]
@@ -45,14 +45,14 @@ async fn a_turn_of_its_own_is_continued() {
     assert_eq!(asked[0], format!("<system>{told}<user>[Question] {QUERY}"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
     assert_eq!(asked[1], format!("<system>{told}<user>[Question] {QUERY}<assistant>{written}"));
-    assert!(asked[3].ends_with("[Observation] bake is done\n["), "{}", asked[3]);
+    assert!(asked[3].ends_with("[Observation] bake is done\n[Final Thought]"), "{}", asked[3]);
 }
 
 #[tokio::test]
 async fn what_a_chat_repeats_is_taken_off() {
     let mut script = script();
     script[1].text = format!("[Observation] wash is done\n{}", script[1].text);
-    script[3].text = format!("[{}", script[3].text);
+    script[3].text = format!("[Final Thought]{}", script[3].text);
     let model = Scripted::new(CHAT, 1, script);
     let events = run(&model, spec_of("react")).await;
     assert!(events.ends_with("answer \"Done.\"\n") && events.contains("spec react chat\n"), "{events}");
@@ -174,4 +174,47 @@ fn what_cannot_be_asked_or_done_is_refused() {
     );
     let found = refused(&model, nobody.unwrap().automaton, None);
     assert!(matches!(found, Some(BehaviourError::NoHandler { .. })), "{found:?}");
+}
+
+/// A conversation about a question and its answer needs no marks.
+#[tokio::test]
+async fn a_plain_question_is_asked_as_it_is() {
+    const TOLD: &str =
+        "Answer the question. Your whole message is taken for the answer: the answer and nothing else.";
+    for capabilities in [CHAT, PARTIAL] {
+        let model = Scripted::new(capabilities, 1, [length("It [is] "), stop("done.")]);
+        let events = run(&model, spec_of("direct")).await;
+        assert!(events.ends_with("answer \"It [is] done.\"\n"), "{events}");
+        let asked = model.asked();
+        assert_eq!(asked[0], format!("<system>{TOLD}<user>{QUERY}"));
+        assert!(
+            asked[1].starts_with(&format!("<system>{TOLD}<user>{QUERY}<assistant>It [is]")),
+            "{}",
+            asked[1]
+        );
+        assert_eq!(asked.len(), 2);
+    }
+    // Whoever has seen the marks elsewhere may write them.
+    let model = Scripted::new(CHAT, 1, [stop("[Answer] Done.")]);
+    assert!(run(&model, spec_of("direct")).await.ends_with("answer \"Done.\"\n"));
+
+    let short = r#"(define short (:instructions "Be kind.")
+      (:states (Q (:text "[Q]")) (A (:text "[A]") (:content (matches "[0-9]+"))))
+      (:behavior (next Q A)))"#;
+    let model = Scripted::new(CHAT, 1, [stop("four"), stop("4")]);
+    assert!(run(&model, spec(short)).await.ends_with("answer \"4\"\n"));
+    let asked = model.asked();
+    let told = "Be kind.\n\nAnswer the question. Your whole message is taken for the answer: it must match the regular \
+                expression [0-9]+.";
+    assert_eq!(asked[0], format!("<system>{told}<user>{QUERY}"));
+    assert!(
+        asked[1].ends_with(&format!("\n\n{told}<user>{QUERY}")) && asked[1].contains("[0-9]+"),
+        "{}",
+        asked[1]
+    );
+
+    // A text that is continued keeps its marks.
+    let model = Scripted::new(WHOLE, 1, [stop("Done.")]);
+    run(&model, spec_of("direct")).await;
+    assert!(model.asked()[0].ends_with(&format!("\n\n[Question] {QUERY}\n[Answer]")), "{}", model.asked()[0]);
 }

@@ -1,8 +1,12 @@
 //! What the environment does: summaries, judgements, solutions, votes.
 
 use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
+use planproof_agents::behaviour::retrace::Retracer;
 use planproof_agents::behaviour::summary::Choice;
 use planproof_agents::behaviour::voting::{VotingAgent, VotingOptions};
+
+use planproof_tools::Toolbox;
+use planproof_trace::{ToolCall, ToolResult};
 
 use super::*;
 
@@ -62,6 +66,92 @@ async fn rewoo_solves_from_evidence() {
     let model = Scripted::new(WHOLE, 1, script);
     insta::assert_snapshot!(run_with(&model, "rewoo", BehaviourOptions::default()).await);
     insta::assert_snapshot!(model.asked()[1]);
+}
+
+/// Passes calls on, and keeps what it passed on.
+struct Watched {
+    tools: MockTools,
+    seen: Mutex<Vec<String>>,
+}
+
+impl Toolbox for Watched {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.tools.tools()
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> planproof_tools::BoxFuture<'a, ToolResult> {
+        self.seen.lock().unwrap().push(format!("{} {}", call.name, call.arguments.to_text()));
+        self.tools.execute(call)
+    }
+}
+
+/// A run of ReWOO with these requirements and this plan: the events, and the calls that were executed.
+async fn planned(requirements: &str, plan: &[&str]) -> (Vec<Event>, Vec<String>) {
+    let (source, _) = shipped("rewoo").unwrap().split_once("(:accepts").unwrap();
+    let source = format!("{source}{requirements})");
+    let step = |(number, call): (usize, &&str)| {
+        let (tool, input) = call.split_once(' ').unwrap_or((call, ""));
+        format!("[Plan] p\n[Action Label] #E{}\n[Action] {tool}\n[Action Input] {input}\n", number + 1)
+    };
+    let text: String = plan.iter().enumerate().map(step).collect();
+    let model = Scripted::new(WHOLE, 1, [stop(&(text + "[Answer]")), stop("Answer: 5")]);
+    let agent = agent(&model, spec(&source));
+    let toolbox = Watched { tools: tools(), seen: Mutex::default() };
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let limits = limits(50);
+    let run = InProcessRun { query: QUERY, toolbox: &toolbox, limits: &limits, seed: 7, recorder: &recorder };
+    agent.run(run).await;
+    let events = recorder.take_events();
+    // Gone through again, the run comes to the same.
+    let retraced = Retracer::new(spec(&source)).retrace(toolbox.tools(), &events).unwrap();
+    assert_eq!(retraced.len(), 1);
+    let seen = toolbox.seen.into_inner().unwrap();
+    (events, seen)
+}
+
+#[tokio::test]
+async fn what_is_executed_is_what_was_checked() {
+    let plan = ["wash", "say #E1", "bake {\"loaves\": 1, \"flour\": \"#E2\"}", "say done"];
+    // As it was written it is allowed, with the evidence it is not; nor is what refers to it.
+    let denied = "(:require (always (not (call:say (= words \"wash is done\")))))";
+    let (events, seen) = planned(denied, &plan).await;
+    assert_eq!(seen, ["wash {}", "say {\"words\":\"done\"}"]);
+    let events = lines(&events);
+    let (_, executed) = events.split_once("section Act-Inp model \"done\"\n").unwrap();
+    insta::assert_snapshot!(executed, @r##"
+    call wash
+    ok #c1 "wash is done"
+    call say {"words":"wash is done"} #c2
+    err #c2 "not executed: say must not be called with this input now (requirement 1)"
+    call bake {"flour":"#E2","loaves":1} #c3
+    err #c3 "not executed: it refers to #E2, which was not executed"
+    call say {"words":"done"} #c4
+    ok #c4 "say is done"
+    say "5" tokens=100/10
+    section Solver environment "5" note="not executed: #E2, #E3"
+    tally
+    answer "5"
+    "##);
+    // As it was written it is not allowed, with the evidence it is.
+    let allowed = "(:require (always (implies call:say (call:say (matches words \".* is done\")))))";
+    let (_, seen) = planned(allowed, &plan[..2]).await;
+    assert_eq!(seen, ["wash {}", "say {\"words\":\"wash is done\"}"]);
+}
+
+#[tokio::test]
+async fn arguments_are_checked_with_their_evidence() {
+    let (events, seen) = planned("", &["wash", "bake {\"loaves\": \"#E1\"}"]).await;
+    assert_eq!(seen, ["wash {}"]);
+    let events = lines(&events);
+    assert!(events.contains("not executed: the input does not fit the schema of bake"), "{events}");
+    assert!(events.ends_with("answer \"5\"\n"), "{events}");
+    // Without the call that is demanded the run has failed, and nothing more of the plan is executed.
+    let demanded = "(:require (eventually call:bake))";
+    let (events, seen) = planned(demanded, &["wash", "bake {\"loaves\": \"#E1\"}", "wash"]).await;
+    assert_eq!(seen, ["wash {}"]);
+    let events = lines(&events);
+    let reason = "failed \"the plan cannot be carried out: bake was not executed: the input does not fit the schema of bake";
+    assert!(events.contains(reason), "{events}");
 }
 
 #[tokio::test]

@@ -45,9 +45,7 @@ async fn who_never_writes_a_state_is_corrected_to_the_end() {
 #[tokio::test]
 async fn who_writes_nothing_is_given_up() {
     for capabilities in WAYS {
-        for finish in
-            [FinishReason::Stop, FinishReason::Length, FinishReason::ContentFilter, FinishReason::ToolCalls]
-        {
+        for finish in [FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls] {
             let line = Line { text: String::new(), finish };
             let (end, asked) = end_of(capabilities, 1, line, "react", NEVER).await;
             assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
@@ -101,11 +99,14 @@ async fn who_repeats_one_state_is_given_up() {
 #[tokio::test]
 async fn who_stops_in_the_middle_of_a_mark_is_led_on() {
     for capabilities in WAYS {
-        for text in ["[Act", "[", "[Action Inp", "🚗[Answ"] {
+        for text in ["[Act", "[", "[Action Inp"] {
             let (end, asked) = end_of(capabilities, 1, stop(text), "react", NEVER).await;
             assert!(matches!(end, EndReason::AgentFailed { .. }), "{text}: {end:?}");
             assert!(asked <= 200, "{asked}");
         }
+        // What resembles a mark is led there, and becomes the content of the states on the way.
+        let (end, _) = end_of(capabilities, 1, stop("🚗[Answ"), "react", NEVER).await;
+        assert_eq!(end, EndReason::Answered { text: "🚗[Answ".into() });
     }
 }
 
@@ -187,5 +188,26 @@ async fn time_ends_a_run_which_is_finished_if_it_may_end_there() {
         let limits = RunLimits { wall: Duration::from_millis(200), ..limits(50) };
         let events = lines(&events_of(&agent, limits).await);
         assert!(events.ends_with(end), "{events}");
+    }
+}
+
+/// Neither silence nor a call that was not offered nor what a provider withholds is an answer.
+#[tokio::test]
+async fn what_says_nothing_is_no_answer() {
+    for capabilities in WAYS {
+        for name in ["direct", "cot"] {
+            let line = |finish| Line { text: String::new(), finish };
+            for finish in [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length] {
+                let (end, asked) = end_of(capabilities, 1, line(finish), name, NEVER).await;
+                assert!(matches!(end, EndReason::AgentFailed { .. }), "{name} {finish:?}: {end:?}");
+                assert!(asked <= 10, "{asked}");
+            }
+            let (end, asked) = end_of(capabilities, 1, line(FinishReason::ContentFilter), name, NEVER).await;
+            assert!(matches!(end, EndReason::Unscored { .. }), "{name}: {end:?}");
+            assert_eq!(asked, 1);
+        }
+        let called = Line { text: "I call a tool.".into(), finish: FinishReason::ToolCalls };
+        let (end, _) = end_of(capabilities, 1, called, "direct", NEVER).await;
+        assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
     }
 }

@@ -30,5 +30,51 @@ fn all_that_a_specification_can_say_is_told() {
           (:require (before call:say call:wash)))"#,
     );
     insta::assert_snapshot!(instructions(&automaton, tools().tools()));
-    assert!(instructions(&spec_of("cot"), &[]).ends_with("\n\nTools: none"));
+    let react = spec_of("react").without_examples();
+    assert!(instructions(&react, &[]).ends_with("\n\nTools: none"));
+    // Who cannot call tools is not shown any.
+    for name in ["direct", "cot"] {
+        let told = instructions(&spec_of(name), tools().tools());
+        assert!(!told.contains("Tools:") && !told.contains("bake"), "{told}");
+    }
+}
+
+#[test]
+fn requirements_are_told_in_words() {
+    let automaton = spec(
+        r#"(define all
+          (:states
+            (Q (:text "[Question]"))
+            (A (:text "[Action]") (:content tool))
+            (I (:text "[Input]") (:content arguments))
+            (O (:text "[Observation]") (:flags :env-input) (:handler run-call))
+            (C (:text "[Critique]"))
+            (E (:text "[Answer]")))
+          (:behavior (next Q (until (or (next A I O) C) E)))
+          (:require
+            (always (not (call:pay (> amount 100))))
+            (always (not (call:pay (= to "mallory") (!= day 3) (has note))))
+            (not (eventually call:drop))
+            (at-most 0 (call:send (matches to "[^@]*")))
+            (at-most 1 call:say)
+            (at-most 3 call:*)
+            (at-most 2 C)
+            (eventually call:log_in)
+            (eventually C)
+            (before call:log_in call:pay)
+            (before C E)
+            (always (implies call:pay (eventually (call:log (<= level 3)))))
+            (always (implies C (next E)))
+            (and (at-most 9 call:say) (at-most 8 C))
+            (or (eventually (and C (next C))) (not (eventually call:pay)))
+            (until (not C) (or call:pay (next call:say)))
+            (before (or C call:say) call:wash)
+            (at-most 5 (or C call:say))
+            (implies (next C) (always (not (next (next C)))))
+            Q))"#,
+    );
+    let told = instructions(&automaton, tools().tools());
+    let (_, rest) = told.split_once("Requirements:\n").unwrap();
+    let (lines, _) = rest.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(lines);
 }

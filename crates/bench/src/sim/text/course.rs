@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_model::ChatRequest;
-use planproof_synth::{Draw, REPORT_TOOL, RESTART_TOOL};
+use planproof_synth::{Draw, REPORT_TOOL};
 use planproof_trace::{Arguments, TimeOfDay, Tool};
 
 use super::super::SimKind;
@@ -113,7 +113,7 @@ impl<'s> Course<'s> {
     }
 
     pub(super) fn is_restart(&self, place: u16) -> bool {
-        matches!(self.script, Script::Day(_)) && self.tool(place).is_some_and(|it| it.name == RESTART_TOOL)
+        matches!(self.script, Script::Day(script) if script.restart_tool() == place)
     }
 
     pub(super) fn next(&self) -> Next {
@@ -241,8 +241,9 @@ impl Day<'_> {
     /// A call whose result is expected.
     fn called(&mut self, tools: &[Tool], name: &str, start: Option<u16>) {
         self.expected.calls += 1;
+        let is_restart = tools.get(usize::from(self.script.restart_tool())).is_some_and(|it| it.name == name);
         let answer = match name {
-            RESTART_TOOL => "The day is cleared.".to_owned(),
+            _ if is_restart => "The day is cleared.".to_owned(),
             REPORT_TOOL => "The conflict is reported.".to_owned(),
             _ => format!("It took {} minutes.", self.script.expected_minutes(&self.expected)),
         };

@@ -11,6 +11,9 @@ const ORDER_LINE: &str = "Order of the sections: ";
 const SECTIONS_LINE: &str = "Sections:";
 const TOOLS_LINE: &str = "Tools:";
 const NO_TOOLS_LINE: &str = "Tools: none";
+const REQUIREMENTS_LINE: &str = "Requirements";
+const EXAMPLES_BEGIN: &str = "Examples of whole texts";
+const EXAMPLES_END: &str = "These were the examples.";
 const PARAMETERS: &str = "  Parameters: ";
 
 /// What follows a mark and a colon in the list of sections, with whether the model writes such a section.
@@ -41,15 +44,17 @@ impl Instructions {
         let mut lines = Lines { text, at: 0 };
         let formula = lines.find_map(|line| line.strip_prefix(ORDER_LINE))?;
         lines.find(|line| line.trim_end() == SECTIONS_LINE)?;
-        let (sections, tools_line) = read_sections(&mut lines);
+        let sections = read_sections(&mut lines);
         let marks: Vec<&str> = sections.iter().map(|section| section.mark.as_str()).collect();
         let order = Order::read(formula, &marks)?;
-        let has_tools = match tools_line? {
-            NO_TOOLS_LINE => false,
-            TOOLS_LINE => true,
-            _ => return None,
+        let tools = match tools_line(&mut lines, &marks) {
+            Some(TOOLS_LINE) => read_tools(&mut lines),
+            Some(NO_TOOLS_LINE) => Vec::new(),
+            // Whoever is to name a tool is shown some, or reads that there are none.
+            _ if sections.iter().any(|section| section.role == Role::Tool) => return None,
+            _ => Vec::new(),
         };
-        let tools = if has_tools { read_tools(&mut lines) } else { Vec::new() };
+        pass_examples(&mut lines);
         let rest = &text[lines.at..];
         let begins = |line: &str| sections.iter().any(|section| line.starts_with(section.mark.as_str()));
         let mut lines = Lines { text: rest, at: 0 };
@@ -107,16 +112,46 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// The list of sections, and the line of the tools that comes after it.
-fn read_sections<'t>(lines: &mut Lines<'t>) -> (Vec<Section>, Option<&'t str>) {
+/// The list of sections.
+fn read_sections(lines: &mut Lines<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
-    for line in lines {
-        if line.starts_with(TOOLS_LINE) {
-            return (sections, Some(line.trim_end()));
+    loop {
+        let before = lines.at;
+        match lines.next().and_then(|line| line.strip_prefix("- ")) {
+            Some(line) => sections.extend(read_section(line)),
+            None => {
+                lines.at = before;
+                return sections;
+            }
         }
-        sections.extend(line.strip_prefix("- ").and_then(read_section));
     }
-    (sections, None)
+}
+
+/// The line that the tools begin with, past what is required; `None` where there is none before anything else.
+fn tools_line<'t>(lines: &mut Lines<'t>, marks: &[&str]) -> Option<&'t str> {
+    loop {
+        let before = lines.at;
+        let line = lines.next()?;
+        let is_passed = line.is_empty() || line.starts_with(REQUIREMENTS_LINE) || line.starts_with("- ");
+        if line.starts_with(TOOLS_LINE) {
+            return Some(line.trim_end());
+        }
+        if !is_passed || marks.iter().any(|mark| line.starts_with(mark)) {
+            lines.at = before;
+            return None;
+        }
+    }
+}
+
+/// Goes past examples, if there are any.
+fn pass_examples(lines: &mut Lines<'_>) {
+    let before = lines.at;
+    let begin = lines.find(|line| !line.is_empty());
+    let is_passed = begin.is_some_and(|line| line.starts_with(EXAMPLES_BEGIN))
+        && lines.any(|line| line.trim_end() == EXAMPLES_END);
+    if !is_passed {
+        lines.at = before;
+    }
 }
 
 fn read_section(line: &str) -> Option<Section> {

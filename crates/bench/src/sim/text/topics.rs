@@ -82,7 +82,7 @@ fn written(kind: SimKind, items: Vec<String>) -> String {
                 .collect::<Vec<_>>()
                 .join("\n");
         }
-        SimKind::Perfect | SimKind::InOrder | SimKind::Planted(_) => lines = items,
+        SimKind::Perfect | SimKind::Parallel | SimKind::InOrder | SimKind::Planted(_) => lines = items,
     }
     lines
         .iter()

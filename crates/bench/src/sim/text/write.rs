@@ -304,7 +304,8 @@ impl<'a> Writer<'a> {
         if holds(&words) { "Let me go on.".to_owned() } else { words }
     }
 
-    /// A clumsy model may break the form before it begins with a call.
+    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is never that of an
+    /// answer: whoever tries to answer is led to an answer, and so has given up.
     fn slip_in_form(&self, out: &mut String) {
         if self.kind != SimKind::Clumsy {
             return;
@@ -314,7 +315,10 @@ impl<'a> Writer<'a> {
             return;
         }
         let allowed = self.instructions.order.next(&self.place);
-        let is_wrong = |kind: &Kind| self.instructions.role(*kind) != Role::Given && !allowed.contains(kind);
+        let answers = |kind: &Kind| self.instructions.mark(*kind).to_ascii_lowercase().contains("answer");
+        let is_wrong = |kind: &Kind| {
+            self.instructions.role(*kind) != Role::Given && !allowed.contains(kind) && !answers(kind)
+        };
         let wrong: Vec<Kind> = (0..self.instructions.sections.len()).filter(is_wrong).collect();
         if !wrong.is_empty() && draw.chance(1, 2) {
             let kind = wrong[draw.place(wrong.len())];

@@ -140,3 +140,65 @@ async fn a_model_can_do_what_it_says() {
         CompletionRequest { prompt: "a".into(), settings: Settings::default(), score_prompt: false };
     assert!(matches!(model.complete(&request).await, Err(ModelError::Unsupported { .. })));
 }
+
+/// Shipped examples are about nothing that is tested, and use no phrase that states an order.
+#[test]
+fn shipped_examples_give_nothing_away() {
+    let directions = include_str!("../../../../synth/data/directions.json");
+    let directions: serde_json::Value = serde_json::from_str(directions).expect("it is JSON");
+    // The groups of phrases, but for those that say nothing of an order.
+    let groups = directions.as_object().expect("an object").iter().filter(|(name, _)| *name != "neutral");
+    let phrases = groups.filter_map(|(_, group)| group.as_object()).flat_map(|group| group.keys().cloned());
+    let mut phrases: Vec<String> =
+        phrases.filter(|phrase| !["and", "or", "but", "to", "is"].contains(&phrase.as_str())).collect();
+    assert!(phrases.len() > 50, "{phrases:?}");
+    phrases.extend(["before", "after", "until", "first", "then", "last", "next", "order"].map(str::to_owned));
+    let bank = planproof_synth::TopicBank::shipped();
+    let activities = bank.topics().iter().flat_map(|topic| &topic.activities);
+    phrases.extend(activities.map(|activity| activity.text.to_lowercase()));
+    let mut seen = 0;
+    for (name, _) in SHIPPED {
+        for section in compiled(name).spec().examples.iter().flat_map(|example| &example.sections) {
+            let words = |text: &str| -> Vec<String> {
+                let words = text.to_lowercase();
+                words
+                    .split(|c: char| !c.is_alphanumeric())
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect()
+            };
+            let content = format!(" {} ", words(&section.content.value).join(" "));
+            for phrase in &phrases {
+                let phrase_words = words(phrase).join(" ");
+                assert!(!content.contains(&format!(" {phrase_words} ")), "{name}: {phrase:?} in {content:?}");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// A plain question is answered with the plan, as an order without calls is, whether tools are shown or not.
+#[tokio::test]
+async fn a_plain_question_is_answered_with_the_plan() {
+    for case in cases(CaseOptions { actions_max: 6, ..CaseOptions::default() }, 10).iter() {
+        let model = SimModel::new(SimKind::Perfect);
+        let expected = calls_with_tools(case, SimKind::Perfect).await;
+        let request = ChatRequest {
+            messages: vec![
+                Message::System {
+                    text: "Answer the question. Your whole message is taken for the answer: in short.".into(),
+                },
+                Message::User { text: case.query.clone() },
+            ],
+            previous: None,
+            tools: Arc::from([]),
+            settings: Settings { seed: Some(How::PLAIN.seed), ..Settings::default() },
+        };
+        let reply = model.chat(&request).await.expect("a simulation always answers");
+        assert!(reply.text.starts_with("The plan: "), "{}", reply.text);
+        assert_eq!(reply.text.matches(',').count() + 1, expected.len(), "{}", reply.text);
+        let run = run(case, SimKind::Perfect, &compiled("direct"), How::PLAIN).await;
+        assert!(run.text.contains("The plan: "), "{}", run.text);
+    }
+}

@@ -149,7 +149,7 @@ pub(crate) async fn continuation(
     let request = ChatRequest { messages, previous: None, tools: Arc::from([]), settings: settings.clone() };
     let reply = model.chat(&request).await.expect("a simulation always answers");
     assert!(reply.calls.is_empty());
-    let mut echo = Echo::new(rest);
+    let mut echo = Echo::new(rest, 30);
     let mut new = echo.push(reply.text.as_bytes());
     new.extend(echo.end());
     (String::from_utf8(new).expect("it is text"), reply.finish)

@@ -14,6 +14,7 @@ use crate::arguments::{Global, ReportArguments};
 use crate::failure::Failure;
 use crate::render;
 use crate::stored::{Stored, StoredTraces};
+use crate::terminal;
 
 pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     if arguments.others.len() >= CAMPAIGNS_MAX {
@@ -40,7 +41,7 @@ pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -
         return print_json(&table);
     }
     if !is_stdout_taken {
-        write!(std::io::stdout(), "{}", text(&table))?;
+        write!(terminal::text(), "{}", text(&table))?;
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Where the events of a run go the moment they happen: to stdout, and to a trace file.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::{Event, EventSink, Header, wire};
 
-use super::transcript::{Colours, Transcript, is_hidden, visible};
+use super::transcript::{Colours, Transcript};
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Shows each event on stdout, for people or as JSON lines, and writes it to a file.
 pub(super) struct LiveTrace(Mutex<State>);
@@ -50,7 +50,7 @@ impl LiveTrace {
     /// Prints the answer, after all that led to it.
     pub(super) fn answer(&self, text: &str) -> Result<(), Failure> {
         if self.lock().stdout_error.is_none() {
-            writeln!(io::stdout(), "\n{}", visible(text, true))?;
+            writeln!(terminal::text(), "\n{text}")?;
         }
         Ok(())
     }
@@ -86,43 +86,9 @@ impl State {
             self.file_error = file.write_all(&line).err();
         }
         if self.stdout_error.is_none() {
-            let text = text.unwrap_or_else(|| escaped(&String::from_utf8_lossy(line)) + "\n");
-            let mut out = io::stdout().lock();
+            let text = text.unwrap_or_else(|| String::from_utf8_lossy(line).into_owned() + "\n");
+            let mut out = terminal::results(self.transcript.is_none());
             self.stdout_error = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
         }
-    }
-}
-
-/// A JSON document with everything escaped that a terminal might act on or hide. Outside of strings JSON is plain ASCII,
-/// so an escape can stand for such a character wherever it occurs.
-fn escaped(json: &str) -> String {
-    if !json.contains(is_hidden) {
-        return json.to_owned();
-    }
-    let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_hidden(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing into a string cannot fail.
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_is_escaped_and_stays_the_same_document() {
-        let text = "a\u{9b}31m\u{202e}b\u{e0041}\u{7f}é";
-        let document = serde_json::json!({"text": text}).to_string();
-        let shown = escaped(&document);
-        assert_eq!(shown, r#"{"text":"a\u009b31m\u202eb\udb40\udc41\u007fé"}"#);
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap()["text"], text);
     }
 }

@@ -1,17 +1,14 @@
 //! A run as people read it: a line for each event.
-//!
-//! Whatever a model, a tool or a server has written is made harmless first: a control character that reached the
-//! terminal could move the cursor over what was shown before, or make the terminal type.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 
 use planproof_trace::{
     Arguments, Author, CallId, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
 };
 
 use crate::render::short;
+use crate::terminal;
 
 /// Most characters shown of what a model says, and of a task.
 const WORDS_SHOWN: usize = 600;
@@ -30,17 +27,12 @@ pub(in crate::commands) enum Colours {
 impl Colours {
     /// Where stdout is a terminal and `NO_COLOR` is not set.
     pub(super) fn for_stdout() -> Self {
-        Self::on_terminal(std::io::stdout().is_terminal())
+        if terminal::stdout_is_coloured() { Self::On } else { Self::Off }
     }
 
     /// Where stderr is a terminal and `NO_COLOR` is not set.
     pub(in crate::commands) fn for_stderr() -> Self {
-        Self::on_terminal(std::io::stderr().is_terminal())
-    }
-
-    fn on_terminal(is_terminal: bool) -> Self {
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if is_terminal && !is_plain { Self::On } else { Self::Off }
+        if terminal::stderr_is_coloured() { Self::On } else { Self::Off }
     }
 
     pub(in crate::commands) fn dim(self, text: &str) -> String {
@@ -49,7 +41,7 @@ impl Colours {
 
     fn paint(self, code: &str, text: &str) -> String {
         match self {
-            Self::On if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Self::On if !text.is_empty() => terminal::styled(code, text),
             _ => text.to_owned(),
         }
     }
@@ -143,7 +135,7 @@ impl Transcript {
                 let notes = format!("{discarded_tokens} tokens discarded, {repeated_tokens} sent again");
                 self.line("tally", "1", &text, &notes)
             }
-            EventKind::Tally(_) => String::new(),
+            EventKind::Tally(_) | EventKind::Batch { .. } => String::new(),
             EventKind::End(reason) => {
                 let (text, colour) = match reason {
                     EndReason::Answered { .. } => ("answered".to_owned(), "1;32"),
@@ -193,7 +185,7 @@ fn notes_of(colours: Colours, notes: &str) -> String {
 
 /// As much of a text as is shown of it, in one line.
 fn cut(text: &str, characters: usize) -> String {
-    visible(&short(text.trim(), characters), false)
+    short(text.trim(), characters)
 }
 
 fn tokens(usage: Usage) -> Option<String> {
@@ -207,31 +199,6 @@ fn time(milliseconds: u64) -> String {
         0..1000 => format!("{milliseconds} ms"),
         _ => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
     }
-}
-
-/// The text without anything that a terminal would act on or hide: such a character is shown as its escape. With
-/// `keep_lines` line breaks and tabs stay what they are.
-pub(in crate::commands) fn visible(text: &str, keep_lines: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' if keep_lines => out.push(c),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if is_hidden(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Control characters, and those that turn the direction of text around, break lines or are not seen at all.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -274,14 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_terminal_acts_on_gets_through() {
+    fn an_event_is_one_line_whatever_it_holds() {
         let evil = "\u{1b}]0;title\u{7}\u{9b}2J\u{8}\u{7f}\u{202e}\u{2028}\u{e0041}\u{feff}\r\n\tok";
-        let harmless = |text: &str| text.chars().all(|c| !is_hidden(c) || c == '\n' || c == '\t');
-        assert_eq!(
-            visible(evil, false),
-            "\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{8}\\u{7f}\\u{202e}\\u{2028}\\u{e0041}\\u{feff}\\r\\n\\tok"
-        );
-        assert!(harmless(&visible(evil, true)) && visible(evil, true).ends_with("\\r\n\tok"));
+        let harmless = |text: &str| text.chars().all(|c| !terminal::is_hidden(c) || c == '\n');
         let id = CallId::new(evil);
         let call = planproof_trace::ToolCall {
             id: id.clone(),
@@ -325,7 +287,7 @@ mod tests {
         let events = notation::parse("ok #c1 \"a\"").unwrap();
         assert_eq!(
             transcript.event(&events[0]),
-            "\u{1b}[1;32mok 0    \u{1b}[0m a \u{1b}[2m(0 ms)\u{1b}[0m\n"
+            format!("{} a {}\n", terminal::styled("1;32", "ok 0    "), terminal::styled("2", "(0 ms)"))
         );
     }
 }

@@ -27,6 +27,9 @@ pub(in crate::commands) struct Budgets {
     /// Models that refused a temperature.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     without_temperature: BTreeSet<String>,
+    /// Why the campaign was stopped: its set-up is broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_setup: Option<String>,
 }
 
 impl Budgets {
@@ -39,8 +42,13 @@ impl Budgets {
             max_tokens: arguments.max_tokens,
             minutes: arguments.minutes,
             prices: arguments.prices.clone(),
-            without_temperature: BTreeSet::new(),
+            ..Self::default()
         }
+    }
+
+    /// The budget of time alone, where nothing is paid for.
+    pub(super) fn of_time(self) -> Self {
+        Self { minutes: self.minutes, ..Self::default() }
     }
 
     /// Those of a stored campaign.
@@ -62,8 +70,18 @@ impl Budgets {
     }
 
     /// The models that refused a temperature, by name.
-    pub(super) fn without_temperature(self) -> Vec<String> {
-        self.without_temperature.into_iter().collect()
+    pub(super) fn without_temperature(&self) -> Vec<String> {
+        self.without_temperature.iter().cloned().collect()
+    }
+
+    /// Takes note of why the campaign was stopped, if its set-up is broken.
+    pub(super) fn note_broken_setup(&mut self, why: Option<String>) {
+        self.broken_setup = why;
+    }
+
+    /// Why the campaign was stopped, if its set-up is broken.
+    pub(super) fn broken_setup(&self) -> Option<&str> {
+        self.broken_setup.as_deref()
     }
 
     /// The budgets with which a campaign is gone on with: those that are given now, and its own for the rest.
@@ -77,6 +95,7 @@ impl Budgets {
             minutes: self.minutes.or(before.minutes),
             prices: self.prices.clone().or(before.prices),
             without_temperature: before.without_temperature,
+            broken_setup: None,
         };
         let spent = spent(stored);
         if let Some(most) = budgets.cost_max() {

@@ -3,21 +3,18 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_agents::Agent;
 use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, Shrinking, Supervision,
-    TrialRecord, Unit,
+    CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, ServedModel, Setup, Shrinking,
+    Supervision, TrialRecord, Unit,
 };
 use planproof_model::recording::RecordingError;
-use planproof_model::server::{ServerConfig, serve};
 use planproof_store::Progress;
 use planproof_synth::Case;
-use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::derived::Derived;
 use super::dissect::dissect;
-use super::prepared::{Prepared, Served};
+use super::prepared::Prepared;
 use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
@@ -62,10 +59,11 @@ pub(in crate::commands) async fn carry_out(
     });
     let mut campaign = prepared.campaign.clone();
     let key = random_key();
-    let _served = match &prepared.served {
-        Some((name, served)) => Some(serve_to_agent(&mut campaign, name, served, &key).await?),
-        None => None,
-    };
+    campaign.served = prepared.served.as_ref().map(|(name, served)| ServedModel {
+        model: Arc::clone(&served.model),
+        name: name.clone(),
+        key: key.clone().into(),
+    });
     let supervision = Supervision {
         secrets: if prepared.served.is_some() {
             prepared.secrets.with(key)
@@ -74,6 +72,7 @@ pub(in crate::commands) async fn carry_out(
         },
         meter: prepared.meter.clone(),
         deadline: prepared.budgets.deadline(),
+        setup: Arc::new(set_up(prepared)),
     };
     let mut outcomes = prepared.finished.clone();
     let done = outcomes.len();
@@ -102,6 +101,7 @@ pub(in crate::commands) async fn carry_out(
         drop(writer.set_progress(&campaign.id, &prepared.progress(&budgets)));
     };
     writer.set_progress(&campaign.id, &prepared.progress(&budgets)).await?;
+    prepared.watch_spending(Some(&writer));
     let end = loop {
         let units = next(&outcomes);
         if units.is_empty() {
@@ -158,6 +158,7 @@ pub(in crate::commands) async fn carry_out(
     let mut found = prepared.budgets.clone();
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    found.note_broken_setup(supervision.setup.broken());
     let mut progress = prepared.progress(&found.to_json()?);
     let leads_on = prepared.options.dissect.is_some() || prepared.options.shrink.is_some();
     let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
@@ -167,9 +168,10 @@ pub(in crate::commands) async fn carry_out(
         }
         Ok(CampaignEnd::BudgetUsedUp) => prepared.meter.as_ref().and_then(|meter| meter.used_up()),
         Ok(CampaignEnd::DeadlineReached) => Some(prepared.budgets.time()),
-        Ok(CampaignEnd::Complete) | Err(_) => None,
+        Ok(CampaignEnd::Complete | CampaignEnd::SetupBroken) | Err(_) => None,
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
+    prepared.watch_spending(None);
     let further = match further {
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
@@ -194,6 +196,14 @@ pub(in crate::commands) async fn carry_out(
     Ok(Ended { outcomes, progress, failure, dissection, shrinking })
 }
 
+/// What is known of the set-up beforehand. Answers from a recording need none, but a program does.
+fn set_up(prepared: &Prepared) -> Setup {
+    if prepared.replayed.is_some() && prepared.campaign.agent.agent.is_in_process() {
+        return Setup::trusted();
+    }
+    Setup::that_has_worked(prepared.finished.iter().any(|outcome| outcome.verdict.is_ok()))
+}
+
 /// Why a campaign could not go on, and how to go on with it.
 fn describe(error: CampaignError, hint: &str) -> Failure {
     if let CampaignError::Stopped = error {
@@ -204,34 +214,4 @@ fn describe(error: CampaignError, hint: &str) -> Failure {
         Failure::Usage(what) => Failure::Usage(format!("{what}\n{hint}")),
         other => other,
     }
-}
-
-/// Ends the server when it is dropped.
-struct Serving(CancellationToken);
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// Serves a model on a free port with a key of its own, and tells the agent's program where.
-async fn serve_to_agent(
-    campaign: &mut Campaign,
-    name: &str,
-    served: &Served,
-    key: &str,
-) -> Result<Serving, Failure> {
-    let fail = |error: std::io::Error| Failure::outside(format!("cannot serve {name}: {error}"));
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.map_err(fail)?;
-    let address = listener.local_addr().map_err(fail)?;
-    let config = ServerConfig { key: Some(SecretString::from(key.to_owned())), ..ServerConfig::default() };
-    let stop = CancellationToken::new();
-    tokio::spawn(serve(listener, Arc::clone(&served.model), config, stop.clone().cancelled_owned()));
-    if let Agent::Command(agent) = &mut campaign.agent.agent {
-        agent.set_variable("OPENAI_BASE_URL", format!("http://{address}/v1").into());
-        agent.set_variable("OPENAI_API_KEY", key.to_owned().into());
-        agent.set_variable("OPENAI_MODEL", name.to_owned().into());
-    }
-    Ok(Serving(stop))
 }

@@ -8,6 +8,7 @@ use planproof_synth::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::agreement::{Written, switch};
 use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
 use crate::failure::Failure;
 use crate::select;
@@ -16,6 +17,8 @@ use crate::select;
 pub(super) struct Cases {
     pub(super) cases: Vec<Case>,
     pub(super) origin: CasesOrigin,
+    /// How they were drawn that are given in full.
+    pub(super) drawn: Option<CasesOrigin>,
     pub(super) solver: SolverMeter,
     pub(super) synthesis: Duration,
 }
@@ -55,6 +58,9 @@ pub(super) struct Drawn {
     /// The share of infeasible cases; absent where none can be reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     infeasible: Option<f64>,
+    /// Only hard cases; absent where any will do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hard: bool,
 }
 
 /// How cases of the time form are drawn. Minutes of the day count from midnight.
@@ -100,7 +106,9 @@ impl Cases {
     /// another one by then.
     fn of_topics(self, shape: &ShapeArguments) -> Self {
         match shape.topics {
-            Some(_) => Self { origin: CasesOrigin::Given(self.cases.len()), ..self },
+            Some(_) => {
+                Self { origin: CasesOrigin::Given(self.cases.len()), drawn: Some(self.origin), ..self }
+            }
             None => self,
         }
     }
@@ -152,12 +160,12 @@ impl Cases {
     /// Cases that are there already.
     pub(super) fn given(cases: Vec<Case>) -> Self {
         let origin = CasesOrigin::Given(cases.len());
-        Self { cases, origin, solver: SolverMeter::default(), synthesis: Duration::ZERO }
+        Self { cases, origin, drawn: None, solver: SolverMeter::default(), synthesis: Duration::ZERO }
     }
 }
 
 impl Drawn {
-    fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
+    pub(super) fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
         draw.places(count)?;
         let Options {
             actions_min,
@@ -171,6 +179,7 @@ impl Drawn {
             topic,
             time,
             infeasible,
+            hard,
         } = draw.options();
         Ok(Self {
             seed: seed.to_string(),
@@ -187,6 +196,7 @@ impl Drawn {
             topic,
             time: time.map(DrawnTime::from),
             infeasible: infeasible.map(Share::get),
+            hard,
         })
     }
 
@@ -203,6 +213,7 @@ impl Drawn {
             topic: self.topic.clone(),
             time: self.time.as_ref().map(TimeOptions::from),
             infeasible: self.infeasible.and_then(Share::new),
+            hard: self.hard,
         }
     }
 
@@ -223,6 +234,42 @@ impl Drawn {
         let cases = (self.first..end)
             .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
             .collect::<Result<Vec<Case>, _>>()?;
-        Ok(Cases { cases, origin: CasesOrigin::Drawn(self), solver, synthesis: start.elapsed() })
+        let origin = CasesOrigin::Drawn(self);
+        Ok(Cases { cases, origin, drawn: None, solver, synthesis: start.elapsed() })
+    }
+
+    /// The options that draw these cases.
+    pub(super) fn as_written(&self) -> Vec<Written> {
+        fn text<T: ToString>(value: &Option<T>) -> Option<String> {
+            value.as_ref().map(T::to_string)
+        }
+        fn range<T: PartialEq + ToString>(low: &T, high: &T) -> String {
+            if low == high { low.to_string() } else { format!("{}..{}", low.to_string(), high.to_string()) }
+        }
+        let day = |time: &DrawnTime| {
+            let [start, end] =
+                [time.day_start, time.day_end].map(|at| format!("{:02}:{:02}", at / 60, at % 60));
+            format!("{start}-{end}")
+        };
+        let time = self.time.as_ref();
+        let durations = time.and_then(|time| Some(range(&time.duration_min?, &time.duration_max?)));
+        vec![
+            ("cases", Some(self.count.to_string())),
+            ("first", Some(self.first.to_string())),
+            ("actions", Some(range(&self.actions_min, &self.actions_max))),
+            ("infeasible", text(&self.infeasible)),
+            ("topic", self.topic.clone()),
+            ("distractors", Some(self.distractors.to_string())),
+            ("sentences_max", text(&self.sentences_max)),
+            ("sub_sentences_max", Some(self.sub_sentences_max.to_string())),
+            ("list_max", text(&self.list_max)),
+            ("relative_depth", Some(self.relative_depth.to_string())),
+            ("tries_max", Some(self.tries_max.to_string())),
+            ("hard", switch(self.hard)),
+            ("time", switch(time.is_some())),
+            ("day", time.map(day)),
+            ("durations", durations),
+            ("restarts_max", time.and_then(|time| text(&time.restarts_max))),
+        ]
     }
 }

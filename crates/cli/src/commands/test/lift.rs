@@ -11,11 +11,12 @@ use crate::commands::report::difference;
 use crate::failure::Failure;
 use crate::select;
 use crate::stored::{Stored, StoredTraces};
+use crate::terminal;
 
 /// Says what the guard gains, where the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     let guarded = Stored::load(&prepared.store, &prepared.campaign.id)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = terminal::text();
     if let Some(lift) = over_bare(&prepared.store, &guarded)? {
         let passed = |side: &Side| format!("{} of {}", side.success.passed, side.success.runs);
         let [fixed, broken] = [Change::Fixed, Change::Broken].map(|change| lift.count(change));

@@ -25,13 +25,21 @@ pub(crate) struct StoredOptions {
     pub(super) iterations: u32,
     pub(super) repeated_fails: bool,
     pub(super) distractor_fails: bool,
+    #[serde(default)]
+    pub(super) at_once_fails: bool,
     pub(super) serve_model: Option<String>,
+    /// Variables that a program gets beside it, though they look as if they held keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) env: Vec<String>,
     pub(super) solver_calls: u64,
     pub(super) solver_ns: u64,
     pub(super) synthesis_ns: u64,
     /// Campaigns of before there were recordings have none.
     #[serde(default)]
     pub(super) answers: Answers,
+    /// The file of what may differ in a replay's requests; absent where nothing may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) may_differ: Option<PathBuf>,
     /// How failures are dissected; absent where they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dissect: Option<DissectOptions>,
@@ -87,11 +95,14 @@ impl StoredOptions {
             iterations: campaign.limits.iterations,
             repeated_fails: campaign.judge.repeated_fails,
             distractor_fails: campaign.judge.distractor_fails,
+            at_once_fails: campaign.judge.at_once_fails,
             serve_model: None,
+            env: Vec::new(),
             solver_calls: 0,
             solver_ns: 0,
             synthesis_ns: 0,
             answers: Answers::Live,
+            may_differ: None,
             dissect: None,
             shrink: None,
             limit: None,
@@ -128,7 +139,11 @@ impl StoredOptions {
     }
 
     pub(crate) fn judge(&self) -> JudgeOptions {
-        JudgeOptions { repeated_fails: self.repeated_fails, distractor_fails: self.distractor_fails }
+        JudgeOptions {
+            repeated_fails: self.repeated_fails,
+            distractor_fails: self.distractor_fails,
+            at_once_fails: self.at_once_fails,
+        }
     }
 
     pub(crate) fn solver(&self) -> SolverMeter {
@@ -156,8 +171,9 @@ impl StoredOptions {
     pub(crate) fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
         // A campaign whose budgets cannot be read is told when it is gone on with.
-        report.without_temperature =
-            Budgets::stored(progress).map(Budgets::without_temperature).unwrap_or_default();
+        let found = Budgets::stored(progress).unwrap_or_default();
+        report.without_temperature = found.without_temperature();
+        report.broken_setup = found.broken_setup().map(str::to_owned);
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; what the model told it that was served to it is counted there.
         if self.serve_model.is_some() {
@@ -173,6 +189,7 @@ impl StoredOptions {
         if let Some(model) = &self.serve_model {
             words.extend(["--serve-model".to_owned(), model.clone()]);
         }
+        words.extend(self.env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
         let timeout = Duration::from_millis(self.timeout_ms);
         if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {
             words.extend(["--timeout".to_owned(), timeout.as_secs_f64().to_string()]);
@@ -180,11 +197,12 @@ impl StoredOptions {
         if self.iterations != ITERATIONS {
             words.extend(["--iterations".to_owned(), self.iterations.to_string()]);
         }
-        let allowed =
-            [("--allow-repeats", !self.repeated_fails), ("--allow-distractors", !self.distractor_fails)];
-        words.extend(
-            allowed.into_iter().filter(|(_, is_allowed)| *is_allowed).map(|(option, _)| option.to_owned()),
-        );
+        let judging = [
+            ("--allow-repeats", !self.repeated_fails),
+            ("--allow-distractors", !self.distractor_fails),
+            ("--fail-at-once", self.at_once_fails),
+        ];
+        words.extend(judging.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option.to_owned()));
         let command = if self.limit.is_some() { "limit" } else { "test" };
         let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());
         CommandLines::new(command, store.as_deref(), words.iter().map(String::as_str))

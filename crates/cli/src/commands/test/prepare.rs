@@ -16,6 +16,7 @@ use planproof_model::recording::RecordingFile;
 use planproof_synth::{Case, JudgeOptions};
 use planproof_trace::Usage;
 
+use super::agreement::must_agree;
 use super::asked::Asked;
 use super::budgets::{self, Budgets};
 use super::create::{create, open_store};
@@ -59,6 +60,7 @@ pub(in crate::commands) fn prepare(
 struct Wanted<'a> {
     agent: &'a str,
     serve_model: Option<&'a str>,
+    env: &'a [String],
 }
 
 impl Wanted<'_> {
@@ -66,10 +68,19 @@ impl Wanted<'_> {
     fn agent(&self, find_model: &FindModel<'_>) -> Result<(AgentUnderTest, Option<Arc<dyn Model>>), Failure> {
         let mut agent = select::agent(self.agent, find_model)?;
         let Some(name) = self.serve_model else { return Ok((agent, None)) };
-        if !matches!(agent.agent, Agent::Command(_)) {
+        if agent.agent.is_in_process() {
             return Err(Failure::usage(
-                "--serve-model is for a command: agent; others name their model themselves",
+                "--serve-model is for a command: or url: agent; others name their model themselves",
             ));
+        }
+        match &mut agent.agent {
+            Agent::Command(agent) => agent.pass_variables(self.env.to_vec()),
+            _ if self.env.is_empty() => {}
+            _ => {
+                return Err(Failure::usage(
+                    "--env is for a command: agent; a service has its own environment",
+                ));
+            }
         }
         let model = find_model(name, ModelForm::Chat)?;
         agent.simulated = model.is_simulated();
@@ -105,8 +116,9 @@ fn begin(
     name: &str,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
-    let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref() };
-    let models = Models::live(&arguments.model, key_needed(arguments.recording.cache.as_deref()));
+    let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref(), env: &arguments.env };
+    let asking = arguments.model.within(arguments.model.run_time(arguments.timeout))?;
+    let models = Models::live(&asking, key_needed(arguments.recording.cache.as_deref()));
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let budgets = Budgets::of(&arguments.budget);
     let prices = budgets.prices()?;
@@ -116,6 +128,7 @@ fn begin(
     let bank = select::topic_bank(topics)?;
     let cases = asked.cases(global.seed, &bank)?;
     let repeats = asked.repeats(cases.cases.len())?;
+    select::warn_of_tools(name, || select::tools_of_cases(&cases.cases))?;
     let mut options = options(arguments, global, &agent, &cases.cases, repeats, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     options.dissect = asked.dissect();
@@ -140,7 +153,7 @@ fn begin(
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
     let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
     if let Some(recording) = &recording {
-        let note = CampaignNote::new(&id, &agent, &options, repeats.get(), &cases.origin);
+        let note = CampaignNote::new(&id, &agent, &options, repeats.get(), &cases);
         recording.write_campaign(&note, &cases.cases)?;
     }
     let meter = (!models.names().is_empty()).then_some(meter);
@@ -197,16 +210,18 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let candidates = shrink::scored_candidates(shrinking);
 
     let recorded = match &options.answers {
-        Answers::Replay(path) => Some(RecordedCampaign::read(path)?),
+        Answers::Replay(path) => Some(RecordedCampaign::read(path, options.may_differ.as_deref())?),
         _ => None,
     };
+    let asking = arguments.model.within(Duration::from_millis(options.timeout_ms))?;
     let models = match &recorded {
-        Some(recorded) => Models::recorded(&arguments.model, Arc::clone(&recorded.recording)),
+        Some(recorded) => Models::recorded(&asking, Arc::clone(&recorded.recording)),
         // Nobody is asked anything any more.
-        None if is_complete => Models::live(&arguments.model, KeyNeeded::ByRequests),
-        None => Models::live(&arguments.model, key_needed(options.answers.cache())),
+        None if is_complete => Models::live(&asking, KeyNeeded::ByRequests),
+        None => Models::live(&asking, key_needed(options.answers.cache())),
     };
-    let wanted = Wanted { agent: &row.agent, serve_model: options.serve_model.as_deref() };
+    let serve_model = options.serve_model.as_deref();
+    let wanted = Wanted { agent: &row.agent, serve_model, env: &options.env };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
@@ -283,7 +298,8 @@ fn replay(
     agent: Option<&str>,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
-    let recorded = RecordedCampaign::read(file)?;
+    let may_differ = arguments.recording.may_differ.as_deref();
+    let recorded = RecordedCampaign::read(file, may_differ)?;
     let note = &recorded.campaign;
     let shown = file.display();
     asked.must_fit(
@@ -294,15 +310,10 @@ fn replay(
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
     let is_program = select::bare(&note.agent).starts_with("command:");
     let is_judged_by_program = select::is_judged_by_program(&note.agent);
-    let same_guard =
-        |agent: &str| (agent == select::bare(agent)) == (note.agent == select::bare(&note.agent));
+    let cases = recorded.cases()?;
+    must_agree(&recorded, &cases.cases, agent, arguments, &asked, global)?;
     let name = match agent {
-        Some(agent) if is_program && select::bare(agent).starts_with("command:") && same_guard(agent) => {
-            agent
-        }
-        Some(agent) if agent != note.agent => {
-            return Err(Failure::usage(format!("the recording is of {}, not of {agent}", note.agent)));
-        }
+        Some(agent) => agent,
         None if is_judged_by_program => {
             return Err(Failure::usage(format!(
                 "the recording is of {:?}, whose answers a program judges: to run it, name the agent before --replay",
@@ -315,23 +326,32 @@ fn replay(
                 note.agent
             )));
         }
-        _ => &note.agent,
+        None => &note.agent,
     };
     note.options.made_from().must_be_unchanged(name)?;
-    let cases = recorded.cases()?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| Failure::usage("the recorded campaign runs each case 0 times"))?;
     let left_out = left_out(&recorded, &cases.cases, repeats);
     recorded.check_end(cases.cases.len() * repeats.get() as usize, left_out.len())?;
     let models = Models::recorded(&arguments.model, Arc::clone(&recorded.recording));
-    let wanted = Wanted { agent: name, serve_model: note.options.serve_model.as_deref() };
+    let serve_model = note.options.serve_model.as_deref();
+    // What a program gets of the environment is for whoever runs it to say, like the program itself.
+    let wanted = Wanted { agent: name, serve_model, env: &arguments.env };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
-    let mut options = StoredOptions { answers: Answers::Replay(absolute(file)?), ..note.options.clone() };
+    let answers = Answers::Replay(absolute(file)?);
+    let may_differ = may_differ.map(absolute).transpose()?;
+    let mut options = StoredOptions { answers, may_differ, ..note.options.clone() };
     asked.must_be_shrunk(&options)?;
     options.set_synthesis(cases.solver, cases.synthesis);
+    if let Some(timeout) = arguments.timeout {
+        options.timeout_ms = milliseconds(seconds(timeout));
+    }
+    if let Some(concurrency) = arguments.concurrency {
+        options.concurrency = concurrency.get();
+    }
     if is_program {
         allow_open_files(&agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
-    } else {
+    } else if arguments.concurrency.is_none() {
         // The answers come at once, so there is nothing to be spared.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
     }
@@ -352,7 +372,7 @@ fn replay(
         finished: Vec::new(),
         left_out,
         served,
-        budgets: Budgets::default(),
+        budgets: Budgets::of(&arguments.budget).of_time(),
         asked: Vec::new(),
         meter: None,
         recording: None,
@@ -410,7 +430,6 @@ fn options(
     repeats: NonZeroU32,
     answers: Answers,
 ) -> Result<StoredOptions, Failure> {
-    let timeout = seconds(arguments.timeout);
     let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
     if largest >= arguments.iterations as usize {
         progress::say(
@@ -425,19 +444,22 @@ fn options(
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
     allow_open_files(agent, concurrency.min(cases.len() * repeats.get() as usize))?;
-    let JudgeOptions { repeated_fails, distractor_fails } = judge_options(&arguments.judge);
+    let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge_options(&arguments.judge);
     Ok(StoredOptions {
         seed: global.seed,
         concurrency,
-        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+        timeout_ms: milliseconds(arguments.model.run_time(arguments.timeout)),
         iterations: arguments.iterations,
         repeated_fails,
         distractor_fails,
+        at_once_fails,
         serve_model: arguments.serve_model.clone(),
+        env: arguments.env.clone(),
         solver_calls: 0,
         solver_ns: 0,
         synthesis_ns: 0,
         answers,
+        may_differ: None,
         dissect: None,
         shrink: None,
         limit: None,
@@ -445,6 +467,11 @@ fn options(
         evaluator_files: Vec::new(),
         topics: None,
     })
+}
+
+/// A time in whole milliseconds.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
@@ -479,5 +506,6 @@ fn campaign(
         judge: options.judge(),
         concurrency,
         token: select::random_bytes,
+        served: None,
     })
 }

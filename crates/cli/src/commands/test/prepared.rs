@@ -1,14 +1,14 @@
 //! A campaign that is prepared, and what is told of it.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_bench::{Campaign, CandidateRecord, Dissection, Outcome, Report, Shrinking, TrialRecord, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
 use planproof_report::{CommandLines, ReportedCampaign};
-use planproof_store::{Progress, Store};
+use planproof_store::{Progress, Store, Writer};
 use planproof_trace::Secrets;
 
 use super::budgets::{self, Budgets};
@@ -74,6 +74,28 @@ impl Prepared {
         }
     }
 
+    /// Books each request in the store when it is answered, so that a campaign that is killed has not lost what it spent;
+    /// without a writer no more.
+    pub(super) fn watch_spending(&self, writer: Option<&Writer>) {
+        let told = self.served.as_ref().map(|(_, served)| &served.told);
+        let meters = [self.meter.as_ref(), told];
+        let [spent, served] = meters.map(|meter| meter.map_or_else(Weak::new, Arc::downgrade));
+        let watcher = writer.map(|writer| -> Arc<dyn Fn() + Send + Sync> {
+            let (id, writer) = (self.campaign.id.clone(), Mutex::new(writer.clone()));
+            Arc::new(move || {
+                // Who comes later notes no less.
+                let writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                let [spent, served] =
+                    [&spent, &served].map(|meter| meter.upgrade().map(|meter| meter.spent()));
+                let spent = spent.map(budgets::to_stored).unwrap_or_default();
+                writer.note_spending(&id, spent, served.map(|served| served.usage).unwrap_or_default());
+            })
+        });
+        for meter in meters.into_iter().flatten() {
+            meter.watch(watcher.clone());
+        }
+    }
+
     /// How to go on with it.
     pub(in crate::commands) fn commands(&self) -> CommandLines {
         self.options.commands(&self.campaign.agent.name, self.store.path())
@@ -104,6 +126,16 @@ impl Prepared {
             outcomes,
             report,
             traces: &StoredTraces { store: &self.store, campaign: &row.id },
+        })
+    }
+
+    /// Whether this is a replay that came as far as its recording, which is whole. Whether it differs is another question.
+    pub(in crate::commands) fn is_as_recorded(&self, outcomes: &[Outcome], progress: &Progress) -> bool {
+        let is_same_end = |replayed: &&Replayed| replayed.recorded.ended_by == progress.ended_by;
+        self.replayed.as_ref().filter(is_same_end).is_some_and(|replayed| {
+            let done: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
+            let mut units = self.campaign.units();
+            replayed.recorded.has_end() && units.all(|unit| done.contains(&unit) || !self.can_run(&unit))
         })
     }
 

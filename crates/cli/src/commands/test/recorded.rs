@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_bench::Outcome;
-use planproof_model::recording::{Note, Recording};
+use planproof_model::recording::{MayDiffer, Note, Recording};
 use planproof_synth::Case;
 use planproof_synth::file::read_case;
 
 use super::cases::{Cases, CasesOrigin};
 use super::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
 use crate::failure::Failure;
-use crate::progress;
+use crate::{progress, select};
 
 /// A recorded campaign.
 pub(super) struct RecordedCampaign {
@@ -25,10 +25,18 @@ pub(super) struct RecordedCampaign {
     has_end: bool,
 }
 
+/// The patterns of a file.
+fn patterns(path: &Path) -> Result<MayDiffer, Failure> {
+    let text = select::read_text(path)?;
+    MayDiffer::parse(&text)
+        .map_err(|error| Failure::usage(format!("--may-differ {}: {error}", path.display())))
+}
+
 impl RecordedCampaign {
-    /// Reads a recording of a campaign.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let recording = Recording::read(path)?;
+    /// Reads a recording of a campaign, in whose requests may differ what the patterns of that file match.
+    pub(super) fn read(path: &Path, may_differ: Option<&Path>) -> Result<Self, Failure> {
+        let may_differ = may_differ.map(patterns).transpose()?.unwrap_or_default();
+        let recording = Recording::read_but(path, may_differ)?;
         let shown = path.display();
         let damaged = |kind: &str, error: serde_json::Error| {
             Failure::usage(format!(
@@ -71,6 +79,11 @@ impl RecordedCampaign {
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");
         Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by, has_end })
+    }
+
+    /// Whether the campaign's end is in the file.
+    pub(super) fn has_end(&self) -> bool {
+        self.has_end
     }
 
     /// The cases, drawn again where they were drawn.
@@ -151,7 +164,7 @@ impl RecordedCampaign {
     /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
     /// the same, so which of them gets which answer depends on which asks first.
     fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
-        if self.campaign.repeats == 1 || !crate::select::bare(&self.campaign.agent).starts_with("command:") {
+        if self.campaign.repeats == 1 || !select::bare(&self.campaign.agent).starts_with("command:") {
             return HashSet::new();
         }
         let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();

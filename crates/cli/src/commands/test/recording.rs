@@ -11,7 +11,7 @@ use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::cases::CasesOrigin;
+use super::cases::{Cases, CasesOrigin};
 use super::options::StoredOptions;
 use crate::arguments::RecordingArguments;
 use crate::failure::Failure;
@@ -28,6 +28,9 @@ pub(super) struct CampaignNote {
     pub(super) simulated: bool,
     pub(super) options: StoredOptions,
     pub(super) cases: CasesOrigin,
+    /// How cases were drawn that are given in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) drawn: Option<CasesOrigin>,
     /// How often each case is run.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub(super) repeats: u32,
@@ -247,7 +250,7 @@ impl CampaignNote {
         agent: &planproof_bench::AgentUnderTest,
         options: &StoredOptions,
         repeats: u32,
-        cases: &CasesOrigin,
+        cases: &Cases,
     ) -> Self {
         // Where the answers went when they were recorded is of no use to anybody else.
         let options = StoredOptions { answers: Default::default(), ..options.clone() };
@@ -258,7 +261,8 @@ impl CampaignNote {
             model: agent.model.clone(),
             simulated: agent.simulated,
             options,
-            cases: cases.clone(),
+            cases: cases.origin.clone(),
+            drawn: cases.drawn.clone(),
             repeats,
         }
     }

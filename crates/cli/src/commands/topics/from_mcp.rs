@@ -12,9 +12,9 @@ use serde_json::json;
 use super::asked::Asked;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
-use crate::commands::run::transcript::visible;
 use crate::commands::{runtime, tool_sources};
 use crate::failure::{ExitCode, Failure};
+use crate::terminal::inline;
 use crate::{progress, select, signals};
 
 pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
         Some(path) => Failure::usage(format!("--names {}: {what}", path.display())),
         None => Failure::usage(what),
     };
-    let named = own.topic(&tools).map_err(|what| of_names(visible(&what, false)))?;
+    let named = own.topic(&tools).map_err(|what| of_names(inline(&what)))?;
     tell(&named, global);
     let usable = named.topic.activities.len();
     if usable < 2 {
@@ -47,8 +47,8 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
         )));
     }
     let bank = TopicBank::new(vec![named.topic.clone()])
-        .map_err(|error| Failure::usage(visible(&error.to_string(), false)))?;
-    prove_topics(&bank).map_err(|why| Failure::outside(visible(&why, false)))?;
+        .map_err(|error| Failure::usage(inline(&error.to_string())))?;
+    prove_topics(&bank).map_err(|why| Failure::outside(inline(&why)))?;
     let summary = json!({
         "topics": 1,
         "activities": usable,
@@ -83,8 +83,7 @@ async fn list(
         opened = tool_sources::open(sources, ClientLimits::default(), global) => opened?,
     };
     let combined = CombinedTools::new(opened);
-    let combined = combined
-        .map_err(|error| Failure::usage(visible(&error.to_string().replace("--tools ", ""), true)))?;
+    let combined = combined.map_err(|error| Failure::usage(error.to_string().replace("--tools ", "")))?;
     tool_sources::introduce(&combined, global);
     let mut renamed = BTreeMap::new();
     let own_names = combined.sources().iter().flat_map(|source| source.toolbox().tools().iter());
@@ -98,7 +97,7 @@ async fn list(
         }
         let note =
             format!("note: `{}` is called `{}` here, as `planproof run` offers it", own.name, offered.name);
-        progress::say(global, &visible(&note, false));
+        progress::say(global, &inline(&note));
     }
     let tools = combined.tools().to_vec();
     combined.close().await;
@@ -113,12 +112,11 @@ async fn name(asked: &Asked, tools: &[Tool], global: &Global) -> Result<BTreeMap
         () = stop.cancelled() => return Err(Failure::outside(format!("{}{}", asked.stopped_by(), asked.advice()))),
         named = name_tools(&asked.model, tools, global.seed) => named,
     };
-    let (texts, dropped) = named.map_err(|error| {
-        Failure::outside(format!("{}{}", visible(&error.to_string(), false), asked.advice()))
-    })?;
+    let (texts, dropped) = named
+        .map_err(|error| Failure::outside(format!("{}{}", inline(&error.to_string()), asked.advice())))?;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
         let of = job.as_deref().unwrap_or_default();
-        progress::say(global, &visible(&format!("note: not taken for `{of}`: \"{text}\": it {why}"), false));
+        progress::say(global, &inline(&format!("note: not taken for `{of}`: \"{text}\": it {why}")));
     }
     let missing: Vec<&str> =
         tools.iter().map(|tool| tool.name.as_str()).filter(|name| !texts.contains_key(*name)).collect();
@@ -137,7 +135,7 @@ async fn name(asked: &Asked, tools: &[Tool], global: &Global) -> Result<BTreeMap
 /// Says what is left out, and what to look at.
 fn tell(named: &NamedTools, global: &Global) {
     for it in &named.left_out {
-        progress::say(global, &visible(&format!("note: left out `{}`: {}", it.tool, it.why), false));
+        progress::say(global, &inline(&format!("note: left out `{}`: {}", it.tool, it.why)));
     }
     for tool in &named.cut {
         progress::say(global, &format!("note: the description of `{tool}` is too long; its end is cut off"));

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::asked::Asked;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{GenerateArguments, Global};
-use crate::commands::run::transcript::visible;
 use crate::commands::runtime;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
+use crate::terminal::inline;
 
 pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<ExitCode, Failure> {
     let out = Out::open(&arguments.out)?;
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
     let Generated { topics, dropped, in_order, failed, is_stopped } = generated;
     let count = topics.len();
     let why = match (failed, is_stopped) {
-        (Some(error), _) => Some(visible(&error.to_string(), false)),
+        (Some(error), _) => Some(inline(&error.to_string())),
         (None, true) => Some(asked.stopped_by()),
         (None, false) => None,
     };
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
         }));
     }
     let bank = TopicBank::new(topics).map_err(|error| Failure::outside(error.to_string()))?;
-    prove_topics(&bank).map_err(|why| Failure::outside(visible(&why, false)))?;
+    prove_topics(&bank).map_err(|why| Failure::outside(inline(&why)))?;
     let drop = |Dropped { job, text, why }: &Dropped| json!({"job": job, "text": text, "why": why});
     let summary = json!({
         "model": arguments.model,
@@ -66,7 +66,7 @@ fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     let Generated { topics, dropped, in_order, .. } = generated;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
         let of = job.as_ref().map(|job| format!(" ({job})")).unwrap_or_default();
-        progress::say(global, &visible(&format!("note: left out \"{text}\"{of}: it {why}"), false));
+        progress::say(global, &inline(&format!("note: left out \"{text}\"{of}: it {why}")));
     }
     if let Some(more) = dropped.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
         progress::say(global, &format!("note: left out {more} more; --json with --out lists them"));

@@ -6,14 +6,16 @@ use serde_json::value::RawValue;
 
 use crate::connection::fault::Fault;
 use crate::connection::stream::missing_id;
+use crate::connection::thoughts::Thoughts;
 use crate::content::Content;
 use crate::http::Endpoint;
-use crate::{ChatReply, ChatRequest, ModelError};
+use crate::{ChatReply, ChatRequest, ModelError, lenient};
 
 #[derive(Deserialize)]
 struct Reply<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
     error: Option<Fault>,
 }
@@ -35,6 +37,7 @@ struct ReplyMessage<'a> {
 
 #[derive(Deserialize)]
 struct ReplyCall<'a> {
+    #[serde(default, deserialize_with = "lenient::name")]
     id: Option<String>,
     #[serde(borrow)]
     function: Option<ReplyFunction<'a>>,
@@ -48,10 +51,12 @@ pub(super) struct ReplyFunction<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// Token counts; what a server does not say counts as zero.
+/// Token counts; what a server does not say, or not as a count, counts as zero.
 #[derive(Deserialize, Clone, Copy)]
 pub(in crate::openai) struct WireUsage {
+    #[serde(default, deserialize_with = "lenient::count")]
     pub(in crate::openai) prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     completion_tokens: Option<u64>,
 }
 
@@ -114,7 +119,7 @@ pub(in crate::openai) fn read(
         return Err(endpoint.malformed("the first choice has no `message`"));
     };
     let text = match message.content.map(|content| content.into_text("")) {
-        Some(text) if !text.is_empty() => text,
+        Some(text) if !text.is_empty() => Thoughts::removed_from(text),
         _ => message.refusal.unwrap_or_default(),
     };
     let mut calls = Vec::new();

@@ -7,12 +7,13 @@ use super::reply::{ReplyFunction, WireFinish, WireUsage};
 use crate::connection::fault::Fault;
 use crate::connection::stream::{BegunCalls, Decoder, Deltas};
 use crate::content::Content;
-use crate::{ChatRequest, ModelError};
+use crate::{ChatRequest, ModelError, lenient};
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(borrow)]
     choices: Option<Vec<ChunkChoice<'a>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
     error: Option<Fault>,
 }
@@ -36,6 +37,7 @@ struct Delta<'a> {
 #[derive(Deserialize)]
 struct CallDelta<'a> {
     index: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::name")]
     id: Option<String>,
     #[serde(borrow)]
     function: Option<ReplyFunction<'a>>,

@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::connection::fault::Fault;
 use crate::connection::stream::missing_id;
+use crate::connection::thoughts::Thoughts;
 use crate::content::Content;
 use crate::http::Endpoint;
-use crate::{ChatReply, ChatRequest, ModelError, ReplyId};
+use crate::{ChatReply, ChatRequest, ModelError, ReplyId, lenient};
 
 /// A response, whole or at the end of a stream.
 #[derive(Deserialize)]
@@ -19,6 +20,7 @@ pub(super) struct WireResponse<'a> {
     incomplete_details: Option<Incomplete>,
     #[serde(borrow)]
     pub(super) output: Option<Vec<WireItem<'a>>>,
+    #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
 }
 
@@ -40,7 +42,9 @@ struct Incomplete {
 
 #[derive(Deserialize)]
 struct WireUsage {
+    #[serde(default, deserialize_with = "lenient::count")]
     input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::count")]
     output_tokens: Option<u64>,
 }
 
@@ -50,6 +54,7 @@ pub(super) struct WireItem<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<ItemKind>,
     pub(super) content: Option<Content>,
+    #[serde(default, deserialize_with = "lenient::name")]
     pub(super) call_id: Option<String>,
     pub(super) name: Option<String>,
     #[serde(borrow)]
@@ -156,5 +161,6 @@ pub(super) fn read(
         }
     }
     let finish = end.finish(!calls.is_empty());
+    let text = Thoughts::removed_from(text);
     Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id })
 }

@@ -166,9 +166,21 @@ async fn a_temperature_that_is_deprecated_is_left_out() {
     let server = StandIn::start(answers).await;
     let mut request = conversation(vec![user("go")]);
     request.settings.temperature = Some(0.0);
-    assert_eq!(named(&server, "claude-opus-5-5").chat(&request).await.unwrap().text, "hi");
+    assert_eq!(named(&server, "kimi-k2").chat(&request).await.unwrap().text, "hi");
     let sent: Vec<_> = bodies(&server).iter().map(|body| body["temperature"].clone()).collect();
     assert_eq!(sent, [json!(0.0), Value::Null]);
+}
+
+#[tokio::test]
+async fn what_the_newest_models_refuse_is_not_sent() {
+    let answer = message(&json!([{"type": "text", "text": "hi"}]), "end_turn", &Value::Null);
+    let server = StandIn::start(vec![ok(&answer)]).await;
+    let mut request = conversation(vec![user("go")]);
+    request.settings.temperature = Some(0.0);
+    request.settings.stop = vec!["\n".to_owned(), "END".to_owned()];
+    assert_eq!(named(&server, "claude-opus-4-7").chat(&request).await.unwrap().text, "hi");
+    let body = &bodies(&server)[0];
+    assert_eq!((&body["temperature"], &body["stop_sequences"]), (&Value::Null, &json!(["END"])));
 }
 
 #[test]

@@ -27,6 +27,20 @@ pub(super) enum Outcome {
     Error(&'static str, String),
 }
 
+/// The body of the words, with each count of their usage told in this way.
+fn with_counts(exchange: Exchange, told: fn(u64) -> Value) -> Vec<u8> {
+    exchange.changed_body(&words(), |value| {
+        at_every(value, "usage", &|object| {
+            let Some(Value::Object(usage)) = object.get_mut("usage") else { return };
+            for count in usage.values_mut() {
+                if let Some(number) = count.as_u64() {
+                    *count = told(number);
+                }
+            }
+        });
+    })
+}
+
 /// One entry of the list.
 pub(super) struct Fault {
     pub(super) name: &'static str,
@@ -456,6 +470,76 @@ pub(super) const FAULTS: &[Fault] = &[
                 return not_understood("content type application/json: out of order");
             }
             Outcome::Error("Status", "answered 500: out of order".to_owned())
+        },
+    ),
+    fault(
+        "a mark of the encoding before everything",
+        once,
+        |exchange| Some(vec![exchange.answer(&["\u{feff}".as_bytes(), &exchange.body(&words())].concat())]),
+        good,
+    ),
+    fault(
+        "thoughts in the text",
+        once,
+        |exchange| {
+            let said = Said::words(&format!("<think>\nTrês </thing>\n</think>\n\n{}", words().text));
+            Some(vec![exchange.answer(&exchange.body(&said))])
+        },
+        good,
+    ),
+    fault(
+        "usage that is a number or a text",
+        once,
+        |exchange| {
+            let usages = [json!(-1), json!(1.5), json!("none")];
+            let answer = |usage: &Value| {
+                let body = exchange.changed_body(&words(), |value| {
+                    at_every(value, "usage", &|object| {
+                        drop(object.insert("usage".to_owned(), usage.clone()));
+                    });
+                });
+                exchange.answer(&body)
+            };
+            Some(usages.iter().map(answer).collect())
+        },
+        without_usage,
+    ),
+    fault(
+        "counts as floats and texts",
+        once,
+        |exchange| {
+            Some(vec![exchange.answer(&with_counts(exchange, |count| match count {
+                7 => json!("7"),
+                other => json!(other as f64),
+            }))])
+        },
+        good,
+    ),
+    fault(
+        "negative counts",
+        once,
+        |exchange| Some(vec![exchange.answer(&with_counts(exchange, |count| json!(-1 - count as i64)))]),
+        without_usage,
+    ),
+    fault(
+        "ids of calls that are numbers",
+        once,
+        |exchange| {
+            let body = exchange.changed_body(&two_calls(), |value| {
+                for name in ["id", "call_id"] {
+                    at_every(value, name, &|object| match object.get(name).and_then(Value::as_str) {
+                        Some("a") => drop(object.insert(name.to_owned(), json!(1))),
+                        Some("b") => drop(object.insert(name.to_owned(), json!(2))),
+                        _ => {}
+                    });
+                }
+            });
+            (!exchange.protocol.is_plain).then(|| vec![exchange.answer(&body)])
+        },
+        |_| {
+            let calls = two_calls().calls.into_iter().zip(["1", "2"]);
+            let calls = calls.map(|((_, name, arguments), id)| (id, name, arguments)).collect();
+            Outcome::Reply(Said { calls, ..two_calls() }.reply())
         },
     ),
     fault(

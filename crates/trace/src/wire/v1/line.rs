@@ -25,6 +25,7 @@ pub(super) struct Head {
 pub(super) enum Type {
     Query,
     Turn,
+    Batch,
     Call,
     Result,
     Spec,
@@ -118,6 +119,15 @@ struct TurnLine<'a> {
     finish: Finish,
     input_tokens: u64,
     output_tokens: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchLine<'a> {
+    at: u64,
+    r#type: Type,
+    #[serde(borrow)]
+    calls: Vec<Cow<'a, str>>,
 }
 
 /// `A` is the object itself when writing. When reading it is the object's text, parsed afterwards, so that arguments
@@ -306,6 +316,10 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
+        EventKind::Batch { calls } => {
+            let calls = calls.iter().map(|id| id.as_str().into()).collect();
+            write(&BatchLine { at, r#type: Type::Batch, calls }, out);
+        }
         EventKind::Call(call) => {
             let (arguments, arguments_text) = match &call.arguments {
                 Arguments::Object(object) => (Some(object), None),
@@ -409,6 +423,10 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
             let usage = Usage { input_tokens: line.input_tokens, output_tokens: line.output_tokens };
             let (text, finish) = (line.text.into_owned(), line.finish.into());
             (line.at, EventKind::Turn { text, calls: line.calls, finish, usage })
+        }
+        Type::Batch => {
+            let line: BatchLine<'_> = serde_json::from_str(line)?;
+            (line.at, EventKind::Batch { calls: line.calls.into_iter().map(CallId::new).collect() })
         }
         Type::Call => read_call(line)?,
         Type::Result => {

@@ -1,0 +1,45 @@
+//! A model that is asked in conversations alone, whatever else it can do.
+
+use std::sync::Arc;
+
+use planproof_model::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError,
+};
+
+/// The model without its plain completions, for an agent that was told to ask in another way.
+pub(super) struct Conversing(pub(super) Arc<dyn Model>);
+
+fn without_completions(capabilities: Capabilities) -> Capabilities {
+    Capabilities { completion: false, log_probabilities: false, ..capabilities }
+}
+
+impl Model for Conversing {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        without_completions(self.0.capabilities())
+    }
+
+    // What it would be asked for is not wanted, so nobody is asked (the default of `settle`).
+
+    fn is_simulated(&self) -> bool {
+        self.0.is_simulated()
+    }
+
+    fn takes_temperature(&self) -> bool {
+        self.0.takes_temperature()
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        self.0.chat(request)
+    }
+
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        self.0.chat_stream(request)
+    }
+}

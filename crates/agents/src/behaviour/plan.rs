@@ -1,0 +1,102 @@
+//! A plan that is carried out: evidence put into arguments, and which calls may be executed with them.
+
+use planproof_spec::Monitor;
+use planproof_spec::monitor::{Denial, Execution, Fault};
+use planproof_trace::ToolCall;
+
+use super::evidence::{Evidence, EvidenceRules, labels};
+
+/// The calls of a run in their order, each of which is executed, or denied, before the next one is looked at.
+pub(super) struct Plan {
+    labels: Vec<String>,
+    evidence: Evidence,
+    execution: Execution,
+    /// The label of the next call.
+    next: usize,
+    /// Labels of calls that were denied.
+    denied: Vec<String>,
+    /// References without evidence: of the next call, and of all.
+    unknown: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Plan {
+    pub(super) fn new(monitor: &Monitor) -> Self {
+        let labels = labels(monitor.calls().iter().map(|call| call.label.as_deref()));
+        let evidence = Evidence::new(EvidenceRules::Ours, labels.iter().map(String::as_str));
+        Self {
+            labels,
+            evidence,
+            execution: monitor.execution(),
+            next: 0,
+            denied: Vec::new(),
+            unknown: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    pub(super) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// What was written as the input of a call, with what is known put in.
+    pub(super) fn input(&self, written: &str) -> String {
+        self.evidence.text(written).value
+    }
+
+    /// The next call as it is to be executed.
+    pub(super) fn next_call(&mut self, written: &ToolCall) -> ToolCall {
+        let arguments = self.evidence.arguments(&written.arguments);
+        self.missing.extend_from_slice(&arguments.unknown);
+        self.unknown = arguments.unknown;
+        ToolCall { arguments: arguments.value, ..written.clone() }
+    }
+
+    /// Checks the next call as it is to be executed.
+    ///
+    /// # Errors
+    /// It must not be.
+    pub(super) fn check(&self, monitor: &Monitor, call: &ToolCall) -> Result<(), Denial> {
+        match self.unknown.iter().find(|label| self.denied.contains(label)) {
+            // What it was to be called with does not exist.
+            Some(label) => Err(self.execution.denial(Fault::NoEvidence { label: label.clone() })),
+            None => self.execution.check(monitor, call),
+        }
+    }
+
+    /// The next call was executed and answered this.
+    pub(super) fn execute(&mut self, call: ToolCall, answer: &str) {
+        self.execution.decide(Some(call));
+        self.note(answer);
+    }
+
+    /// The next call had been executed before, and answered this.
+    pub(super) fn note(&mut self, answer: &str) {
+        if let Some(label) = self.labels.get(self.next) {
+            self.evidence.add(label, answer);
+        }
+        self.next += 1;
+    }
+
+    /// The next call was denied.
+    pub(super) fn deny(&mut self) {
+        self.execution.decide(None);
+        self.denied.extend(self.labels.get(self.next).cloned());
+        self.next += 1;
+    }
+
+    /// What there is to say of it, for the trace, and what came of the calls.
+    pub(super) fn end(mut self) -> (String, Execution) {
+        let mut notes = Vec::new();
+        self.missing.sort_unstable();
+        self.missing.dedup();
+        self.missing.retain(|label| !self.denied.contains(label));
+        if !self.missing.is_empty() {
+            notes.push(format!("there was no evidence for {}", self.missing.join(", ")));
+        }
+        if !self.denied.is_empty() {
+            notes.push(format!("not executed: {}", self.denied.join(", ")));
+        }
+        (notes.join("; "), self.execution)
+    }
+}

@@ -1,0 +1,120 @@
+//! Which of our variables a program does not get that asks the model which we serve to it: those that hold keys. The program
+//! is what is tested, and what it was talked into by a model may read its environment.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+
+use planproof_trace::SECRET_BYTES_MIN;
+
+/// How the name of a variable shows that it holds a key, in capitals, and whose keys these are.
+const KEY_NAMES: [(Name, &str); 27] = [
+    (
+        Name::Prefix("OPENAI_"),
+        "the provider's keys, and addresses where they hold; those that we serve are set anew",
+    ),
+    (Name::Prefix("ANTHROPIC_"), "the same; we do not serve this protocol, so there is nothing to set"),
+    (Name::Prefix("AZURE_"), "a provider's and a cloud's keys"),
+    (Name::Prefix("AWS_"), "a cloud's keys, and files and addresses that lead to them"),
+    (Name::Prefix("PLANPROOF_TOKEN_"), "tokens of tool servers, which planproof itself uses"),
+    (Name::Prefix("PLANPROOF_SERVE_"), "the key of `planproof serve-model`"),
+    (Name::Prefix("ACTIONS_"), "with these a step of GitHub's gets tokens of the job's"),
+    (Name::Prefix("CI_JOB_"), "GitLab's token of the job, and addresses with it in them"),
+    (Name::Whole("GOOGLE_APPLICATION_CREDENTIALS"), "leads to a cloud's key"),
+    (Name::Whole("API_KEY"), "a key without a name"),
+    (Name::Whole("APIKEY"), "a key without a name"),
+    (Name::Whole("TOKEN"), "a token without a name"),
+    (Name::Whole("SECRET"), "a secret without a name"),
+    (Name::Whole("PASSWORD"), "a password without a name"),
+    (Name::Suffix("_API_KEY"), "providers' keys"),
+    (Name::Suffix("_APIKEY"), "providers' keys"),
+    (Name::Suffix("_API_KEYS"), "providers' keys, several in one"),
+    (Name::Suffix("_ACCESS_KEY"), "clouds' keys"),
+    (Name::Suffix("_PRIVATE_KEY"), "keys that sign"),
+    (Name::Suffix("_SECRET_KEY"), "keys that sign"),
+    (Name::Suffix("_TOKEN"), "GITHUB_TOKEN, GH_TOKEN, HF_TOKEN, NPM_TOKEN and the like"),
+    (Name::Suffix("_PAT"), "personal access tokens"),
+    (Name::Suffix("_SECRET"), "secrets of clients and webhooks"),
+    (Name::Suffix("_PASSWORD"), "passwords"),
+    (Name::Suffix("_PASSWD"), "passwords"),
+    (Name::Suffix("_PASSPHRASE"), "passwords of keys"),
+    (Name::Suffix("_CREDENTIALS"), "keys, or files that hold them"),
+];
+
+/// What of a name is compared.
+enum Name {
+    Whole(&'static str),
+    Prefix(&'static str),
+    Suffix(&'static str),
+}
+
+/// The variables of our environment that hold a key, or the value of one under another name, but for those that are to be
+/// `passed` all the same.
+pub(super) fn withheld(passed: &[String]) -> Vec<OsString> {
+    withheld_of(env::vars_os().collect(), passed)
+}
+
+fn withheld_of(variables: Vec<(OsString, OsString)>, passed: &[String]) -> Vec<OsString> {
+    let keys: Vec<OsString> = variables
+        .iter()
+        .filter(|(name, value)| holds_key(name) && value.len() >= SECRET_BYTES_MIN)
+        .map(|(_, value)| value.clone())
+        .collect();
+    let is_withheld = |name: &OsStr, value: &OsString| holds_key(name) || keys.contains(value);
+    let is_passed = |name: &OsStr| passed.iter().any(|passed| name == OsStr::new(passed));
+    let withheld = variables.into_iter().filter(|(name, value)| is_withheld(name, value) && !is_passed(name));
+    withheld.map(|(name, _)| name).collect()
+}
+
+fn holds_key(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    KEY_NAMES.iter().any(|(pattern, _)| match pattern {
+        Name::Whole(whole) => name == *whole,
+        Name::Prefix(prefix) => name.starts_with(prefix),
+        Name::Suffix(suffix) => name.ends_with(suffix),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn withheld(variables: &[(&str, &str)], passed: &[&str]) -> Vec<String> {
+        let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let passed: Vec<String> = passed.iter().map(|name| (*name).to_owned()).collect();
+        let withheld = withheld_of(variables.collect(), &passed).into_iter();
+        withheld.map(|name| name.into_string().expect("it was text")).collect()
+    }
+
+    #[test]
+    fn variables_with_keys_are_withheld() {
+        let kept = [
+            "PATH",
+            "HOME",
+            "TOKENIZERS_PARALLELISM",
+            "MY_KEYBOARD",
+            "SECRETARY",
+            "PYTHONPATH",
+            "KEY_BINDINGS",
+        ];
+        assert_eq!(withheld(&kept.map(|name| (name, "/usr/bin:/bin")), &[]), [""; 0]);
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "GITHUB_TOKEN",
+            "AWS_SESSION_TOKEN",
+            "mistral_api_key",
+            "DB_PASSWORD",
+        ] {
+            assert_eq!(withheld(&[(name, "k-1234567")], &[]), [name]);
+            assert_eq!(withheld(&[(name, "k-1234567")], &[name]), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_key_under_another_name_is_withheld() {
+        let variables = [("OPENAI_API_KEY", "sk-12345678"), ("MY_MODEL", "sk-12345678"), ("PATH", "/bin")];
+        assert_eq!(withheld(&variables, &[]), ["OPENAI_API_KEY", "MY_MODEL"]);
+        // What is short is no key, and stands for something else elsewhere.
+        assert_eq!(withheld(&[("X_TOKEN", "1"), ("DEBUG", "1")], &[]), ["X_TOKEN"]);
+    }
+}

@@ -1,0 +1,317 @@
+//! Whether the set-up of a campaign works. A program that is not there, a key that is refused or an agent that never looks
+//! for its tools fails in every case alike, and says nothing of how an agent plans.
+//!
+//! Until one of its runs has shown that the set-up works, a campaign runs one case at a time, and what a run that comes to
+//! nothing is taken for waits: once the set-up is known to work it is the agent's failure; if [`SETUP_FAILURES_MAX`] runs come
+//! to nothing in the same way, the campaign is stopped, and they are unscored.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use planproof_trace::{EndReason, Event, EventKind, EventSink};
+use tokio_util::sync::CancellationToken;
+
+/// So many runs that come to nothing in the same way stop a campaign of which nothing else is known.
+pub const SETUP_FAILURES_MAX: usize = 3;
+
+/// After so many runs that came to nothing in different ways, the set-up is taken to work: it is the agent that fails.
+pub const DOUBTFUL_RUNS_MAX: usize = 10;
+
+/// What stands in a refusal of a model's key, as servers and their libraries word it.
+const KEY_REFUSALS: [&str; 12] = [
+    "error code: 401",
+    "401 unauthorized",
+    "status 401",
+    "status code 401",
+    "http 401",
+    "incorrect api key",
+    "invalid api key",
+    "invalid_api_key",
+    "invalid x-api-key",
+    "authentication_error",
+    "authenticationerror",
+    "api_key client option must be set",
+];
+
+/// What is known of a campaign's set-up, shared by all of its runs.
+#[derive(Debug, Default)]
+pub struct Setup {
+    works: CancellationToken,
+    has_worked: bool,
+    broken: Mutex<Option<String>>,
+}
+
+/// A run that came to nothing before its first tool call, so that the fault may be the set-up's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Nothing {
+    how: How,
+    /// What went wrong, for a person.
+    cause: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum How {
+    /// The agent never asked for its tools.
+    NeverConnected,
+    /// The model refused the agent's key.
+    KeyRefused,
+    /// Something outside of the agent failed.
+    Outside(String),
+    /// The agent broke, having asked for its tools.
+    Broke(String),
+}
+
+/// What a run had to do with its set-up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contact {
+    /// What told it where its tools are.
+    pub(crate) tools_at: &'static str,
+    /// It asked for its tools, in whatever way.
+    pub(crate) connected: bool,
+    /// The model that is served to it answered; `None` where it brings its own.
+    pub(crate) model_answered: Option<bool>,
+    /// A request of it was not in the recording that answers, which is no fault of the set-up.
+    pub(crate) not_recorded: bool,
+}
+
+impl Setup {
+    /// A set-up of which runs of before are known that have a score.
+    pub fn that_has_worked(has_worked: bool) -> Self {
+        Self { has_worked, ..Self::default() }
+    }
+
+    /// A set-up that is not put in doubt.
+    pub fn trusted() -> Self {
+        let setup = Self::default();
+        setup.note_that_it_works();
+        setup
+    }
+
+    /// Why the campaign was stopped, in a sentence or more: its set-up is broken.
+    pub fn broken(&self) -> Option<String> {
+        self.lock().clone()
+    }
+
+    pub(crate) fn works(&self) -> bool {
+        self.works.is_cancelled()
+    }
+
+    pub(crate) fn note_that_it_works(&self) {
+        if !self.works() {
+            self.works.cancel();
+        }
+    }
+
+    /// Over once the set-up is known to work.
+    pub(crate) async fn known_to_work(&self) {
+        self.works.cancelled().await;
+    }
+
+    /// Whether the campaign has to stop for what its runs came to so far.
+    pub(crate) fn must_stop<'a>(&self, doubtful: impl Iterator<Item = &'a Nothing> + Clone) -> bool {
+        let Some(last) = doubtful.clone().last() else { return false };
+        let alike = doubtful.filter(|nothing| nothing.how == last.how).count();
+        alike >= SETUP_FAILURES_MAX
+    }
+
+    /// Whether a run that came to nothing is to be held against the set-up where there were too few to compare: that an agent
+    /// broke may be due to its case.
+    pub(crate) fn is_at_fault(&self, nothing: &Nothing) -> bool {
+        !self.has_worked && !matches!(nothing.how, How::Broke(_))
+    }
+
+    /// Whether that alone is worth stopping for: an outage may be over with the next run.
+    pub(crate) fn is_broken_by(&self, nothing: &Nothing) -> bool {
+        self.is_at_fault(nothing) && !matches!(nothing.how, How::Outside(_))
+    }
+
+    /// Notes that the campaign is stopped after so many runs that came to nothing.
+    pub(crate) fn note_broken(&self, runs: usize, nothing: &Nothing) {
+        let what = match runs {
+            1 => "its first run came".to_owned(),
+            runs => format!("its first {runs} runs came"),
+        };
+        let cause = &nothing.cause;
+        *self.lock() = Some(format!("{what} to nothing before the first tool call: {cause}"));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        // A panic while the lock is held leaves a whole text or none.
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for Nothing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
+impl Nothing {
+    /// The run of an agent of ours; `None` if it says that the set-up works.
+    pub(crate) fn in_process(events: &[Event]) -> Option<Self> {
+        let was_answered = events.iter().any(|event| shows_that_it_works(&event.kind));
+        match events.last().map(|event| &event.kind) {
+            Some(EventKind::End(EndReason::Unscored { reason })) if !was_answered => {
+                Some(Self::outside(reason))
+            }
+            _ => None,
+        }
+    }
+
+    /// The run of an external agent that ended so; `None` if it says that the set-up works.
+    pub(crate) fn external(events: &[Event], end: &EndReason, contact: Contact) -> Option<Self> {
+        let has_called = events.iter().any(|event| matches!(event.kind, EventKind::Call(_)));
+        if has_called || contact.not_recorded {
+            return None;
+        }
+        if let EndReason::Unscored { reason } = end {
+            return Some(Self::outside(reason));
+        }
+        if !contact.connected {
+            let Contact { tools_at, .. } = contact;
+            let cause =
+                format!("the agent never connected to {tools_at}, where its tools are; {}", ended(end));
+            return Some(Self { how: How::NeverConnected, cause });
+        }
+        let said = match end {
+            EndReason::AgentFailed { reason } => reason,
+            EndReason::Answered { text } => text,
+            EndReason::LimitReached { .. } | EndReason::Unscored { .. } => return None,
+        };
+        // A model that answered was no trouble; what the agent made of the answer is its own affair.
+        if contact.model_answered == Some(true) {
+            return None;
+        }
+        if is_key_refusal(said) {
+            let cause = format!("the agent's model refused its key; {}", ended(end));
+            return Some(Self { how: How::KeyRefused, cause });
+        }
+        match end {
+            EndReason::AgentFailed { reason } => {
+                let cause = format!("the agent broke: {reason}");
+                Some(Self { how: How::Broke(alike(reason)), cause })
+            }
+            _ => None,
+        }
+    }
+
+    fn outside(reason: &str) -> Self {
+        Self { how: How::Outside(alike(reason)), cause: reason.to_owned() }
+    }
+}
+
+/// How a run ended, as the end of a sentence.
+fn ended(end: &EndReason) -> String {
+    match end {
+        EndReason::Answered { text } if text.is_empty() => "it ended without a word".to_owned(),
+        EndReason::Answered { text } => format!("it answered: {text}"),
+        EndReason::LimitReached { limit, value } => format!("it was ended by its limit, {limit} {value}"),
+        EndReason::AgentFailed { reason } | EndReason::Unscored { reason } => reason.clone(),
+    }
+}
+
+fn is_key_refusal(text: &str) -> bool {
+    let text = text.to_lowercase();
+    KEY_REFUSALS.iter().any(|refusal| text.contains(refusal))
+}
+
+/// The last line of a text without its numbers, which differ from run to run (times, addresses, process ids).
+fn alike(text: &str) -> String {
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let is_number = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
+    let words = last.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty() && !is_number(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn shows_that_it_works(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Turn { .. } | EventKind::Call(_))
+}
+
+/// Notes with the first answer of a model, or the first tool call, that the set-up works, and passes on what it is shown.
+pub(crate) struct Noticing<S> {
+    pub(crate) setup: S,
+    pub(crate) sink: Option<Box<dyn EventSink>>,
+}
+
+impl<S: AsRef<Setup> + Send + Sync> EventSink for Noticing<S> {
+    fn append(&self, event: &Event) {
+        if shows_that_it_works(&event.kind) {
+            self.setup.as_ref().note_that_it_works();
+        }
+        if let Some(sink) = &self.sink {
+            sink.append(event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(reason: &str) -> EndReason {
+        EndReason::AgentFailed { reason: reason.to_owned() }
+    }
+
+    const CONNECTED: Contact =
+        Contact { tools_at: "PLANPROOF_MCP_URL", connected: true, model_answered: None, not_recorded: false };
+
+    fn of(end: &EndReason, contact: Contact) -> Option<Nothing> {
+        Nothing::external(&[], end, contact)
+    }
+
+    #[test]
+    fn what_is_the_agents_is_no_doubt() {
+        let said = EndReason::Answered { text: "I see nothing to do.".into() };
+        assert_eq!(of(&said, CONNECTED), None);
+        let limit = EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 50 };
+        assert_eq!(of(&limit, CONNECTED), None);
+        let served = Contact { model_answered: Some(true), ..CONNECTED };
+        assert_eq!(of(&failed("ValueError: no plan in the answer"), served), None);
+        let unasked = Contact { model_answered: Some(false), ..CONNECTED };
+        assert!(of(&failed("KeyError: 'MODEL'"), unasked).is_some());
+        assert_eq!(of(&failed("x"), Contact { connected: false, not_recorded: true, ..CONNECTED }), None);
+    }
+
+    #[test]
+    fn causes_are_said() {
+        let never = Contact { connected: false, ..CONNECTED };
+        for end in [EndReason::Answered { text: String::new() }, failed("exit status: 2")] {
+            let nothing = of(&end, never).expect("it never connected");
+            assert!(nothing.to_string().starts_with("the agent never connected to PLANPROOF_MCP_URL"));
+        }
+        let refused = EndReason::Answered { text: "Error code: 401 - {'error': 'Incorrect API key'}".into() };
+        let nothing = of(&refused, CONNECTED).expect("the key was refused");
+        assert!(nothing.to_string().starts_with("the agent's model refused its key; it answered: Error"));
+        assert_eq!(of(&EndReason::Answered { text: "401 tasks are done.".into() }, CONNECTED), None);
+    }
+
+    #[test]
+    fn runs_that_came_to_nothing_alike_stop_the_campaign() {
+        let setup = Setup::default();
+        let stops = |reasons: &[&str]| {
+            let doubtful: Vec<Nothing> =
+                reasons.iter().filter_map(|reason| of(&failed(reason), CONNECTED)).collect();
+            setup.must_stop(doubtful.iter())
+        };
+        let at = |line: u32| {
+            format!("status: 1; its stderr ends with:\n[12:0{line}] pid {line}\nImportError: no x")
+        };
+        let [a, b, c] = [at(1), at(2), at(3)];
+        assert!(!stops(&[&a, &b]) && stops(&[&a, &b, &c]), "numbers may differ");
+        assert!(!stops(&[&a, "ValueError: y", &b]) && stops(&[&a, "ValueError: y", &b, &c]));
+        assert!(!stops(&["KeyError: a", "KeyError: b", "KeyError: c"]), "each is due to its case");
+    }
+
+    #[test]
+    fn one_run_is_enough_where_the_cause_is_plain() {
+        let never = of(&failed("x"), Contact { connected: false, ..CONNECTED }).expect("it never connected");
+        let broke = of(&failed("x"), CONNECTED).expect("it broke");
+        let fresh = Setup::default();
+        assert!(fresh.is_broken_by(&never) && !fresh.is_at_fault(&broke));
+        assert!(!Setup::that_has_worked(true).is_at_fault(&never));
+        let outage =
+            of(&EndReason::Unscored { reason: "cannot reach x".into() }, CONNECTED).expect("an outage");
+        assert!(fresh.is_at_fault(&outage) && !fresh.is_broken_by(&outage));
+    }
+}

@@ -1,0 +1,77 @@
+//! Tools that a framework offers beside those of its user: to end a run, and to find the other tools.
+
+use planproof_model::Message;
+use planproof_tools::sample_arguments;
+use planproof_trace::{Arguments, CallId, Tool, ToolCall};
+use serde_json::Value;
+
+use crate::tool_names::shown_place;
+
+/// Names of tools that take a run's final answer.
+const ENDING: [&str; 5] = ["final_answer", "final_result", "submit_answer", "submit", "finish"];
+
+/// Names of tools that find other tools, which the model sees from then on.
+const SEARCHING: [&str; 3] = ["tool_search", "search_tools", "find_tools"];
+
+/// Most characters of what is searched for.
+const SEARCHED_CHARACTERS_MAX: usize = 2_000;
+
+fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
+    let place = names.iter().find_map(|name| shown_place(tools, name, ""))?;
+    // A tool that does a task is none of these, whatever it is called.
+    tools.get(place).filter(|tool| !tool.description.contains("Does the task \""))
+}
+
+/// Whether a call is one of those that do none of the user's work.
+pub(super) fn is_of_framework(tools: &[Tool], name: &str) -> bool {
+    // A search is often not offered any more once it has found something.
+    let is_search = SEARCHING.contains(&name) && tools.iter().all(|tool| tool.name != name);
+    let is_it = |names: &[&str]| find(tools, names).is_some_and(|tool| tool.name == name);
+    is_search || is_it(&ENDING) || is_it(&SEARCHING)
+}
+
+/// The call that says this at the end of a run, where there is a tool for it.
+pub(super) fn last_words(tools: &[Tool], text: &str, number: usize) -> Option<ToolCall> {
+    find(tools, &ENDING).map(|tool| call(tool, text, number))
+}
+
+/// A search for tools that fit what the user asks for, if there is a tool for that and it was not called yet.
+pub(super) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Option<ToolCall> {
+    let tool = find(tools, &SEARCHING)?;
+    let is_search = |message: &Message| match message {
+        Message::Assistant { calls, .. } => calls.iter().any(|call| call.name == tool.name),
+        _ => false,
+    };
+    if messages.iter().any(is_search) {
+        return None;
+    }
+    let asked = messages.iter().rev().find_map(|message| match message {
+        Message::User { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let asked: String = asked?.chars().take(SEARCHED_CHARACTERS_MAX).collect();
+    Some(call(tool, &asked, number))
+}
+
+/// A call with a text in the first argument that takes one.
+fn call(tool: &Tool, text: &str, number: usize) -> ToolCall {
+    let mut arguments = sample_arguments(&tool.input_schema);
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let takes = |schema: &Value, kind: &str| schema.get("type").is_none_or(|it| it == kind);
+    for (name, schema) in properties.into_iter().flatten() {
+        let value = if takes(schema, "string") {
+            Value::from(text)
+        } else if takes(schema, "array") {
+            Value::from(vec![text])
+        } else {
+            continue;
+        };
+        arguments.insert(name.clone(), value);
+        break;
+    }
+    ToolCall {
+        id: CallId::new(format!("call_{number}")),
+        name: tool.name.clone(),
+        arguments: Arguments::Object(arguments),
+    }
+}

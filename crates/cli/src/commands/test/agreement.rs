@@ -1,0 +1,243 @@
+//! Whether what the command line says of a campaign agrees with what was recorded. What is recorded may be said again
+//! beside `--replay`, so that one line of options serves a recording, its replays and live runs.
+
+use std::path::Path;
+
+use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
+use planproof_synth::Case;
+use planproof_synth::file::write_case;
+
+use super::asked::Asked;
+use super::cases::{Cases, CasesOrigin, Drawn};
+use super::recorded::RecordedCampaign;
+use crate::arguments::{CampaignArguments, CaseArguments, Given, Global, TestArguments};
+use crate::failure::Failure;
+use crate::select;
+
+/// An option as it would be written: the id of its argument, and its value. A switch that is on has an empty value; what
+/// is not said has none.
+pub(super) type Written = (&'static str, Option<String>);
+
+/// Compares options as they are written.
+struct Agreement<'a> {
+    given: &'a Given,
+    /// Each names both values.
+    contradictions: Vec<String>,
+}
+
+impl Agreement<'_> {
+    /// Compares one option, if the command line gives it.
+    fn option(&mut self, id: &str, recorded: Option<&str>, now: Option<&str>) {
+        if self.given.has(id) && recorded != now {
+            self.contradictions.push(format!("recorded {}, now {}", words(id, recorded), words(id, now)));
+        }
+    }
+
+    fn options(&mut self, recorded: Vec<Written>, now: &[Written]) {
+        for (id, recorded) in recorded {
+            let now = now.iter().find(|(other, _)| *other == id).and_then(|(_, value)| value.clone());
+            self.option(id, recorded.as_deref(), now.as_deref());
+        }
+    }
+
+    fn switch(&mut self, id: &str, recorded: bool, now: bool) {
+        self.option(id, switch(recorded).as_deref(), switch(now).as_deref());
+    }
+}
+
+/// An option as people read it.
+fn words(id: &str, value: Option<&str>) -> String {
+    let name = id.replace('_', "-");
+    match value {
+        None => format!("without --{name}"),
+        Some("") => format!("with --{name}"),
+        Some(value) => format!("with --{name} {value}"),
+    }
+}
+
+/// A switch as it is written.
+pub(super) fn switch(is_on: bool) -> Option<String> {
+    is_on.then(String::new)
+}
+
+/// Makes sure that nothing the command line says contradicts the recording, whose cases these are. `name` is the agent
+/// that is given, with its options.
+///
+/// # Errors
+/// One error names every contradiction with both values.
+pub(super) fn must_agree(
+    recorded: &RecordedCampaign,
+    cases: &[Case],
+    name: Option<&str>,
+    arguments: &CampaignArguments,
+    asked: &Asked<'_>,
+    global: &Global,
+) -> Result<(), Failure> {
+    let note = &recorded.campaign;
+    let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
+    match name {
+        // Programs may lie elsewhere on another machine; models and ways of planning are what was recorded.
+        Some(name) if name != note.agent && !is_same_program(name, &note.agent) => {
+            agreement.contradictions.push(format!("recorded was the agent {}, now {name}", note.agent));
+        }
+        Some(_) => {}
+        None => {
+            let now = select::options_written(&arguments.agent_options);
+            agreement.options(select::options_in_name(&note.agent), &now);
+        }
+    }
+    let options = &note.options;
+    agreement.option("serve_model", options.serve_model.as_deref(), arguments.serve_model.as_deref());
+    let number = |number: u32| Some(number.to_string());
+    agreement.option(
+        "iterations",
+        number(options.iterations).as_deref(),
+        number(arguments.iterations).as_deref(),
+    );
+    agreement.switch("allow_repeats", !options.repeated_fails, arguments.judge.allow_repeats);
+    agreement.switch("allow_distractors", !options.distractor_fails, arguments.judge.allow_distractors);
+    agreement.switch("fail_at_once", options.at_once_fails, arguments.judge.fail_at_once);
+    agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
+    topics(&mut agreement, recorded, asked.topics())?;
+    match asked {
+        Asked::Test(asked) => {
+            drawn_cases(&mut agreement, recorded, cases, asked, global.seed)?;
+            agreement.option(
+                "repeat",
+                number(note.repeats).as_deref(),
+                number(asked.repeat.get()).as_deref(),
+            );
+            agreement
+                .options(dissecting(options.dissect.as_ref()), &dissecting(asked.dissect.options().as_ref()));
+            agreement
+                .options(shrinking(options.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
+        }
+        Asked::Limit(plan, shape) => {
+            agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
+            if let CasesOrigin::Levels(levels) = note.drawn.as_ref().unwrap_or(&note.cases) {
+                let now = CaseArguments {
+                    actions: (plan.from, plan.from),
+                    first: 0,
+                    infeasible: None,
+                    shape: (*shape).clone(),
+                };
+                let now = Drawn::of(&now, global.seed, 1)?.as_written();
+                let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
+                let of_level = ["cases", "first", "actions", "infeasible"];
+                agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
+            }
+        }
+    }
+    if agreement.contradictions.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "the recording {} is of another campaign than the command line says: {}; leave out what contradicts it, or record \
+         anew",
+        recorded.recording.path().display(),
+        agreement.contradictions.join("; ")
+    )))
+}
+
+/// Whether both are programs, with a guard around both or neither.
+fn is_same_program(name: &str, recorded: &str) -> bool {
+    let is_guarded = |name: &str| name != select::bare(name);
+    let is_program = |name: &str| select::bare(name).starts_with("command:");
+    is_program(name) && is_program(recorded) && is_guarded(name) == is_guarded(recorded)
+}
+
+fn topics(
+    agreement: &mut Agreement<'_>,
+    recorded: &RecordedCampaign,
+    file: Option<&Path>,
+) -> Result<(), Failure> {
+    let Some(file) = file.filter(|_| agreement.given.has("topics")) else { return Ok(()) };
+    let shown = file.display();
+    match &recorded.campaign.options.topics {
+        Some(bank) if *bank == select::topic_bank(Some(file))? => {}
+        Some(_) => {
+            agreement
+                .contradictions
+                .push(format!("recorded with other topics than --topics {shown} has now"));
+        }
+        None => {
+            agreement.contradictions.push(format!("recorded without --topics, now with --topics {shown}"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the cases of a test.
+fn drawn_cases(
+    agreement: &mut Agreement<'_>,
+    recorded: &RecordedCampaign,
+    cases: &[Case],
+    asked: &TestArguments,
+    seed: u64,
+) -> Result<(), Failure> {
+    if let Some(file) = &asked.from {
+        let now = Cases::given(select::read_cases(file)?).cases;
+        let is_same = now.len() == cases.len()
+            && now.iter().zip(cases).all(|(now, recorded)| write_case(now) == write_case(recorded));
+        if !is_same {
+            let (recorded, shown, now) = (cases.len(), file.display(), now.len());
+            agreement
+                .contradictions
+                .push(format!("recorded with {recorded} cases that are not the {now} of --from {shown} now"));
+        }
+        return Ok(());
+    }
+    let now = Drawn::of(&asked.draw, seed, asked.cases)?.as_written();
+    let campaign = &recorded.campaign;
+    match campaign.drawn.as_ref().unwrap_or(&campaign.cases) {
+        CasesOrigin::Drawn(drawn) => agreement.options(drawn.as_written(), &now),
+        // Nothing is known of cases from a file but how many they are.
+        CasesOrigin::Given(count) => {
+            agreement.option("cases", Some(&count.to_string()), Some(&asked.cases.to_string()));
+            for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
+                if agreement.given.has(id) {
+                    let now = words(id, now.as_deref());
+                    agreement.contradictions.push(format!("recorded with cases from a file, now {now}"));
+                }
+            }
+        }
+        CasesOrigin::Levels(_) => {}
+    }
+    Ok(())
+}
+
+fn dissecting(options: Option<&DissectOptions>) -> Vec<Written> {
+    let number =
+        |get: fn(&DissectOptions) -> Option<u32>| options.and_then(get).map(|number| number.to_string());
+    vec![
+        ("dissect", switch(options.is_some())),
+        ("dissect_k", number(|options| Some(options.variants))),
+        ("dissect_reruns", number(|options| Some(options.reruns))),
+        ("dissect_max", number(|options| options.errors_max)),
+        ("compat", options.filter(|options| options.original).map(|_| "original".to_owned())),
+    ]
+}
+
+fn shrinking(options: Option<&ShrinkOptions>) -> Vec<Written> {
+    let number = |get: fn(&ShrinkOptions) -> u32| options.map(|options| get(options).to_string());
+    vec![
+        ("shrink", switch(options.is_some())),
+        ("shrink_max", number(|options| options.failures_max)),
+        ("shrink_runs", number(|options| options.runs_max)),
+        ("shrink_repeat", number(|options| options.runs)),
+    ]
+}
+
+fn searching(plan: &LimitPlan) -> Vec<Written> {
+    let LimitPlan { from, to, cases_per_pair, cases_max, threshold, early_stop, past_limit } = *plan;
+    let number = |number: u32| Some(number.to_string());
+    vec![
+        ("from", number(from)),
+        ("to", number(to)),
+        ("threshold", Some(format!("{}%", (threshold * 1e8).round() / 1e6))),
+        ("cases_per_pair", number(cases_per_pair)),
+        ("cases_max", number(cases_max)),
+        ("no_early_stop", switch(!early_stop)),
+        ("past_limit", switch(past_limit)),
+    ]
+}

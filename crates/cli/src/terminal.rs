@@ -1,0 +1,427 @@
+//! The one way to stdout and stderr. Every command prints through here, and what comes out cannot make a terminal or a
+//! build log act, whoever wrote it: names of tools, answers of agents, errors of servers, texts of files.
+//!
+//! What is not seen, or moves what is seen, is shown as its escape; so is what GitHub, Azure or TeamCity would take for a
+//! command to the runner (`::error::` at the beginning of a line, `##[group]` and its like anywhere). That says nothing
+//! of lines: text that belongs into one line of a layout is put there with [`inline`]. Clippy refuses `std::io::stdout` and
+//! `std::io::stderr` elsewhere (`clippy.toml`).
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::str;
+
+/// Opens and closes the codes of a style, which the writer makes an escape sequence of. Noncharacters of Unicode: no text
+/// has them, and foreign text that has them all the same can change colours at most.
+const STYLE_OPEN: char = '\u{fdd0}';
+const STYLE_CLOSE: char = '\u{fdd1}';
+
+/// Most characters of a style's codes.
+const STYLE_CODES_MAX: usize = 24;
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// For people.
+    Text {
+        /// Styles become escape sequences; otherwise there are none.
+        colour: bool,
+    },
+    /// JSON, whose strings can say any character by its escape: the same document.
+    Json,
+    /// A document in a format of its own, as it is.
+    Document,
+}
+
+/// Text for people, to stdout.
+pub(crate) fn text() -> Harmless<io::StdoutLock<'static>> {
+    let colour = is_coloured(&stdout());
+    Harmless::new(stdout().lock(), Form::Text { colour })
+}
+
+/// JSON documents, to stdout.
+pub(crate) fn json() -> Harmless<io::StdoutLock<'static>> {
+    Harmless::new(stdout().lock(), Form::Json)
+}
+
+/// One of the two, to stdout.
+pub(crate) fn results(is_json: bool) -> Harmless<io::StdoutLock<'static>> {
+    if is_json { json() } else { text() }
+}
+
+/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. As it is to a file or a program;
+/// like any text to a terminal.
+pub(crate) fn document() -> Harmless<io::StdoutLock<'static>> {
+    let form = if stdout().is_terminal() { Form::Text { colour: false } } else { Form::Document };
+    Harmless::new(stdout().lock(), form)
+}
+
+/// Text for people, to stderr.
+pub(crate) fn errors() -> Harmless<io::StderrLock<'static>> {
+    let colour = is_coloured(&stderr());
+    Harmless::new(stderr().lock(), Form::Text { colour })
+}
+
+/// Whether text on stdout has styles.
+pub(crate) fn stdout_is_coloured() -> bool {
+    is_coloured(&stdout())
+}
+
+/// Whether text on stderr has styles.
+pub(crate) fn stderr_is_coloured() -> bool {
+    is_coloured(&stderr())
+}
+
+/// Whether a person is asked and answers at a terminal.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal() && stderr().is_terminal()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that may")]
+fn stdout() -> io::Stdout {
+    io::stdout()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that may")]
+fn stderr() -> io::Stderr {
+    io::stderr()
+}
+
+fn is_coloured(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The text in a style, given by the codes of SGR (`1;31` is bold and red).
+pub(crate) fn styled(codes: &str, text: &str) -> String {
+    format!("{STYLE_OPEN}{codes}{STYLE_CLOSE}{text}{STYLE_OPEN}0{STYLE_CLOSE}")
+}
+
+/// A text of a library with escape sequences for its styles, as a text with styles.
+pub(crate) fn from_ansi(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        out += before;
+        let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(after.len());
+        rest = match after[end..].strip_prefix('m') {
+            Some(behind) => {
+                let _ = write!(out, "{STYLE_OPEN}{}{STYLE_CLOSE}", &after[..end]);
+                behind
+            }
+            None => {
+                out += "\u{1b}[";
+                after
+            }
+        };
+    }
+    out + rest
+}
+
+/// How many characters of a text are seen, styles left out.
+pub(crate) fn width(text: &str) -> usize {
+    let mut in_style = false;
+    let is_seen = |c: char| {
+        let was_in_style = in_style;
+        in_style = c == STYLE_OPEN || (in_style && c != STYLE_CLOSE);
+        !was_in_style && !in_style
+    };
+    text.chars().map(is_seen).filter(|is_seen| *is_seen).count()
+}
+
+/// The text in one line, with all escaped that is not seen as it is: for names, answers and whatever else is put into a
+/// line of ours.
+pub(crate) fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c => push_visible(&mut out, c),
+        }
+    }
+    out
+}
+
+fn push_visible(out: &mut String, c: char) {
+    match c {
+        '\r' => out.push_str("\\r"),
+        c if is_hidden(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
+}
+
+/// Control characters; those that turn the direction of text around, break lines or are not seen at all; and those that
+/// stand for styles here.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Where in a line a command to a runner could begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing but blanks so far.
+    Start,
+    /// And one colon.
+    Colon,
+    Inside,
+}
+
+/// How much of `##NAME[` there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hashes {
+    None,
+    One,
+    Two,
+    Name,
+}
+
+/// A writer that makes harmless what is written to it.
+#[derive(Debug)]
+pub(crate) struct Harmless<W: Write> {
+    inner: W,
+    form: Form,
+    place: Place,
+    hashes: Hashes,
+    /// The codes of a style that is not closed yet.
+    codes: Option<String>,
+    /// A style is on.
+    is_styled: bool,
+    /// The beginning of a character whose rest is not written yet.
+    torn: Vec<u8>,
+}
+
+impl<W: Write> Harmless<W> {
+    fn new(inner: W, form: Form) -> Self {
+        Self {
+            inner,
+            form,
+            place: Place::Start,
+            hashes: Hashes::None,
+            codes: None,
+            is_styled: false,
+            torn: Vec::new(),
+        }
+    }
+
+    fn push_str(&mut self, out: &mut String, text: &str) {
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            self.push(out, c);
+            rest = &rest[c.len_utf8()..];
+            // Most of a text is ASCII within a line, which is as it is.
+            if self.place == Place::Inside && self.hashes == Hashes::None && self.codes.is_none() {
+                let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'#';
+                let end = rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+        }
+    }
+
+    fn push(&mut self, out: &mut String, c: char) {
+        let colour = self.form == Form::Text { colour: true };
+        if colour && self.push_style(out, c) {
+            return;
+        }
+        let is_command = match c {
+            ':' => self.place == Place::Colon,
+            '[' => matches!(self.hashes, Hashes::Two | Hashes::Name),
+            _ => false,
+        };
+        self.place = match (c, self.place) {
+            ('\n', _) => Place::Start,
+            (':', Place::Start) => Place::Colon,
+            (c, Place::Start) if c.is_whitespace() => Place::Start,
+            _ => Place::Inside,
+        };
+        self.hashes = match (c, self.hashes) {
+            ('#', Hashes::None | Hashes::Name) => Hashes::One,
+            ('#', _) => Hashes::Two,
+            (c, Hashes::Two | Hashes::Name) if c.is_ascii_alphanumeric() => Hashes::Name,
+            _ => Hashes::None,
+        };
+        match (self.form, c) {
+            (Form::Text { .. } | Form::Json, '\n') => {
+                if std::mem::take(&mut self.is_styled) {
+                    out.push_str("\u{1b}[0m");
+                }
+                out.push('\n');
+            }
+            (Form::Text { .. }, '\t') => out.push('\t'),
+            (Form::Text { .. }, c) if is_command => out.extend(c.escape_unicode()),
+            (Form::Text { .. }, c) => push_visible(out, c),
+            (Form::Json, c) if is_command || is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing into a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            (Form::Json | Form::Document, c) => out.push(c),
+        }
+    }
+
+    /// Takes the codes of styles out of the text. Whether the character was a part of them.
+    fn push_style(&mut self, out: &mut String, c: char) -> bool {
+        match (&mut self.codes, c) {
+            (None, STYLE_OPEN) => self.codes = Some(String::new()),
+            (None, _) => return false,
+            (Some(codes), STYLE_CLOSE) => {
+                self.is_styled = codes != "0";
+                let _ = write!(out, "\u{1b}[{codes}m");
+                self.codes = None;
+            }
+            (Some(codes), c) if (c.is_ascii_digit() || c == ';') && codes.len() < STYLE_CODES_MAX => {
+                codes.push(c);
+            }
+            // That was none of ours.
+            (Some(_), c) => {
+                let codes = self.codes.take().unwrap_or_default();
+                push_visible(out, STYLE_OPEN);
+                self.push_str(out, &codes);
+                self.push(out, c);
+            }
+        }
+        true
+    }
+}
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.form == Form::Document {
+            return self.inner.write(bytes);
+        }
+        let whole;
+        let mut rest = match self.torn.is_empty() {
+            true => bytes,
+            false => {
+                whole = [&std::mem::take(&mut self.torn), bytes].concat();
+                &whole
+            }
+        };
+        let mut out = String::with_capacity(rest.len() + 16);
+        loop {
+            match str::from_utf8(rest) {
+                Ok(text) => {
+                    self.push_str(&mut out, text);
+                    break;
+                }
+                Err(error) => {
+                    let (good, bad) = rest.split_at(error.valid_up_to());
+                    // The first part was just found to be UTF-8.
+                    self.push_str(&mut out, str::from_utf8(good).unwrap_or_default());
+                    let Some(length) = error.error_len() else {
+                        self.torn = bad.to_vec();
+                        break;
+                    };
+                    for byte in &bad[..length] {
+                        let _ = write!(out, "\\x{byte:02x}");
+                    }
+                    rest = &bad[length..];
+                }
+            }
+        }
+        self.inner.write_all(out.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(form: Form, pieces: &[&[u8]]) -> String {
+        let mut out = Vec::new();
+        let mut writer = Harmless::new(&mut out, form);
+        pieces.iter().for_each(|piece| writer.write_all(piece).unwrap());
+        String::from_utf8(out).unwrap()
+    }
+
+    const PLAIN: Form = Form::Text { colour: false };
+    const COLOURED: Form = Form::Text { colour: true };
+
+    #[test]
+    fn what_acts_on_a_terminal_is_shown_as_its_escape() {
+        for (text, shown) in [
+            (
+                "a\u{1b}[2Jb\u{9b}1m\r\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}",
+                r"a\u{1b}[2Jb\u{9b}1m\r\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}",
+            ),
+            ("a\tb\nc é 漢字 🙂\n", "a\tb\nc é 漢字 🙂\n"),
+            ("\u{fdd0}31\u{fdd1}red", r"\u{fdd0}31\u{fdd1}red"),
+        ] {
+            assert_eq!(written(PLAIN, &[text.as_bytes()]), shown);
+        }
+        assert_eq!(written(PLAIN, &[b"a\xff\xc3", b"\xa9\xe6\xbc", b"x"]), "a\\xffé\\xe6\\xbcx");
+    }
+
+    #[test]
+    fn what_a_runner_takes_for_a_command_is_no_command() {
+        for (text, shown) in [
+            ("::error::x\n", ":\\u{3a}error::x\n"),
+            (" \u{a0}\t::set-env\n", " \u{a0}\t:\\u{3a}set-env\n"),
+            ("x\n::warning file=a::b", "x\n:\\u{3a}warning file=a::b"),
+            ("a ::b :c std::io", "a ::b :c std::io"),
+            (": :x\n:\n:y", ": :x\n:\n:y"),
+            ("x ##[group]y ##vso[task.x]", "x ##\\u{5b}group]y ##vso\\u{5b}task.x]"),
+            ("###[a] #[b] ##a-[c] [d]", "###\\u{5b}a] #[b] ##a-[c] [d]"),
+        ] {
+            assert_eq!(written(PLAIN, &[text.as_bytes()]), shown);
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(written(PLAIN, &bytes), shown, "byte by byte");
+        }
+    }
+
+    #[test]
+    fn styles_become_escape_sequences_and_end_with_the_line() {
+        let text = format!("{}b{STYLE_OPEN}2{STYLE_CLOSE}c\nd", styled("1;31", "a"));
+        assert_eq!(written(COLOURED, &[text.as_bytes()]), "\u{1b}[1;31ma\u{1b}[0mb\u{1b}[2mc\u{1b}[0m\nd");
+        assert_eq!(width(&text), "abc\nd".len());
+        let broken = format!("{STYLE_OPEN}2K{STYLE_CLOSE}\u{1b}[2J");
+        assert_eq!(written(COLOURED, &[broken.as_bytes()]), r"\u{fdd0}2K\u{fdd1}\u{1b}[2J");
+        let ansi = "\u{1b}[31;1mred\u{1b}[0m \u{1b}[2J \u{1b}[";
+        assert_eq!(
+            written(COLOURED, &[from_ansi(ansi).as_bytes()]),
+            "\u{1b}[31;1mred\u{1b}[0m \\u{1b}[2J \\u{1b}["
+        );
+    }
+
+    #[test]
+    fn json_stays_the_same_document() {
+        let text = "a\u{9b}31m\u{202e}b\u{e0041}\u{7f}é ##[group] \u{fdd0}";
+        let document = serde_json::json!({"text": text, text: ["::", 1]}).to_string();
+        let shown = written(Form::Json, &[document.as_bytes()]);
+        assert!(shown.chars().all(|c| !is_hidden(c)) && !shown.contains("##["), "{shown}");
+        let [read, meant] =
+            [&shown, &document].map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+        assert_eq!(read, meant);
+    }
+
+    #[test]
+    fn inline_text_is_one_line() {
+        assert_eq!(inline("a\nb\tc\r\u{1b}"), r"a\nb\tc\r\u{1b}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+        #[test]
+        fn nothing_gets_through(text in "[ :#\\[\n\u{1b}\u{9b}\u{202e}\u{fdd0}\u{fdd1}2;a]{0,30}", colour: bool) {
+            let shown = written(Form::Text { colour }, &[text.as_bytes()]);
+            let plain = shown.replace("\u{1b}[", "").replace('\u{1b}', "ESC");
+            prop_assert!(!plain.contains("ESC"));
+            for line in shown.lines() {
+                prop_assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{shown:?}");
+            }
+            prop_assert!(colour || shown.chars().all(|c| c == '\n' || !is_hidden(c)), "{shown:?}");
+        }
+    }
+}

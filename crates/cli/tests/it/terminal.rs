@@ -1,0 +1,247 @@
+//! Foreign text, hostile, through every command: what comes out must not make a terminal or a build log act.
+
+use std::ffi::OsString;
+use std::fs;
+use std::process;
+
+use serde_json::{Value, json};
+
+use crate::stand_in::{StandIn, call, failure, say, tools};
+use crate::support::{Place, Run};
+
+/// Clears the screen, sets a title, turns the direction around, overwrites a line, and speaks to GitHub's runner.
+const HOSTILE: &str =
+    "x\n::error::y\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}1m\u{202e}\u{2066}\r##[group]z\n  ::add-mask::w";
+
+/// Commands that print nothing from outside: their own help, scripts and samples, and names of files they make.
+const WITHOUT_FOREIGN_TEXT: [&str; 3] = ["demo", "completions", "man"];
+
+/// What was run, so that no command is forgotten.
+#[derive(Default)]
+struct Tried(Vec<String>);
+
+impl Tried {
+    /// Looks at the bytes of a command whatever came of it, and gives what it was.
+    #[track_caller]
+    fn look(&mut self, command: process::Command) -> Run {
+        let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let run = Run::of(command, "");
+        for text in [&run.out, &run.err] {
+            assert_harmless(text, &words);
+        }
+        self.0.push(words.into_iter().next().unwrap());
+        run
+    }
+
+    #[track_caller]
+    fn run(&mut self, place: &Place, words: &[&str]) -> Run {
+        self.look(place.command(words))
+    }
+}
+
+#[track_caller]
+fn assert_harmless(text: &str, command: &[String]) {
+    let acts = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!text.contains(acts), "{command:?}: {text:?}");
+    for line in text.lines() {
+        assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{command:?}: {line:?}");
+    }
+}
+
+/// No line that a foreign text began.
+#[track_caller]
+fn assert_lines_are_ours(run: &Run) {
+    for line in run.out.lines().chain(run.err.lines()) {
+        assert!(!line.trim_start().starts_with(":\\u{3a}"), "{line:?} in the lines of {run:#?}");
+    }
+}
+
+/// The text with as many characters, most of which are hostile.
+fn hostile_of(text: &str) -> String {
+    HOSTILE.chars().cycle().take(text.chars().count()).collect()
+}
+
+/// A case whose texts are hostile, of the same lengths as they were.
+fn hostile_case(place: &Place, options: &str) -> String {
+    let mut case: Value =
+        serde_json::from_str(&place.run(&format!("synth --count 1 {options}")).code(0).out).unwrap();
+    let paragraph = case["paragraph"].as_str().unwrap().to_owned();
+    let hostile = hostile_of(&paragraph);
+    let query = case["query"].as_str().unwrap().replace(&paragraph, &hostile);
+    case["paragraph"] = json!(hostile);
+    case["query"] = json!(query);
+    for action in case["actions"].as_array_mut().unwrap() {
+        action["text"] = json!(format!("{HOSTILE} {}", action["id"]));
+    }
+    case.to_string()
+}
+
+#[test]
+fn hostile_text_comes_out_of_no_command() {
+    let mut tried = Tried::default();
+    let place = Place::new();
+    campaigns(&mut tried, &place);
+    files(&mut tried, &place);
+    usage(&mut tried, &place);
+    let help = place.run("--help").code(0).out;
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names =
+        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').find(|word| !word.is_empty()));
+    let names: Vec<&str> =
+        names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')).collect();
+    assert!(names.len() > 15 && names.contains(&"test"), "{help}");
+    for name in commands
+        .lines()
+        .filter(|line| !line.starts_with("   "))
+        .map(|line| line.trim().split(' ').next().unwrap())
+    {
+        let is_tried = tried.0.iter().any(|command| command == name);
+        assert!(
+            is_tried != WITHOUT_FOREIGN_TEXT.contains(&name),
+            "`planproof {name}` is not tried with hostile text"
+        );
+    }
+}
+
+/// Agents, models and tools that mean harm, and all that shows what they did.
+fn campaigns(tried: &mut Tried, place: &Place) {
+    let server = StandIn::start(|number, request| match number % 4 {
+        0 => call(number, HOSTILE, &json!({ HOSTILE: HOSTILE }).to_string()),
+        1 => call(number, tools(request)[0], HOSTILE),
+        2 => call(number, tools(request)[0], "{}"),
+        _ => say(HOSTILE),
+    });
+    let model = format!("tools@openai/{HOSTILE}");
+    tried.look(server.command(place, &["test", &model, "--cases", "1"]));
+    let model = "tools@openai/m";
+    let test = ["test", model, "--cases", "3", "--repeat", "2", "--record", "r.jsonl"];
+    for words in [&test[..], &["test", model, "--cases", "1", "--json"]] {
+        let run = tried.look(server.command(place, words));
+        assert_eq!(run.code, 1, "{run:?}");
+        assert_lines_are_ours(&run);
+    }
+    let refusing = StandIn::start(|_, _| failure("401 Unauthorized", HOSTILE));
+    let run = tried.look(refusing.command(place, &["test", "tools@openai/m", "--cases", "1"]));
+    assert_lines_are_ours(&run.code(3));
+    let run =
+        tried.look(refusing.command(place, &["limit", "tools@openai/m", "--to", "2", "--cases-max", "2"]));
+    assert_lines_are_ours(&run);
+    // A program's streams, and its name.
+    place.write("hostile.txt", HOSTILE);
+    let script = format!("command:sh -c 'cat hostile.txt; cat hostile.txt >&2; exit 3' '{HOSTILE}'");
+    tried.run(place, &["test", &script, "--cases", "2"]);
+    let run = tried.run(
+        place,
+        &["test", "command:sh -c 'cat hostile.txt; cat hostile.txt >&2; exit 3'", "--cases", "2"],
+    );
+    assert_lines_are_ours(&run);
+    let show = |words: &[&str], tried: &mut Tried| assert_lines_are_ours(&tried.run(place, words));
+    show(&["runs", "list"], tried);
+    show(&["runs", "list", "--json"], tried);
+    let ids = place.run("runs list --json").out;
+    let ids: Vec<String> = ids
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["run"].as_str().unwrap().to_owned())
+        .collect();
+    let (hostile, ids) = ids.split_last().unwrap();
+    // The commands that say how to see more repeat the agent's name as a shell takes it, line breaks included.
+    tried.run(place, &["runs", "show", hostile]);
+    tried.run(place, &["runs", "show", hostile, "--case", "7-0"]);
+    for id in ids {
+        show(&["runs", "show", id], tried);
+        show(&["runs", "show", id, "--json"], tried);
+        show(&["runs", "show", id, "--case", "7-0", "--json"], tried);
+        // The query of a case has lines of its own.
+        tried.run(place, &["runs", "show", id, "--case", "7-0"]);
+        show(&["report", id], tried);
+        show(&["report", id, "--json"], tried);
+        for format in ["traces", "cases", "verdicts", "chat-jsonl"] {
+            show(&["runs", "export", id, "--format", format], tried);
+        }
+        show(&["tables", id], tried);
+    }
+    show(&["report", &ids[0], &ids[1]], tried);
+    show(&["report", &ids[0], &ids[1], &ids[2]], tried);
+    // A recording may come from anywhere.
+    show(&["test", model, "--replay", "r.jsonl"], tried);
+    let text = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    let inside = serde_json::to_string(HOSTILE).unwrap();
+    place.write("r.jsonl", &text.replace("You ", &format!("{} ", inside.trim_matches('"'))));
+    show(&["test", "--replay", "r.jsonl"], tried);
+    place.write("r.jsonl", &format!("{{\"schema\":{inside}}}\n"));
+    show(&["test", "--replay", "r.jsonl"], tried);
+    let run = tried.look(server.command(place, &["run", model, HOSTILE, "--tools", "calculator"]));
+    assert!(run.code == 0 || run.code == 1, "{run:?}");
+    tried.look(server.command(place, &["run", "tools@openai/m", HOSTILE, "--tools", "calculator", "--json"]));
+}
+
+/// Cases, specifications, topics and configurations that mean harm.
+fn files(tried: &mut Tried, place: &Place) {
+    for (name, options) in [("case.jsonl", ""), ("time.jsonl", "--time"), ("both.jsonl", "--infeasible 1")] {
+        place.write(name, &hostile_case(place, options));
+        tried.run(place, &["check", "--case", name, "--calls", "a2,a1"]);
+        tried.run(place, &["read", name]);
+        tried.run(place, &["read", name, "--verify", "--json"]);
+        tried.run(place, &["test", "tools@sim/in-order", "--from", name]);
+    }
+    let run = place.run("check --case case.jsonl --calls a2,a1");
+    assert!(run.out.contains("\\u{1b}[2J"), "the case is taken: {run:?}");
+    assert_lines_are_ours(&run);
+    for text in [HOSTILE, &format!("{{\"schema\":{}}}", json!(HOSTILE)), &format!("{{\"{HOSTILE}")] {
+        place.write("bad.jsonl", text);
+        tried.run(place, &["check", "--case", "bad.jsonl", "--calls", "a1"]);
+        tried.run(place, &["read", "bad.jsonl"]);
+        tried.run(place, &["serve-tools", "--case", "bad.jsonl"]);
+        tried.run(place, &["synth", "--topics", "bad.jsonl"]);
+        tried.run(place, &["topics", "--topics", "bad.jsonl"]);
+        tried.run(place, &["spec", "check", "bad.jsonl"]);
+        tried.run(place, &["--config", "bad.jsonl", "test", "tools@sim/perfect"]);
+    }
+    tried.run(
+        place,
+        &["read", "--text", &format!("Do {HOSTILE} before b."), "--task", HOSTILE, "--task", "b"],
+    );
+    let spec = format!("(spec (:states (A \"{HOSTILE}\")) (:behaviour A)) ; {HOSTILE}");
+    place.write("hostile.spec", &spec);
+    for words in [
+        &["spec", "check"][..],
+        &["spec", "print"],
+        &["spec", "step"],
+        &["spec", "graph"],
+        &["spec", "compile"],
+    ] {
+        tried.run(place, &[words, &["hostile.spec", "A"][..]].concat());
+    }
+    let topics = place.run("topics --json").code(0).out;
+    let job = serde_json::from_str::<Value>(&topics).unwrap()["topics"][0]["job"].clone();
+    place.write("topics.json", &topics.replace(&job.to_string(), &json!(HOSTILE).to_string()));
+    tried.run(place, &["topics", "--topics", "topics.json"]);
+    tried.run(place, &["topics", "--topics", "topics.json", "--json"]);
+    tried.run(place, &["synth", "--topics", "topics.json", "--text", "--topic", HOSTILE]);
+}
+
+/// What the command line itself says, and names of files.
+fn usage(tried: &mut Tried, place: &Place) {
+    let file = OsString::from(format!("{HOSTILE}.jsonl"));
+    let file = file.to_str().unwrap();
+    for words in [
+        &["test", HOSTILE][..],
+        &["test", "tools@sim/perfect", "--cases", HOSTILE],
+        &["test", "tools@sim/perfect", "--from", file],
+        &["test", "tools@sim/perfect", "--cases", "1", "--junit", file],
+        &["test", "--replay", file],
+        &["test", "tools@sim/perfect", "--set", HOSTILE],
+        &["runs", "show", HOSTILE],
+        &["report", HOSTILE],
+        &["init", HOSTILE],
+        &["serve-model", HOSTILE],
+        &[HOSTILE],
+    ] {
+        tried.run(place, words);
+    }
+    place.write("planproof.toml", &format!("[test]\n\"{HOSTILE}\" = 3 # {HOSTILE}\n"));
+    tried.run(place, &["test", "tools@sim/perfect"]);
+}

@@ -1,0 +1,350 @@
+//! A model served to any number of runs at once, each at a URL of its own, so that each request is known to be of one run.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::serve::ListenerExt;
+use futures::StreamExt;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::error::ApiError;
+use super::{ServerConfig, Shared, route, without_delay};
+use crate::chat::text_and_calls;
+use crate::{
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError,
+};
+
+/// What is said of a run that asked with another key than its own.
+const WRONG_KEY: &str =
+    "the agent asked the model that is served to it with a key that is not OPENAI_API_KEY's (401)";
+
+/// Serves a model on one loopback port until it is dropped.
+pub struct ModelServer {
+    address: SocketAddr,
+    model: Arc<dyn Model>,
+    config: ServerConfig,
+    runs: Arc<OpenRuns>,
+    _accepting: AbortOnDropHandle<()>,
+}
+
+/// The open runs by their names.
+#[derive(Default)]
+struct OpenRuns(Mutex<HashMap<String, OpenRun>>);
+
+#[derive(Clone)]
+struct OpenRun {
+    shared: Arc<Shared>,
+    ledger: Arc<Ledger>,
+}
+
+impl OpenRuns {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenRun>> {
+        // A panic while the lock is held leaves whole entries only.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ModelServer {
+    /// Listens on a free port of 127.0.0.1. Needs a Tokio runtime, which serves the requests.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn bind(model: Arc<dyn Model>, config: ServerConfig) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let runs = Arc::new(OpenRuns::default());
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&runs));
+        let accepting = tokio::spawn(async move {
+            // Accepting never ends by itself: errors of single connections are handled inside.
+            let _ = axum::serve(listener.tap_io(without_delay), router).await;
+        });
+        Ok(Self { address, model, config, runs, _accepting: AbortOnDropHandle::new(accepting) })
+    }
+
+    /// Serves the model to one run, until the returned value is dropped. `name` is a part of the run's URL: letters and
+    /// digits that no other open run has. The run may ask so many times; with one request more, `limit_reached` is
+    /// cancelled, and that request is refused like all later ones. `watch` is shown each reply.
+    pub fn open(
+        &self,
+        name: String,
+        requests_max: u32,
+        limit_reached: CancellationToken,
+        watch: Arc<dyn ReplyWatch>,
+    ) -> ServedRun {
+        let ledger = Arc::new(Ledger { requests_max, limit_reached, state: Mutex::default() });
+        let model = RunModel { inner: Arc::clone(&self.model), ledger: Arc::clone(&ledger), watch };
+        let shared = Arc::new(Shared::new(Arc::new(model), self.config.clone()));
+        self.runs.lock().insert(name.clone(), OpenRun { shared, ledger: Arc::clone(&ledger) });
+        let base_url = format!("http://{}/{name}/v1", self.address);
+        ServedRun { base_url, name, runs: Arc::clone(&self.runs), ledger }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        // Connections that are open outlive the listener; without runs they find nothing.
+        self.runs.lock().clear();
+    }
+}
+
+/// Is shown the replies to one run's requests in a conversation, each before the agent sees the end of it.
+pub trait ReplyWatch: Send + Sync {
+    /// Takes a reply, with the request that it answers.
+    fn replied(&self, request: &ChatRequest, reply: &ChatReply);
+}
+
+/// The model as it is served to one run. Dropping it closes the URL.
+pub struct ServedRun {
+    base_url: String,
+    name: String,
+    runs: Arc<OpenRuns>,
+    ledger: Arc<Ledger>,
+}
+
+impl ServedRun {
+    /// Where the run finds the model.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// How many of the run's requests were answered.
+    pub fn answered(&self) -> u32 {
+        self.ledger.lock().answered
+    }
+
+    /// Whether a budget refused one of the run's requests.
+    pub fn was_refused(&self) -> bool {
+        self.ledger.lock().was_refused
+    }
+
+    /// What outside of the agent kept its last request from being answered: the model could not be had, or (then the run
+    /// says nothing from there on, whatever was answered later) the request is not in the recording that answers.
+    pub fn failure(&self) -> Option<String> {
+        let state = self.ledger.lock();
+        state.not_recorded.clone().or_else(|| state.failure.clone())
+    }
+
+    /// Whether a request of it was not in the recording that answers.
+    pub fn missed_recording(&self) -> bool {
+        self.ledger.lock().not_recorded.is_some()
+    }
+
+    /// Whether a request was still being answered when it was given up, and none was answered since.
+    pub fn is_waiting(&self) -> bool {
+        let state = self.ledger.lock();
+        state.going_on > 0 || state.was_given_up
+    }
+}
+
+impl Drop for ServedRun {
+    fn drop(&mut self) {
+        self.runs.lock().remove(&self.name);
+    }
+}
+
+async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response {
+    let name = request.uri().path().split('/').nth(1).unwrap_or_default();
+    let open = runs.lock().get(name).cloned();
+    let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response() };
+    route(&shared, request).await.unwrap_or_else(|error| {
+        if error.is_wrong_key() {
+            ledger.lock().failure = Some(WRONG_KEY.to_owned());
+        }
+        error.into_response()
+    })
+}
+
+/// What became of a run's requests.
+struct Ledger {
+    requests_max: u32,
+    limit_reached: CancellationToken,
+    state: Mutex<LedgerState>,
+}
+
+#[derive(Default)]
+struct LedgerState {
+    answered: u32,
+    going_on: u32,
+    was_given_up: bool,
+    was_refused: bool,
+    failure: Option<String>,
+    not_recorded: Option<String>,
+}
+
+impl Ledger {
+    fn lock(&self) -> MutexGuard<'_, LedgerState> {
+        // A panic while the lock is held leaves counts that are right but for the request that panicked.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a request, unless the run has had all of its requests. What fails outside of the agent counts for none.
+    fn begin(self: &Arc<Self>) -> Result<GoingOn, ModelError> {
+        let mut state = self.lock();
+        if state.answered + state.going_on >= self.requests_max {
+            self.limit_reached.cancel();
+            let budget = format!("{} model turns of this run", self.requests_max);
+            return Err(ModelError::BudgetUsedUp { budget });
+        }
+        state.going_on += 1;
+        drop(state);
+        Ok(GoingOn { ledger: Arc::clone(self), is_settled: false })
+    }
+}
+
+/// A request that is not answered yet.
+struct GoingOn {
+    ledger: Arc<Ledger>,
+    is_settled: bool,
+}
+
+impl GoingOn {
+    fn answered(&mut self) {
+        if self.settle() {
+            let mut state = self.ledger.lock();
+            state.answered += 1;
+            (state.failure, state.was_given_up) = (None, false);
+        }
+    }
+
+    fn failed(&mut self, error: &ModelError) {
+        if !self.settle() {
+            return;
+        }
+        let mut state = self.ledger.lock();
+        match error {
+            ModelError::BudgetUsedUp { .. } => state.was_refused = true,
+            ModelError::NotRecorded { .. } => state.not_recorded = Some(error.to_string()),
+            // What the agent itself asked wrongly is its own affair.
+            ModelError::Status { status: 400 | 413 | 422, .. } => state.answered += 1,
+            _ => state.failure = Some(error.to_string()),
+        }
+    }
+
+    /// Whether this is the first word on it.
+    fn settle(&mut self) -> bool {
+        let is_first = !std::mem::replace(&mut self.is_settled, true);
+        if is_first {
+            self.ledger.lock().going_on -= 1;
+        }
+        is_first
+    }
+}
+
+impl Drop for GoingOn {
+    fn drop(&mut self) {
+        if self.settle() {
+            self.ledger.lock().was_given_up = true;
+        }
+    }
+}
+
+/// A model with a ledger of one run's requests around it.
+struct RunModel {
+    inner: Arc<dyn Model>,
+    ledger: Arc<Ledger>,
+    watch: Arc<dyn ReplyWatch>,
+}
+
+impl Model for RunModel {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.inner.is_simulated()
+    }
+
+    fn takes_temperature(&self) -> bool {
+        self.inner.takes_temperature()
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            let going_on = self.ledger.begin()?;
+            let reply = noted(self.inner.chat(request).await, going_on)?;
+            self.watch.replied(request, &reply);
+            Ok(reply)
+        })
+    }
+
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let going_on = self.ledger.begin()?;
+            let stream = noted_stream(self.inner.chat_stream(request).await, going_on)?;
+            let (watch, mut deltas) = (&self.watch, Vec::new());
+            let stream: BoxStream<'a, _> = Box::pin(stream.inspect(move |delta| match delta {
+                Ok(ChatDelta::End { finish, usage, id }) => {
+                    let (text, calls) = text_and_calls(&deltas);
+                    let (finish, usage, id) = (*finish, *usage, id.clone());
+                    watch.replied(request, &ChatReply { text, calls, finish, usage, id });
+                }
+                Ok(delta) => deltas.push(delta.clone()),
+                Err(_) => {}
+            }));
+            Ok(stream)
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        Box::pin(async move {
+            let going_on = self.ledger.begin()?;
+            noted(self.inner.complete(request).await, going_on)
+        })
+    }
+
+    fn complete_stream<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let going_on = self.ledger.begin()?;
+            noted_stream(self.inner.complete_stream(request).await, going_on)
+        })
+    }
+}
+
+fn noted<T>(reply: Result<T, ModelError>, mut going_on: GoingOn) -> Result<T, ModelError> {
+    match &reply {
+        Ok(_) => going_on.answered(),
+        Err(error) => going_on.failed(error),
+    }
+    reply
+}
+
+type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
+
+/// The stream, whose end is that of the request.
+fn noted_stream<'a>(
+    stream: Result<Deltas<'a>, ModelError>,
+    mut going_on: GoingOn,
+) -> Result<Deltas<'a>, ModelError> {
+    match stream {
+        Err(error) => {
+            going_on.failed(&error);
+            Err(error)
+        }
+        Ok(stream) => Ok(Box::pin(stream.inspect(move |delta| match delta {
+            Ok(ChatDelta::End { .. }) => going_on.answered(),
+            Ok(_) => {}
+            Err(error) => going_on.failed(error),
+        }))),
+    }
+}

@@ -1,0 +1,78 @@
+//! Texts that a model is shown: whether they keep to the specification that they are examples of.
+
+use planproof_trace::Arguments;
+
+use super::Checker;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::read::Draft;
+use crate::read::tree::Faults;
+use crate::{Compat, ContentRule, Example, ExampleCall, ExampleStep, ShownExample, State};
+
+/// Checks the content of each section against the rules of its state, save for tools, which are not known here.
+pub(super) fn check_content(draft: &Draft, compat: Compat, faults: &mut Faults) {
+    let states = draft.states.as_deref().unwrap_or_default();
+    for example in &draft.examples {
+        for (place, section) in example.sections.iter().enumerate() {
+            let Some(state) = states.iter().find(|state| state.name.value == section.state.value) else {
+                continue;
+            };
+            // The question and what the environment writes may hold anything: their prompts are broken.
+            if place == 0 || state.is_environment {
+                continue;
+            }
+            if let Some(what) = fault_of(state, &section.content.value, states, compat) {
+                let message = format!("the example breaks a rule of `{}`: {what}", state.name.value);
+                let fault = Diagnostic::new(Code::ExampleContent, section.content.span, message);
+                faults
+                    .push(fault.help("write what the state would take; what a model is shown it will write"));
+            }
+        }
+    }
+}
+
+fn fault_of(state: &State, content: &str, states: &[State], compat: Compat) -> Option<String> {
+    let seen = |text: &str| match compat {
+        Compat::Ours => text.to_owned(),
+        Compat::Original => text.to_ascii_lowercase(),
+    };
+    let content = content.trim();
+    if let Some(other) = states.iter().find(|other| seen(content).contains(&seen(&other.prompt.value))) {
+        return Some(format!("it holds the prompt of `{}`, which would begin that state", other.name.value));
+    }
+    state.content.iter().find_map(|rule| match &rule.value {
+        ContentRule::Tool | ContentRule::Label if content.is_empty() => Some("it is empty".to_owned()),
+        ContentRule::Tool | ContentRule::Label | ContentRule::Arguments => None,
+        ContentRule::Matches(pattern) => (!pattern.matches(content))
+            .then(|| format!("it does not match the regular expression {}", pattern.as_str())),
+        ContentRule::Json(_) => {
+            let fault = serde_json::from_str::<serde_json::Value>(content).err();
+            fault.map(|fault| format!("it is no JSON: {fault}"))
+        }
+        ContentRule::MaxLength(limit) => {
+            let length = content.chars().count();
+            (length > *limit as usize).then(|| format!("it has {length} characters, and {limit} are allowed"))
+        }
+    })
+}
+
+impl Checker<'_> {
+    /// The states of a text, and the calls that its sections complete.
+    pub(super) fn as_sequence(&self, example: &ShownExample) -> Example {
+        let mut tool: Option<&str> = None;
+        let mut steps = Vec::new();
+        for section in &example.sections {
+            let state = self.names.get(section.state.value.as_str()).map(|index| &self.spec.states[*index]);
+            let content = section.content.value.trim();
+            let mut call = None;
+            if state.is_some_and(State::completes_call) {
+                // Text that is no JSON is the one argument of some tool, whose name is not known.
+                let arguments = Arguments::from_text(content).as_object().cloned().unwrap_or_default();
+                call = tool.take().map(|tool| ExampleCall { tool: tool.to_owned(), arguments });
+            } else if state.is_some_and(State::names_tool) {
+                tool = Some(content);
+            }
+            steps.push(ExampleStep { state: section.state.clone(), call });
+        }
+        Example { steps, span: example.span }
+    }
+}

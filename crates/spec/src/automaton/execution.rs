@@ -1,0 +1,149 @@
+//! What becomes of calls: which of those that a run writes are executed, by the states of the environment that follow.
+//!
+//! A requirement speaks of calls that are executed, and whether one is shows only later. So requirements are read on
+//! *annotated* words, in which each call that is completed is either executed, or void, or was denied. The automaton of
+//! [`annotation`] accepts the words whose annotation is true; there is one for each word. Together with a requirement it
+//! is [`projected`] to the words themselves: a position is then the set of what may yet become of the calls that wait.
+
+use std::collections::VecDeque;
+
+use super::alphabet::{Alphabet, Made};
+use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
+use crate::{Handler, Spec, StateId};
+
+/// What a state of the environment does with calls; `None` for a state of the model.
+pub(super) fn handler(spec: &Spec, state: StateId) -> Option<Handler> {
+    let state = &spec.states[state.index()];
+    // Where nothing is said, the last call is run: so does whoever runs specifications of the published dialect.
+    state.is_environment.then(|| state.handler.as_ref().map_or(Handler::RunCall, |handler| handler.value))
+}
+
+/// What is claimed of calls that wait: that some of them are executed, that some are not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Claims {
+    executed: bool,
+    void: bool,
+}
+
+impl Claims {
+    fn and(self, other: Self) -> Self {
+        Self { executed: self.executed || other.executed, void: self.void || other.void }
+    }
+}
+
+/// The calls that wait: the latest one, those before it since the environment wrote last, and those that it passed over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    latest: Claims,
+    earlier: Claims,
+    passed_over: Claims,
+}
+
+impl Waiting {
+    fn after(self, claim: Claims) -> Self {
+        Self { latest: claim, earlier: self.earlier.and(self.latest), ..self }
+    }
+
+    /// What waits after a handler; `None` if a claim was false.
+    fn handled(self, handler: Handler) -> Option<Self> {
+        let collected = self.latest.and(self.earlier);
+        let (run, rest) = match handler {
+            Handler::RunCall => (self.latest, self.earlier),
+            Handler::RunCalls | Handler::Summarise => (collected, Claims::default()),
+            Handler::Evaluate => (Claims::default(), collected),
+            Handler::Solve => (collected.and(self.passed_over), Claims::default()),
+        };
+        let passed_over =
+            if handler == Handler::Solve { Claims::default() } else { self.passed_over.and(rest) };
+        (!run.void).then_some(Self { passed_over, ..Self::default() })
+    }
+
+    fn may_end(self) -> bool {
+        !(self.latest.executed || self.earlier.executed || self.passed_over.executed)
+    }
+}
+
+/// The automaton of the annotated words, over all of them, whose annotation is true.
+pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> Result<Dfa, TooLarge> {
+    let mut known: Numbering<Waiting> = Numbering::default();
+    let (mut next, mut accepting) = (Vec::new(), Vec::new());
+    known.number(Waiting::default());
+    while let Some(waiting) = known.next() {
+        accepting.push(waiting.may_end());
+        work.spend(annotated.len())?;
+        for symbol in 0..annotated.len() {
+            let after = match annotated.made(symbol) {
+                Made::Kind(_) => Some(waiting.after(Claims { executed: true, void: false })),
+                Made::Void => Some(waiting.after(Claims { executed: false, void: true })),
+                Made::Nothing | Made::Denied | Made::Open(_) => {
+                    match handler(spec, annotated.state_of(symbol)) {
+                        Some(handler) => waiting.handled(handler),
+                        None => Some(waiting),
+                    }
+                }
+            };
+            next.push(after.map_or(DEAD, |after| known.number(after)));
+        }
+    }
+    Dfa::new(annotated.len(), next, accepting).minimised(work)
+}
+
+/// The automaton of the words of which an annotation is accepted; `annotations` are the symbols that each symbol of a word
+/// can stand for.
+pub(super) fn projected(dfa: &Dfa, annotations: &[Vec<usize>], work: &mut Work) -> Result<Dfa, TooLarge> {
+    let mut sets: Numbering<Vec<u32>> = Numbering::default();
+    let (mut next, mut accepting) = (Vec::new(), Vec::new());
+    if !dfa.is_empty() {
+        sets.number(vec![dfa.start()]);
+    }
+    while let Some(set) = sets.next() {
+        accepting.push(set.iter().any(|position| dfa.is_accepting(*position)));
+        for symbols in annotations {
+            work.spend(set.len() * symbols.len())?;
+            let steps = set.iter().flat_map(|at| symbols.iter().map(|symbol| dfa.step(*at, *symbol)));
+            let mut target: Vec<u32> = steps.filter(|target| *target != DEAD).collect();
+            target.sort_unstable();
+            target.dedup();
+            next.push(if target.is_empty() { DEAD } else { sets.number(target) });
+        }
+        check_positions(sets.len())?;
+    }
+    Dfa::new(annotations.len(), next, accepting).minimised(work)
+}
+
+/// Where a call is that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Latest,
+    Earlier,
+    PassedOver,
+}
+
+/// Whether a call that has just been completed, which led to a position, is executed on some way from there to an end.
+pub(super) fn can_execute(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa, position: u32) -> bool {
+    if position == DEAD {
+        return false;
+    }
+    let mut seen = vec![[false; 3]; dfa.positions()];
+    let mut open = VecDeque::from([(position, Place::Latest)]);
+    while let Some((at, place)) = open.pop_front() {
+        for symbol in (0..alphabet.len()).filter(|symbol| alphabet.is_plain(*symbol)) {
+            let target = dfa.step(at, symbol);
+            if target == DEAD {
+                continue;
+            }
+            let place = match (handler(spec, alphabet.state_of(symbol)), place) {
+                (None, Place::Latest) if alphabet.is_call(symbol) => Place::Earlier,
+                (None, place) => place,
+                (Some(Handler::Solve), _)
+                | (Some(Handler::RunCalls | Handler::Summarise), Place::Latest | Place::Earlier)
+                | (Some(Handler::RunCall), Place::Latest) => return true,
+                (Some(_), _) => Place::PassedOver,
+            };
+            if !std::mem::replace(&mut seen[target as usize][place as usize], true) {
+                open.push_back((target, place));
+            }
+        }
+    }
+    false
+}

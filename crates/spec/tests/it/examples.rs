@@ -1,0 +1,59 @@
+//! Texts that models are shown as examples.
+
+use planproof_spec::monitor::{Author, Monitor, Options, Step};
+use planproof_spec::{Compat, SHIPPED, load};
+
+/// A model that writes an example word for word is never corrected, and its run is the example.
+#[test]
+fn the_monitor_takes_each_shipped_example_as_it_is() {
+    let mut count = 0;
+    for (name, source) in SHIPPED {
+        let automaton = load(source, Compat::Ours).unwrap().automaton;
+        for example in &automaton.spec().examples {
+            let mut monitor =
+                Monitor::new(automaton.clone(), Options { primes: false, ..Options::default() });
+            let mut step = Step::Continue;
+            for (place, section) in example.sections.iter().enumerate() {
+                let id = automaton.state_named(&section.state.value).unwrap();
+                let state = automaton.state(id);
+                let content = &section.content.value;
+                step = match place {
+                    0 => monitor.question(content),
+                    _ if state.is_environment => {
+                        if step == Step::Continue {
+                            step = monitor.push(state.prompt.value.as_bytes());
+                        }
+                        assert_eq!(step, Step::Environment, "{name}: {}", monitor.text());
+                        monitor.environment(content)
+                    }
+                    _ => monitor.push(format!("{} {content}\n", state.prompt.value).as_bytes()),
+                };
+            }
+            if step == Step::Continue {
+                step = monitor.end_of_output();
+            }
+            assert_eq!((step, monitor.counts().corrections), (Step::Ended, 0), "{name}: {}", monitor.text());
+            let last = monitor.sections().next_back().unwrap();
+            assert_eq!(
+                Some(last.content),
+                example.sections.last().map(|section| section.content.value.as_str())
+            );
+            assert!(monitor.sections().skip(1).any(|section| section.author == Author::Model));
+            assert_eq!(monitor.text().trim_end(), automaton.example_text(example).trim_end(), "{name}");
+            count += 1;
+        }
+        assert!(automaton.without_examples().spec().examples.is_empty());
+    }
+    assert!(count >= 9, "{count}");
+}
+
+#[test]
+fn what_the_environment_writes_in_an_example_is_no_prompt() {
+    let source = r#"(define d
+  (:states (q (:text "[q]")) (a (:text "[a]")) (e (:text "[e]") (:flags :env-input) (:handler evaluate)))
+  (:behavior (next q a e))
+  (:examples ((q "What does [a] mean?") (a " nothing ") (e "[q] is right"))))"#;
+    let automaton = load(source, Compat::Ours).unwrap().automaton;
+    let text = automaton.example_text(&automaton.spec().examples[0]);
+    assert_eq!(text, "[q] What does [\\a] mean?\n[a] nothing\n[e] [\\q] is right\n");
+}

@@ -1,0 +1,131 @@
+//! The calls of a trace, in the order in which they are judged.
+//!
+//! That order never depends on which of two calls won a race. The calls of one reply of a model ([`EventKind::Batch`])
+//! count as made one after the other as they were written, whatever order a framework sends them in. Other calls whose
+//! executions overlap have no order among each other: they stay overlapping, and stand in an order of their own.
+
+use std::collections::{HashMap, VecDeque};
+
+use planproof_trace::{Arguments, CallId, Event, EventKind, TimeOfDay};
+
+use super::{Refused, time::written_start};
+
+/// One tool call of the trace.
+pub(super) struct CallRecord<'a> {
+    id: &'a str,
+    pub(super) tool: &'a str,
+    pub(super) arguments: &'a Arguments,
+    /// Where the event of its beginning stands.
+    place: usize,
+    /// When it began: a place in the trace, and for a call of a batch one at which a call of the batch began or ended.
+    pub(super) start: u64,
+    /// Set when it was answered: when, and with what error.
+    pub(super) answered: Option<(u64, Option<&'a str>)>,
+    /// The batch that it belongs to, if it does.
+    pub(super) batch: Option<usize>,
+}
+
+/// The calls of a run that were executed, by the places of the events that say so, in the order in which they are judged.
+pub fn executed_calls(events: &[Event]) -> Vec<usize> {
+    let calls = collect_calls(events).1.into_iter();
+    calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
+}
+
+/// Pairs calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the
+/// order of observation.
+///
+/// In foreign traces calls can share an id, even at the same time. Results then belong to them in the order of the calls:
+/// nothing else can be known, and none of what was executed is lost.
+pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
+    let mut calls: Vec<(CallRecord<'_>, Option<&str>)> = Vec::new();
+    // Places of calls without a result.
+    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let mut batches: Vec<Vec<&str>> = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        match &event.kind {
+            EventKind::Batch { calls } => batches.push(calls.iter().map(CallId::as_str).collect()),
+            EventKind::Call(call) => {
+                let id = call.id.as_str();
+                open.entry(id).or_default().push_back(calls.len());
+                let (tool, arguments) = (call.name.as_str(), &call.arguments);
+                let batch = batches.iter().rposition(|batch| batch.contains(&id));
+                let start = place as u64;
+                calls.push((CallRecord { id, tool, arguments, place, start, answered: None, batch }, None));
+            }
+            EventKind::Result(result) => {
+                let call = open.get_mut(result.id.as_str()).and_then(VecDeque::pop_front);
+                let Some((call, held_back)) = call.and_then(|call| calls.get_mut(call)) else { continue };
+                if result.is_held_back {
+                    *held_back = Some(&result.text);
+                } else {
+                    let error = result.is_error.then_some(result.text.as_str());
+                    call.answered = Some((place as u64, error));
+                }
+            }
+            EventKind::Query { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Spec { .. }
+            | EventKind::Section { .. }
+            | EventKind::Correction { .. }
+            | EventKind::Tally(_)
+            | EventKind::End(_) => {}
+        }
+    }
+    let mut held_back = Vec::new();
+    let executed = calls.into_iter().filter_map(|(call, answer)| {
+        let Some(answer) = answer else { return Some(call) };
+        held_back.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
+        None
+    });
+    let mut calls: Vec<CallRecord<'_>> = executed.collect();
+    for (number, written) in batches.iter().enumerate() {
+        space_out(&mut calls, number, written);
+    }
+    calls.sort_by_key(|call| call.start);
+    order_overlapping(&mut calls);
+    (held_back, calls)
+}
+
+/// Gives the calls of a batch the places at which calls of it began and ended, so that they follow each other as written.
+fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
+    let mut own: Vec<&mut CallRecord<'_>> =
+        calls.iter_mut().filter(|call| call.batch == Some(number)).collect();
+    let ends = own.iter().filter_map(|call| call.answered.map(|(end, _)| end));
+    let mut places: Vec<u64> = own.iter().map(|call| call.start).chain(ends).collect();
+    places.sort_unstable();
+    let mut places = places.into_iter();
+    own.sort_by_key(|call| written.iter().position(|id| *id == call.id));
+    for call in own {
+        call.start = places.next().unwrap_or(call.start);
+        if let Some((end, _)) = &mut call.answered {
+            *end = places.next().unwrap_or(*end);
+        }
+    }
+}
+
+/// Puts calls that overlap into an order that does not tell which of them began first: by the start times that they give,
+/// then by their tools. One that had ended before another began stays before it.
+fn order_overlapping(calls: &mut [CallRecord<'_>]) {
+    let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
+    let rank = |call: &CallRecord<'_>| {
+        let minute = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
+        (minute, call.tool.to_owned(), call.arguments.to_text())
+    };
+    let mut first = 0;
+    while first < calls.len() {
+        let (mut last, mut group_end) = (first + 1, end(&calls[first]));
+        while calls.get(last).is_some_and(|call| call.start < group_end) {
+            group_end = group_end.max(end(&calls[last]));
+            last += 1;
+        }
+        let group = &mut calls[first..last];
+        for place in 0..group.len().saturating_sub(1) {
+            let rest = &group[place..];
+            let may_be_next = |call: &&CallRecord<'_>| !rest.iter().any(|other| end(other) < call.start);
+            let next = rest.iter().filter(may_be_next).min_by_key(|call| rank(call)).map(|call| call.place);
+            let next = rest.iter().position(|call| Some(call.place) == next).unwrap_or_default();
+            group[place..=place + next].rotate_right(1);
+        }
+        first = last;
+    }
+}

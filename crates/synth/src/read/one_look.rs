@@ -1,0 +1,162 @@
+//! Orders that one gets from a paragraph at one look, without planning. **(ours)**
+//!
+//! A short case is often passed by nothing more than reading its tasks off the page, in the right direction. What the best
+//! of these heuristics passes is shown beside every success rate, so that nobody takes it for planning.
+
+use super::lexicon::{Directions, Part, Side};
+use super::tokens;
+use crate::case::Case;
+
+/// A way to an order that takes the text in at one look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OneLook {
+    /// The order of mention.
+    Mention,
+    /// The order of mention from its end.
+    Reverse,
+    /// The one or the other, by what the first ordering word of the paragraph says.
+    FirstWord,
+    /// The one or the other, by what most of its ordering words say.
+    MostWords,
+    /// Sentence by sentence, each in the one order or the other by its own first ordering word.
+    EachSentence,
+}
+
+/// What a glance takes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Task(usize),
+    /// Whether the words around it are in the order of mention if it is right: "A precedes B", "After A, B happens".
+    Word {
+        is_forward: bool,
+    },
+    Stop,
+}
+
+impl OneLook {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Mention, Self::Reverse, Self::FirstWord, Self::MostWords, Self::EachSentence];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mention => "mention",
+            Self::Reverse => "reverse",
+            Self::FirstWord => "first_word",
+            Self::MostWords => "most_words",
+            Self::EachSentence => "each_sentence",
+        }
+    }
+
+    /// The order of the case's actions, by their places, that it comes to. Of the words that say an order those of
+    /// [`Directions::shipped`] are known.
+    pub fn order(self, case: &Case) -> Vec<usize> {
+        let mut order = case.order_of_mention();
+        let is_forward = match self {
+            Self::Mention => true,
+            Self::Reverse => false,
+            Self::FirstWord => words(&look(case)).next().unwrap_or(true),
+            Self::MostWords => {
+                let seen = look(case);
+                words(&seen).filter(|is_forward| *is_forward).count() * 2 >= words(&seen).count()
+            }
+            Self::EachSentence => {
+                let seen = look(case);
+                let mut sorted = Vec::with_capacity(order.len());
+                for sentence in seen.split(|seen| *seen == Seen::Stop) {
+                    let begin = sorted.len();
+                    for seen in sentence {
+                        if let Seen::Task(task) = *seen
+                            && !sorted.contains(&task)
+                        {
+                            sorted.push(task);
+                        }
+                    }
+                    if words(sentence).next() == Some(false) {
+                        sorted[begin..].reverse();
+                    }
+                }
+                order.retain(|task| !sorted.contains(task));
+                sorted.extend(order);
+                return sorted;
+            }
+        };
+        if !is_forward {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Those whose order is a correct plan of the case: none where there is no correct plan.
+    pub fn passing(case: &Case) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|heuristic| case.is_correct_order(&heuristic.order(case)))
+    }
+}
+
+fn words(seen: &[Seen]) -> impl Iterator<Item = bool> {
+    seen.iter().filter_map(|seen| match seen {
+        Seen::Word { is_forward } => Some(*is_forward),
+        Seen::Task(_) | Seen::Stop => None,
+    })
+}
+
+/// Tasks and ordering words in the order of the text. Nothing where the text is too long to be read.
+fn look(case: &Case) -> Vec<Seen> {
+    let Ok(tokens) = tokens::split(&case.paragraph) else { return Vec::new() };
+    let texts: Vec<Vec<&str>> =
+        case.actions.iter().map(|action| action.text.split_whitespace().collect()).collect();
+    let mut seen = Vec::new();
+    // Whether a task stands in front of the place in its clause: if not, the word that comes is at the head of it.
+    let mut has_subject = false;
+    let mut at = 0;
+    while at < tokens.len() {
+        let begins = |words: &&Vec<&str>| {
+            !words.is_empty()
+                && tokens.get(at..at + words.len()).is_some_and(|here| {
+                    here.iter().zip(words.iter()).all(|(token, word)| token.text.eq_ignore_ascii_case(word))
+                })
+        };
+        let task = texts.iter().filter(begins).max_by_key(|words| words.len());
+        if let Some(words) = task {
+            let place = texts.iter().position(|other| other == words).unwrap_or_default();
+            seen.push(Seen::Task(place));
+            has_subject = true;
+            at += words.len();
+            continue;
+        }
+        let mut longest: Option<(usize, Part)> = None;
+        Directions::shipped().each_at(&tokens, at, &mut |end, part| {
+            if longest.is_none_or(|(longest, _)| end > longest) {
+                longest = Some((end, part));
+            }
+        });
+        match longest {
+            Some((end, part)) => {
+                if let Part::Verb(side, _) | Part::Preposition(side) | Part::Conjunction(side) = part {
+                    seen.push(Seen::Word { is_forward: (side == Side::Earlier) == has_subject });
+                }
+                at = end;
+            }
+            None => {
+                match tokens[at].text {
+                    "." => {
+                        seen.push(Seen::Stop);
+                        has_subject = false;
+                    }
+                    ";" | "and" | "but" | "yet" | "while" | "whereas" if is_behind_mark(&tokens, at) => {
+                        has_subject = false;
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
+    seen
+}
+
+/// Whether a joiner begins a clause here: a semicolon, or a conjunction behind a comma.
+fn is_behind_mark(tokens: &[tokens::Token<'_>], at: usize) -> bool {
+    tokens[at].text == ";" || at.checked_sub(1).is_some_and(|before| tokens[before].text == ",")
+}

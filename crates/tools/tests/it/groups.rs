@@ -1,0 +1,59 @@
+//! Process groups, and who outlives whom.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command as StdCommand, Stdio};
+use std::time::{Duration, Instant};
+
+use planproof_tools::process::ProcessGroup;
+use tokio::process::Command;
+
+/// Says that this process is to start groups and wait to be killed.
+const STARTS: &str = "PLANPROOF_TEST_STARTS_GROUPS";
+
+fn is_alive(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']))
+}
+
+/// Not a test by itself: starts three groups, ends the second, and waits.
+#[tokio::test]
+async fn starts_groups() {
+    if std::env::var_os(STARTS).is_none() {
+        return;
+    }
+    let start = || {
+        let script = "trap '' HUP INT QUIT TERM; sleep 3600 & echo process $! $$; sleep 3600";
+        let mut command = Command::new("sh");
+        ProcessGroup::start(command.args(["-c", script])).unwrap()
+    };
+    let (_first, second, _third) = (start(), start(), start());
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    second.kill().await;
+    println!("ready");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+#[test]
+fn no_group_outlives_a_process_that_is_killed() {
+    let mut command = StdCommand::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "groups::starts_groups", "--nocapture"]).env(STARTS, "1");
+    let mut starter = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut processes = Vec::new();
+    for line in BufReader::new(starter.stdout.take().unwrap()).lines().map_while(Result::ok) {
+        if let Some(ids) = line.strip_prefix("process ") {
+            processes.extend(ids.split(' ').map(str::to_owned));
+        }
+        if line == "ready" {
+            break;
+        }
+    }
+    assert_eq!(processes.len(), 6);
+    assert_eq!(processes.iter().filter(|process| is_alive(process)).count(), 4);
+    starter.kill().unwrap();
+    starter.wait().unwrap();
+    let begin = Instant::now();
+    while processes.iter().any(|process| is_alive(process)) {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{processes:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
