@@ -16,12 +16,10 @@ use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
 };
 use planproof_tools::mcp::{AccessToken, McpError, McpServer, OVERLAP_HOLD, RunTools, TOKEN_BYTES};
-use planproof_tools::{
-    MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock, sample_arguments,
-};
+use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock};
 use planproof_trace::{
     Arguments, Clock, EndReason, Event, EventKind, EventSink, Header, LimitKind, LogicalClock, Recorder,
-    Secrets, Usage,
+    Secrets, Usage, sample_arguments,
 };
 use secrecy::SecretString;
 use serde_json::Map;

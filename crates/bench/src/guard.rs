@@ -9,18 +9,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
-use planproof_synth::{Case, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, clock_time};
+use planproof_synth::{
+    Case, GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, clock_time,
+};
 use planproof_tools::{BoxFuture, MockTools, Toolbox};
 use planproof_trace::{TimeOfDay, Tool, ToolCall, ToolResult};
 
 /// What the name of an agent begins with that has a guard between it and the tools.
 pub const GUARD_PREFIX: &str = "repair:";
-
-/// What the answer to a call begins with that was held back.
-pub(crate) const NOT_DONE: &str = "Not done: ";
-
-/// What stands before the calls that are right instead.
-pub(crate) const RIGHT_NOW: &str = "Right now: ";
 
 /// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
 ///
@@ -112,7 +108,7 @@ impl Standing {
             return None;
         }
         let reason = self.reason(call)?;
-        Some(format!("{NOT_DONE}{reason}. {}", self.advice(&right)))
+        Some(format!("{GUARD_NOT_DONE}{reason}. {}", self.advice(&right)))
     }
 
     fn reason(&self, call: &ToolCall) -> Option<String> {
@@ -172,7 +168,7 @@ impl Standing {
     fn advice(&self, right: &[RightCall]) -> String {
         if !self.case.is_feasible() && !self.has_reported {
             return format!(
-                "{RIGHT_NOW}`{REPORT_TOOL}` with the numbers of the sentences that cannot hold together."
+                "{GUARD_RIGHT_NOW}`{REPORT_TOOL}` with the numbers of the sentences that cannot hold together."
             );
         }
         if !self.case.is_feasible() {
@@ -193,7 +189,7 @@ impl Standing {
                 ),
             }
         });
-        format!("{RIGHT_NOW}{}.", calls.collect::<Vec<_>>().join(", or "))
+        format!("{GUARD_RIGHT_NOW}{}.", calls.collect::<Vec<_>>().join(", or "))
     }
 
     /// Takes note of a call that its tool has executed.

@@ -1,8 +1,19 @@
-//! Campaigns of runs, simulated models, baselines and metrics.
+//! Campaigns of runs, baselines and metrics.
 //!
 //! A *campaign* runs one agent over a set of cases, judges each trace with the oracle, and keeps everything in the run
-//! store. [`Report`] sums it up. [`SimModel`] is a simulated model: it proves the plumbing and says nothing of any
-//! real model.
+//! store. [`Report`] sums it up.
+//!
+//! # What is where
+//!
+//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up works
+//! (`setup.rs`), the guard of `repair:AGENT` between agent and tools (`guard.rs`), what a served model replies (`served.rs`),
+//! topics from a model (`topics/generate.rs`) or of a user's own tools (`topics/own_tools.rs`), learning data
+//! (`learning.rs`, of agents that write text `learning/text.rs`), the dissection of failures (`dissect.rs`, run as a
+//! campaign in `dissect/run.rs`), the shrinking of failures with several runs of each smaller case (`shrink.rs`), both
+//! driven round by round (`rounds.rs`), intervals (`metrics.rs`; of repeats `repeats.rs`, for looking often
+//! `sequential.rs`), the search for the capability limit (`limit.rs`), what figures need of a case and of a run
+//! (`summary.rs`), what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`, and
+//! `infeasible.rs` for infeasible cases, which they keep apart), findings (`findings.rs`).
 
 mod campaign;
 mod dissect;
@@ -20,9 +31,7 @@ mod sequential;
 mod served;
 mod setup;
 mod shrink;
-mod sim;
 mod summary;
-mod tool_names;
 pub mod topics;
 
 pub use campaign::{
@@ -55,5 +64,4 @@ pub use shrink::{
     ShrinkOptions, ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, group_alike,
     pick_failures,
 };
-pub use sim::{Fault, SimKind, SimModel};
 pub use summary::{CaseSummary, OneLooks, RunSummary, Score};

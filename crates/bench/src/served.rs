@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use planproof_model::server::ReplyWatch;
+use planproof_model::shown_tools::own_place_of_call;
+use planproof_model::simulated::is_at_a_loss;
 use planproof_model::{ChatReply, ChatRequest};
 use planproof_tools::mcp::WrittenCalls;
 use planproof_trace::{EventKind, Recorder, Tool};
-
-use crate::sim::is_at_a_loss;
-use crate::tool_names::own_place_of_call;
 
 /// Takes down what the model writes in one run.
 pub(crate) struct Replies {

@@ -7,11 +7,11 @@
 
 mod generate;
 mod own_tools;
-pub(crate) mod prompts;
 
 use std::sync::Arc;
 
 use planproof_model::{ChatRequest, Message, Model, ModelError, Settings};
+use planproof_synth::topic_prompts::MORE;
 use planproof_synth::{Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
 
 pub use generate::{Generated, TopicsWanted, generate_topics};
@@ -77,6 +77,22 @@ impl Conversation {
         self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
         Ok(text)
     }
+}
+
+/// Asks for so many more, and says what was wrong with some of the last.
+fn more(count: usize, faults: &[Dropped]) -> String {
+    let mut text =
+        format!("{MORE}please write {count} others, none of which is among those above, in the same form.");
+    if !faults.is_empty() {
+        text.push_str(" These could not be used:");
+    }
+    for Dropped { text: item, why, .. } in faults.iter().take(FAULTS_TOLD_MAX) {
+        text.push_str("\n- ");
+        text.push_str(&shortened(item));
+        text.push_str(": it ");
+        text.push_str(why);
+    }
+    text
 }
 
 /// The beginning of a text, for messages.

@@ -1,5 +1,21 @@
 //! The planproof command: arguments in, results to stdout, progress and messages to stderr, and an exit code that says
 //! how it went (see [`failure::ExitCode`]).
+//!
+//! # What is where
+//!
+//! Arguments (`arguments.rs`, with what all campaigns have in `arguments/campaign.rs`), the configuration file, which
+//! is given to their parser as more of the command line (`config.rs`; its keys are read off the arguments in
+//! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
+//! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
+//! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`). `test` is the largest command, and `limit`
+//! does the same level by level: from the command line, the store or a recording to a campaign
+//! (`commands/test/prepare.rs`, with what only one of the two commands says in `commands/test/asked.rs`), its rows in
+//! the store (`commands/test/create.rs`), what it may spend (`commands/test/budgets.rs`), the run
+//! (`commands/test/carry_out.rs`), the dissection of what failed (`commands/test/dissect.rs`), its shrinking
+//! (`commands/test/shrink.rs`), what a recording holds of it (`commands/test/recording.rs`), and what a replay is
+//! held to (`commands/test/recorded.rs`; options beside it must agree, `commands/test/agreement.rs`). All that is
+//! printed goes through `terminal.rs`.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!` is there for
 // it. `clippy.toml` has the rest of the rule.

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
 use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, Fault, GUARD_PREFIX, SimKind, SimModel, mock_tools};
+use planproof_bench::{AgentUnderTest, GUARD_PREFIX, mock_tools};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
+use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_synth::file::read_case;
 use planproof_synth::{Case, TopicBank};
 use planproof_tools::{SchemaCache, Toolbox as _};

@@ -43,6 +43,17 @@
 //! assert_eq!(conflict.constraints, [0, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # What is where
+//!
+//! Incremental reachability (`order.rs`), shortest cycles (`cycle.rs`), counting of correct sequences (`count.rs`),
+//! the nearest correct sequence (`repair.rs`), what holds in an execution (`execution.rs`), whether groups of
+//! constraints have one conflict alone (`conflict.rs`), and problems whose constraints carry an opaque source
+//! (`problem.rs`). The same with durations and windows, one variable at a time within a day (`timed.rs`): timed
+//! problems and their conflicts (`timed/problem.rs`), the search for a schedule (`timed/search.rs`), what may be done
+//! when (`timed/timetable.rs`), counts (`timed/count.rs`), what follows the shape of an order without names
+//! (`shape.rs`), and which timetables are equivalent (`timed/equivalence.rs`), and the nearest correct schedule
+//! (`timed/repair.rs`).
 
 mod conflict;
 mod count;

@@ -2,6 +2,22 @@
 //!
 //! [`Model`] is what agents talk to. [`openai`] and [`anthropic`] speak to servers with those protocols; [`server`] does
 //! the reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
+//!
+//! # What is where
+//!
+//! The `Model` trait (`chat.rs`) and what stands behind it:
+//! - **providers**. What all share is in `connection.rs`: attempts, rates, time, the key, streams, on one small HTTP
+//!   endpoint (`http.rs`); a provider has its wire types only. OpenAI's protocols (`openai.rs`): chat completions,
+//!   plain completions (`openai/completions.rs`), and responses, where the server keeps the conversation
+//!   (`openai/responses.rs`). Anthropic's messages (`anthropic.rs`).
+//! - **models around models**. Recordings (`recording.rs`): one that writes down (`recording/recorder.rs`), one that
+//!   answers from the file alone (`recording/replay.rs`) and says how a request differs from the nearest recorded one
+//!   (`recording/difference.rs`), what may differ aside (`recording/may_differ.rs`). A meter with budgets
+//!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
+//!   server keeps none (`kept.rs`).
+//! - **the time of a run**, less what it waits for because of us or of a server (`run_time.rs`).
+//! - **the reverse**: any `Model` served as chat completions, completions, responses and models on the loopback
+//!   interface (`server.rs`), for runs that count their requests apart each at a URL of its own (`server/runs.rs`).
 
 mod chat;
 mod connection;
@@ -18,6 +34,8 @@ pub mod prices;
 pub mod recording;
 pub mod run_time;
 pub mod server;
+pub mod shown_tools;
+pub mod simulated;
 
 pub use chat::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,

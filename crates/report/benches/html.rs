@@ -9,9 +9,9 @@ mod campaigns;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use planproof_bench::SimKind;
 use planproof_report::compare::Comparison;
 use planproof_report::html::{self, HtmlLimits};
+use planproof_sim::SimKind;
 use planproof_synth::Options;
 
 use campaigns::TestCampaign;

@@ -15,8 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
-use planproof_bench::SimKind;
 use planproof_report::{inspect, junit};
+use planproof_sim::SimKind;
 use planproof_synth::Options;
 
 use campaigns::TestCampaign;

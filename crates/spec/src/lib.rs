@@ -89,6 +89,17 @@
 //!
 //! The crate does no IO, reads no clock and draws no randomness. A validator for JSON Schemas comes in through
 //! [`monitor::SchemaValidator`].
+//!
+//! # Files
+//!
+//! Which states an agent may pass, written as an s-expression: the reader, which tells all faults at once (`read.rs`,
+//! `diagnostic.rs`), and the way back to text (`print.rs`); the automaton (`automaton.rs`) of the behaviour
+//! (`automaton/sequence.rs`) and of what is required of it (`automaton/temporal.rs`), with what can be wrong with the
+//! two together (`automaton/check.rs`) or with the tools of a run (`automaton/check/tools.rs`), which of the calls
+//! that a run writes are executed (`automaton/execution.rs`), and which of a plan may be (`automaton/plan.rs`); a
+//! walk by names of states (`walk.rs`); and the monitor (`monitor.rs`), which is given what a model writes and says
+//! what is to be done next. The definitions stand word for word in `textbook.rs`, as the twin of the automaton. Six
+//! published agents are shipped (`shipped.rs`, as in `specs/react.spec`).
 
 mod automaton;
 mod diagnostic;

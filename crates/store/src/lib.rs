@@ -18,6 +18,14 @@
 //! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases, options and summaries as
 //! texts this crate does not look into. A summary is what figures need of a case or of a run; summaries lie together, so
 //! that those of a hundred thousand runs are read in a fraction of a second.
+//!
+//! # What is where
+//!
+//! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side
+//! (`read.rs`), what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps
+//! `schema/2.sql` for progress, `schema/3.sql` for summaries and `schema/4.sql` for campaigns that others lead to, as
+//! in `derived.rs`; a store of an older version is read as it is, and brought up to date when something is written).
+//! Cases, options, verdicts and summaries are texts that it does not look into.
 
 mod derived;
 mod error;

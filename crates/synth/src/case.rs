@@ -13,6 +13,12 @@ use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT
 /// Most actions a case may have: a machine word of reachability for each.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
 
+/// What the answer to a call begins with that a guard denied. Here, because guards write it and simulated models read it.
+pub const GUARD_NOT_DONE: &str = "Not done: ";
+
+/// What a guard writes before the calls that are right instead.
+pub const GUARD_RIGHT_NOW: &str = "Right now: ";
+
 /// Names an action within its case: `a1`, `a2`, ...
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId(pub(crate) String);

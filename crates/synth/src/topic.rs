@@ -3,6 +3,7 @@
 mod file;
 mod listed;
 mod natural_order;
+pub mod prompts;
 mod tool_names;
 
 use std::borrow::Cow;

@@ -13,6 +13,17 @@
 //! What an agent does wrong (a tool that does not exist, arguments that do not fit) is a
 //! [`ToolResult`](planproof_trace::ToolResult) with `is_error`, which the agent sees and the trace keeps. It is
 //! never an `Err`.
+//!
+//! # What is where
+//!
+//! A set of tools (`toolbox.rs`), the mock tools (`mock.rs`), arguments that fit a schema (`sample.rs`), and MCP over
+//! HTTP and stdio (`mcp.rs`), where calls that a served model wrote are made in the order of writing
+//! (`mcp/written.rs`). For a user's tools the other side of MCP (`client.rs`) over the stdin and stdout of a program
+//! (`client/lines.rs`) or over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one set
+//! (`combined.rs`), a calculator (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over a
+//! folder of documents (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in
+//! `pages/reader.rs`, and child processes that leave nothing behind (`process.rs`), even if we are killed
+//! (`process/watch.rs`). Tools with a state of the run are made for each (`toolbox_for_run`).
 
 mod builtin;
 mod client;
@@ -21,7 +32,6 @@ mod combined;
 mod connections;
 mod mock;
 mod refusal;
-mod sample;
 mod schema;
 mod tool_source;
 mod toolbox;
@@ -37,7 +47,6 @@ pub use client::{
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
-pub use sample::sample_arguments;
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{BoxFuture, Toolbox, execute_recorded, toolbox_for_run};

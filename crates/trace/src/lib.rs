@@ -8,9 +8,16 @@
 //! - [`wire`], the files: JSON lines with types of their own, so that a change in memory is never a change on disk.
 //!
 //! **If it is not in the trace, it did not happen**: verdicts, reports and exports read nothing else.
+//!
+//! # What is where
+//!
+//! Tools, calls and results (`tool.rs`), events and clocks (`event.rs`), the recorder, a one-line notation for tests
+//! and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), and the keys that
+//! must not be written anywhere (`secrets.rs`).
 
 mod event;
 mod recorder;
+mod sample;
 mod secrets;
 mod time_of_day;
 mod tool;
@@ -23,6 +30,7 @@ pub use event::{
     Tally, Trace, Usage,
 };
 pub use recorder::{EventSink, Recorder};
+pub use sample::sample_arguments;
 pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};
 pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_model::{Model, ModelError};
+use planproof_synth::topic_prompts;
 use planproof_synth::{
     Activity, Topic, begins_another, listed_activity, listed_items, listed_job, natural_orders, sameness,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{CONVERSATIONS_MAX, Conversation, Dropped, prompts, shortened};
+use super::{CONVERSATIONS_MAX, Conversation, Dropped, more, shortened};
 
 /// How many topics are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +122,7 @@ type Jobs = Vec<(String, String)>;
 
 async fn jobs(mut conversation: Conversation, count: usize) -> (Jobs, Vec<Dropped>, Option<ModelError>) {
     let (mut jobs, mut dropped, mut known): (Jobs, _, _) = (Vec::new(), Vec::new(), HashSet::new());
-    let mut prompt = prompts::jobs(u32::try_from(count).unwrap_or(u32::MAX));
+    let mut prompt = topic_prompts::jobs(u32::try_from(count).unwrap_or(u32::MAX));
     while jobs.len() < count && conversation.may_ask() {
         let text = match conversation.ask(prompt).await {
             Ok(text) => text,
@@ -141,7 +142,7 @@ async fn jobs(mut conversation: Conversation, count: usize) -> (Jobs, Vec<Droppe
                 Ok(job) => jobs.push(job),
             }
         }
-        prompt = prompts::more(count - jobs.len(), &dropped[before..]);
+        prompt = more(count - jobs.len(), &dropped[before..]);
     }
     (jobs, dropped, None)
 }
@@ -160,7 +161,7 @@ async fn activities(
 ) -> Result<Listed, ModelError> {
     let count = wanted.activities as usize;
     let (mut texts, mut dropped, mut known): (Vec<String>, _, _) = (Vec::new(), Vec::new(), HashSet::new());
-    let mut prompt = prompts::activities(wanted.activities, &job);
+    let mut prompt = topic_prompts::activities(wanted.activities, &job);
     while texts.len() < count && conversation.may_ask() {
         let text = conversation.ask(prompt).await?;
         let before = dropped.len();
@@ -193,7 +194,7 @@ async fn activities(
                 drop(&activity, "is there already".to_owned());
             }
         }
-        prompt = prompts::more(count - texts.len(), &dropped[before..]);
+        prompt = more(count - texts.len(), &dropped[before..]);
     }
     let activities = texts.into_iter().map(Activity::of_text).collect();
     Ok(Listed { topic: Topic { job, industry, activities }, dropped })

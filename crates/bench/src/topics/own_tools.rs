@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use planproof_model::{Model, ModelError};
+use planproof_synth::topic_prompts;
 use planproof_synth::{
     Activity, DESCRIPTION_CHARACTERS_MAX, Topic, activity_fault, begins_another, listed_activity,
     natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
 };
-use planproof_tools::{SchemaCache, sample_arguments};
+use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
+use planproof_trace::sample_arguments;
 use serde_json::Value;
 
-use super::{Conversation, Dropped, prompts, shortened};
+use super::{Conversation, Dropped, more, shortened};
 
 /// Most tools that a model is asked about at once.
 const TOOLS_ASKED_MAX: usize = 50;
@@ -186,10 +188,10 @@ pub async fn name_tools(
                 let description: Vec<&str> = tool.description.split_whitespace().collect();
                 (tool.name.clone(), description.join(" ").chars().take(DESCRIPTION_SHOWN_MAX).collect())
             });
-            let mut prompt = prompts::tools(&asked.collect::<Vec<_>>());
+            let mut prompt = topic_prompts::tools(&asked.collect::<Vec<_>>());
             if !faults.is_empty() {
                 prompt.push_str("\n\n");
-                prompt.push_str(&prompts::more(missing.len(), &faults));
+                prompt.push_str(&more(missing.len(), &faults));
             }
             faults.clear();
             let reply = conversation.ask(prompt).await?;

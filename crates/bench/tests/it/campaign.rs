@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{CampaignError, SimKind, SimModel, Unit};
+use planproof_bench::{CampaignError, Unit};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits};
 use planproof_synth::Options;
 use planproof_synth::file::write_case;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use planproof_bench::{
-    Campaign, CampaignEnd, Cause, DissectOptions, Dissection, DissectionReport, DissectionRun, Enough, Fault,
-    Outcome, SimKind, SimModel, Step, Supervision, TrialRecord, pick_errors,
+    Campaign, CampaignEnd, Cause, DissectOptions, Dissection, DissectionReport, DissectionRun, Enough,
+    Outcome, Step, Supervision, TrialRecord, pick_errors,
 };
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
+use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_synth::{Case, Mutator, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{SimKind, SimModel, mock_tools};
+use planproof_bench::mock_tools;
 use planproof_model::{ChatRequest, Message, Model, Settings};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Case, JudgeOptions, Options, Share, TimeOptions, judge};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{Clock as _, EndReason, Event, EventKind, LogicalClock, Tool, ToolCall, ToolResult};

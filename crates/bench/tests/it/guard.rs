@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, Outcome, RightCall, SimKind, SimModel, Standing};
+use planproof_bench::{Campaign, Outcome, RightCall, Standing};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{
     ActionId, Bound, Case, Class, ConstraintId, Day, Flag, JudgeOptions, Options, START_TIME_ARGUMENT,
     TimeOptions, clock_time, judge, start_arguments,

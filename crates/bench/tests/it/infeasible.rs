@@ -5,8 +5,9 @@ use std::sync::Arc;
 use planproof_bench::learning::{self, Form, Language};
 use planproof_bench::{
     Campaign, CaseSummary, DissectOptions, InfeasibleReport, Outcome, Report, ReportInput, RunSummary,
-    SimKind, SimModel, Standing, pick_errors, pick_findings,
+    Standing, pick_errors, pick_findings,
 };
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{
     Case, Class, Flag, JudgeOptions, Mutation, Mutator, Naming, NoShrinking, NoVariant, Options, Shrinker,
     TimeOptions, TopicBank, Wordings, judge, read, report_arguments,

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use planproof_agents::behaviour::retrace::Retracer;
 use planproof_agents::{BehaviourAgent, BehaviourOptions, InProcessRun, RunLimits, instructions};
 use planproof_bench::learning::{Form, Language, LeftOut, lines};
-use planproof_bench::{SimKind, SimModel, mock_tools};
+use planproof_bench::mock_tools;
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
     ModelError,
 };
+use planproof_sim::{SimKind, SimModel};
 use planproof_spec::{Automaton, Compat, Monitor, Options as MonitorOptions, Outcome, Step, load, shipped};
 use planproof_synth::{Case, CaseTool, JudgeOptions, Options, TimeOptions, judge};
 use planproof_tools::SchemaCache;

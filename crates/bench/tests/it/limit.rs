@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use planproof_bench::{
     CaseSummary, Interval, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, Side,
-    SimKind, SimModel, SolverMeter, SummaryInput, Unit,
+    SolverMeter, SummaryInput, Unit,
 };
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Case, Draw, Options, Synthesizer, TopicBank, Wordings};
 use tokio_util::sync::CancellationToken;
 

@@ -5,9 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{
-    CaseRuns, Report, ReportInput, RunSummary, SimKind, SimModel, SolverMeter, Unit, pick_findings,
-};
+use planproof_bench::{CaseRuns, Report, ReportInput, RunSummary, SolverMeter, Unit, pick_findings};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::Options;
 use tokio_util::sync::CancellationToken;
 

@@ -3,9 +3,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, CaseSummary, Report, ReportInput, RunSummary, SimKind, SimModel, SolverMeter, SummaryInput,
-    Unit, pick_findings, pick_smallest, violated_places,
+    Candidate, CaseSummary, Report, ReportInput, RunSummary, SolverMeter, SummaryInput, Unit, pick_findings,
+    pick_smallest, violated_places,
 };
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{
     Bound, Case, Class, JudgeOptions, OneLook, Options, TimeOptions, Unscored, clock_time, judge,
     start_arguments,

@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, CandidateRecord, FailureCount, Fault, Requirement, ShrinkOptions,
-    ShrinkReport, ShrinkRun, Shrinking, ShrunkFailure, SimKind, SimModel, Supervision, Target, group_alike,
-    pick_failures,
+    Campaign, CampaignEnd, CampaignError, CandidateRecord, FailureCount, Requirement, ShrinkOptions,
+    ShrinkReport, ShrinkRun, Shrinking, ShrunkFailure, Supervision, Target, group_alike, pick_failures,
 };
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
+use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_synth::{Case, Class, Options, ShrinkEnd, ShrinkSearch, Shrinker, Wordings, read};
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{SimKind, SimModel};
 use planproof_model::{ChatRequest, Message, Model, Settings};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Class, Flag, Options, TimeOptions};
 use planproof_trace::Tool;
 

@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_bench::{Campaign, CampaignEnd, Outcome, SimKind, SimModel, Supervision, Unit};
+use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits, Writer};
 use planproof_synth::file::write_case;
 use planproof_synth::{Case, Options};

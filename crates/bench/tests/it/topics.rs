@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use planproof_bench::Campaign;
 use planproof_bench::topics::{
     Generated, OwnTools, ROUNDS_MAX, TopicsWanted, generate_topics, name_tools, prove_topics,
 };
-use planproof_bench::{Campaign, SimKind, SimModel};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::{
     Case, Class, Mutation, Mutator, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read,

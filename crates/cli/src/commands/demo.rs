@@ -9,10 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
-use planproof_bench::{
-    AgentUnderTest, Campaign, Finding, Report, ReportInput, SimKind, SimModel, SolverMeter, pick_findings,
-};
+use planproof_bench::{AgentUnderTest, Campaign, Finding, Report, ReportInput, SolverMeter, pick_findings};
 use planproof_report::html::{self, HtmlLimits};
+use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
 use planproof_synth::{Case, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
 use tokio_util::sync::CancellationToken;

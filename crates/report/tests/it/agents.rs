@@ -1,7 +1,7 @@
-use planproof_bench::SimKind;
 use planproof_report::compare::agents::{AgentTable, AgentTableBuilder};
 use planproof_report::compare::{Change, CompareError, Comparison};
 use planproof_report::html;
+use planproof_sim::SimKind;
 use planproof_synth::{Case, Options};
 use planproof_trace::EndReason;
 

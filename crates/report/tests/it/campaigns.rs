@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
-use planproof_bench::{Outcome, Report, ReportInput, SimKind, SimModel, SolverMeter, Unit, mock_tools};
+use planproof_bench::{Outcome, Report, ReportInput, SolverMeter, Unit, mock_tools};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
+use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
 use planproof_tools::SchemaCache;
 use planproof_trace::{

@@ -1,6 +1,6 @@
-use planproof_bench::SimKind;
 use planproof_report::compare::{COMPARISON_SCHEMA, Change, CompareError, Comparison};
 use planproof_report::html::{self, HtmlLimits};
+use planproof_sim::SimKind;
 use planproof_synth::{Case, Options};
 use planproof_trace::EndReason;
 

@@ -1,9 +1,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use planproof_bench::{SimKind, Unit};
+use planproof_bench::Unit;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
+use planproof_sim::SimKind;
 use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
 use planproof_trace::{
     Arguments, CallId, EndReason, EventKind, FinishReason, ToolCall, ToolResult, Trace, Usage,

@@ -1,10 +1,10 @@
 //! Infeasible cases in every report: apart from the others, with what was reported of them.
 
-use planproof_bench::SimKind;
 use planproof_report::compare::agents::AgentTableBuilder;
 use planproof_report::compare::{Change, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, inspect, junit, step_summary};
+use planproof_sim::SimKind;
 use planproof_synth::{Case, Options, REPORT_TOOL, Share, report_arguments};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::Value;

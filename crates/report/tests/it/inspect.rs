@@ -1,5 +1,5 @@
-use planproof_bench::SimKind;
 use planproof_report::inspect::{InspectError, file_name, write};
+use planproof_sim::SimKind;
 use planproof_synth::Options;
 use serde_json::{Value, json};
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use planproof_bench::{CaseSummary, LimitPlan, LimitReport, RunSummary, SimKind, SolverMeter, SummaryInput};
+use planproof_bench::{CaseSummary, LimitPlan, LimitReport, RunSummary, SolverMeter, SummaryInput};
 use planproof_report::compare::{Change, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, junit};
+use planproof_sim::SimKind;
 use planproof_synth::{Case, Options};
 
 use crate::campaigns::{TestCampaign, cases};

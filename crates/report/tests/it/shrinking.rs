@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use planproof_bench::{
-    CandidateRecord, FailureCount, Outcome, ShrinkOptions, ShrinkReport, Shrinking, ShrunkFailure, SimKind,
-    Target, Unit, pick_failures,
+    CandidateRecord, FailureCount, Outcome, ShrinkOptions, ShrinkReport, Shrinking, ShrunkFailure, Target,
+    Unit, pick_failures,
 };
 use planproof_report::CommandLines;
 use planproof_report::html::HtmlLimits;
+use planproof_sim::SimKind;
 use planproof_synth::{Case, JudgeOptions, Options, Share, Shrinker, Wordings, read};
 use proptest::prelude::*;
 

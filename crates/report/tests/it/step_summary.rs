@@ -1,7 +1,7 @@
 use std::sync::LazyLock;
 
-use planproof_bench::SimKind;
 use planproof_report::step_summary::{SUMMARY_BYTES_MAX, write};
+use planproof_sim::SimKind;
 use planproof_synth::Options;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options as MarkdownOptions, Parser, Tag, TextMergeStream};

@@ -1,9 +1,9 @@
 //! Reports of cases of the time form: what names a clock time is reported as what names an order is.
 
-use planproof_bench::SimKind;
 use planproof_report::compare::Comparison;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, inspect, junit};
+use planproof_sim::SimKind;
 use planproof_synth::{Bound, Case, ConstraintId, Flag, Options, TimeOptions, Verdict, clock_time};
 use roxmltree::Document;
 use serde_json::{Value, json};

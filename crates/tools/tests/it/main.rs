@@ -12,6 +12,7 @@ mod mcp_http;
 mod mcp_streams;
 mod mock;
 mod pages;
+mod sample;
 mod wiki;
 
 use std::sync::Arc;

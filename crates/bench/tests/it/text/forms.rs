@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{SimKind, SimModel, mock_tools};
+use planproof_bench::mock_tools;
 use planproof_model::{Capabilities, ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
+use planproof_sim::{SimKind, SimModel};
 use planproof_spec::{Monitor, Options, SHIPPED};
 use planproof_synth::{Case, CaseTool, Options as CaseOptions, TimeOptions};
 use planproof_tools::SchemaCache;

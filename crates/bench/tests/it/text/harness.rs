@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{SimKind, SimModel, mock_tools};
+use planproof_bench::mock_tools;
 use planproof_model::{ChatRequest, CompletionRequest, Message, Model, Settings};
+use planproof_sim::{SimKind, SimModel};
 use planproof_spec::monitor::Echo;
 use planproof_spec::{
     Automaton, Bounds, Compat, ContentRule, Formula, FormulaKind, Handler, Monitor, Options, Outcome, Spec,

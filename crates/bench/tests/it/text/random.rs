@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::SimKind;
+use planproof_sim::SimKind;
 use planproof_spec::{Automaton, Compat, Outcome, load};
 use planproof_synth::Options;
 use proptest::strategy::{Just, Strategy, ValueTree};

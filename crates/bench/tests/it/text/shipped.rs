@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use planproof_bench::SimKind;
+use planproof_sim::SimKind;
 use planproof_spec::{Outcome, SHIPPED};
 use planproof_synth::{Class, Flag, Options, TimeOptions};
 

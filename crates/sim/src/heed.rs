@@ -5,32 +5,31 @@
 
 use std::collections::VecDeque;
 
-use planproof_synth::START_TIME_ARGUMENT;
+use planproof_model::shown_tools::shown_place;
+use planproof_synth::{GUARD_NOT_DONE, GUARD_RIGHT_NOW, START_TIME_ARGUMENT};
 use planproof_trace::{TimeOfDay, Tool};
 
-use super::SimKind;
-use super::report::{REPORTED, Report, report_tool};
-use super::script::{Slip, Step};
-use crate::guard::{NOT_DONE, RIGHT_NOW};
-use crate::tool_names::shown_place;
+use crate::SimKind;
+use crate::report::{REPORTED, Report, report_tool};
+use crate::step::{Slip, Step};
 
 /// A call that the model is told to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Advised {
+pub(crate) struct Advised {
     /// The place of its tool.
-    pub(super) tool: u16,
+    pub(crate) tool: u16,
     /// Its start in minutes from midnight, where one is told.
-    pub(super) start: Option<u16>,
+    pub(crate) start: Option<u16>,
 }
 
 /// Whether a tool's answer says that the call was held back.
-pub(super) fn is_held_back(answer: &str) -> bool {
-    answer.contains(NOT_DONE)
+pub(crate) fn is_held_back(answer: &str) -> bool {
+    answer.contains(GUARD_NOT_DONE)
 }
 
 /// The calls that an answer names as right: each a tool in backticks, then the task, then perhaps a start.
-pub(super) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
-    let Some((_, told)) = answer.split_once(RIGHT_NOW) else { return Vec::new() };
+pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
+    let Some((_, told)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
     let mut pieces = told.split('`').skip(1);
     let mut advised = Vec::new();
     while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
@@ -46,7 +45,7 @@ pub(super) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
 
 /// How far a model has got in turns that were known from the start.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The next turn that was not tried yet.
     at: usize,
     /// Turns that were held back, to be tried again.
@@ -72,7 +71,7 @@ enum Made {
 
 impl Progress {
     /// The next turn; `None` at the end of the plan. And its place in the plan, where it is tried for the first time.
-    pub(super) fn next(&self, calls: &[Step], report: Option<Report>) -> (Option<Step>, Option<usize>) {
+    pub(crate) fn next(&self, calls: &[Step], report: Option<Report>) -> (Option<Step>, Option<usize>) {
         if let Some(tool) = self.advised {
             let sentences = report.filter(|report| report.tool == tool).map_or(0, |report| report.all);
             return (Some(Step::Call { tool, start: None, slip: Slip::None, sentences }), None);
@@ -84,7 +83,7 @@ impl Progress {
     }
 
     /// What follows at the end of the plan.
-    pub(super) fn end(&self, end: Step, report: Option<Report>) -> Step {
+    pub(crate) fn end(&self, end: Step, report: Option<Report>) -> Step {
         let has_reported = report.is_some_and(|report| self.heeded.contains(&report.tool));
         if has_reported { Step::Say(REPORTED) } else { end }
     }
@@ -103,7 +102,7 @@ impl Progress {
 
     /// A call has been made. `is_made_good` says of a turn with a mistake in it that the call had none, so that a turn that
     /// would make up for it is passed over.
-    pub(super) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
+    pub(crate) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
         if let Some(tool) = self.advised.take() {
             self.heeded.push(tool);
             self.open.push_back(Made::Other);
@@ -126,7 +125,7 @@ impl Progress {
     }
 
     /// The first of the calls without an answer has got this one.
-    pub(super) fn answered(&mut self, kind: SimKind, calls: &[Step], tools: &[Tool], answer: &str) {
+    pub(crate) fn answered(&mut self, kind: SimKind, calls: &[Step], tools: &[Tool], answer: &str) {
         let Some(made) = self.open.pop_front() else { return };
         if kind == SimKind::InOrder || !is_held_back(answer) {
             return;
@@ -144,17 +143,17 @@ impl Progress {
     }
 
     /// How many calls have no answer yet.
-    pub(super) fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         self.open.len()
     }
 
     /// Whether it has done anything that it was told to, or is about to.
-    pub(super) fn has_heeded(&self) -> bool {
+    pub(crate) fn has_heeded(&self) -> bool {
         self.advised.is_some() || !self.heeded.is_empty()
     }
 
     /// The turn that was not tried yet.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 }
@@ -167,6 +166,6 @@ fn tool_of(calls: &[Step], turn: usize) -> Option<u16> {
 }
 
 /// Whether it is a call of that tool without a mistake.
-pub(super) fn is_right_call(step: Option<&Step>, tool: u16) -> bool {
+pub(crate) fn is_right_call(step: Option<&Step>, tool: u16) -> bool {
     matches!(step, Some(Step::Call { tool: other, slip: Slip::None, .. }) if *other == tool)
 }

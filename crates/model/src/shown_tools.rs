@@ -7,7 +7,7 @@ use planproof_trace::Tool;
 
 /// Which of our own tools a tool is that a model was shown: by its exact name, otherwise by what its name ends with (the
 /// longest of several), otherwise by a description that it contains.
-pub(crate) fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
+pub fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
     by_name(own, &shown.name).or_else(|| {
         let mut found = own.iter().enumerate().filter(|(_, tool)| describes(shown, &tool.description));
         found.next().filter(|_| found.next().is_none()).map(|(place, _)| place)
@@ -15,7 +15,7 @@ pub(crate) fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
 }
 
 /// Which of our own tools a call is of that a model wrote, where it was shown these tools.
-pub(crate) fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Option<usize> {
+pub fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Option<usize> {
     match shown.iter().find(|tool| tool.name == name) {
         Some(shown) => own_place(own, shown),
         None => by_name(own, name),
@@ -24,7 +24,7 @@ pub(crate) fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Opt
 
 /// The place of a tool of ours among those that a model was shown: by its exact name, otherwise by what a name ends with,
 /// otherwise by its description.
-pub(crate) fn shown_place(shown: &[Tool], name: &str, description: &str) -> Option<usize> {
+pub fn shown_place(shown: &[Tool], name: &str, description: &str) -> Option<usize> {
     let exact = shown.iter().position(|tool| tool.name == name);
     let suffix = || shown.iter().position(|tool| ends_with(&tool.name, name));
     exact.or_else(suffix).or_else(|| shown.iter().position(|tool| describes(tool, description)))

@@ -7,17 +7,17 @@ use planproof_model::{ChatRequest, Message, Settings};
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
-use super::SimModel;
-use super::python::read_literal;
-use super::script::ALL_DONE;
-use super::text::{TextReply, ended};
+use crate::calling::Calling;
+use crate::python::read_literal;
+use crate::step::ALL_DONE;
+use crate::text::{TextReply, ended};
 
 const OUTPUT_FIELDS: &str = "Your output fields are:";
 const CALL_FIELD: &str = "next_tool_name";
 const HISTORY_FIELD: &str = "trajectory";
 
 /// What the model writes to such a request; `None` where it is none.
-pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply> {
+pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
     let [Message::System { text: system }, .., Message::User { text: user }] = request.messages.as_slice()
     else {
         return None;
@@ -148,7 +148,7 @@ mod tests {
     fn a_run_of_react_is_understood() {
         const CALL: &str =
             "1. `next_thought` (str): \n2. `next_tool_name` (Literal['a']): \n3. `next_tool_args` (dict): ";
-        let model = SimModel::new(SimKind::Parallel);
+        let model = Calling::new(SimKind::Parallel);
         let reply = |trajectory: &str, outputs: &str| {
             chat(&model, &asked(trajectory, outputs)).expect("it is DSPy's").text.replace("\n\n", "\n")
         };

@@ -32,31 +32,31 @@ use planproof_model::{ChatRequest, Message, Settings};
 use planproof_synth::TopicBank;
 use planproof_trace::{FinishReason, Tool};
 
-use super::SimModel;
+use crate::calling::Calling;
 use course::Course;
 use instructions::Instructions;
 use order::Role;
 use sections::Text;
 use write::Writer;
 
-pub(super) use score::score;
+pub(crate) use score::score;
 
 /// Most bytes of one reply. A model that never ends is cut off there, as one is by a server's limit on tokens.
 const REPLY_BYTES_MAX: usize = 16 * 1024;
 
 /// Characters a token; a simulation has no tokenizer, and this is the usual rule of thumb.
-pub(super) const TOKEN_BYTES: usize = 4;
+pub(crate) const TOKEN_BYTES: usize = 4;
 
 /// A reply in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TextReply {
-    pub(super) text: String,
-    pub(super) finish: FinishReason,
+pub(crate) struct TextReply {
+    pub(crate) text: String,
+    pub(crate) finish: FinishReason,
 }
 
 /// What the model writes to a conversation without tools. `None` if that neither holds instructions nor asks for a side
 /// text.
-pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply> {
+pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
     let mut messages = request.messages.iter();
     let found = messages.by_ref().find_map(|message| match message {
         Message::System { text } | Message::User { text } => Instructions::find(text),
@@ -93,14 +93,14 @@ pub(super) fn chat(model: &SimModel, request: &ChatRequest) -> Option<TextReply>
 }
 
 /// What the model writes after a plain text, which holds instructions or asks for a side text; else `None`.
-pub(super) fn complete(model: &SimModel, prompt: &str, settings: &Settings) -> Option<TextReply> {
+pub(crate) fn complete(model: &Calling, prompt: &str, settings: &Settings) -> Option<TextReply> {
     match Instructions::find(prompt) {
         Some((instructions, text)) => Some(write_on(model, &instructions, text, settings)),
         None => plain::answer(prompt).map(|text| ended(text, settings)),
     }
 }
 
-fn write_on(model: &SimModel, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
+fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
     let text = Text::split(text, instructions);
     // Who cannot call tools is shown none.
     let calls_none = !instructions.sections.iter().any(|it| matches!(it.role, Role::Tool | Role::Arguments));
@@ -164,7 +164,7 @@ fn is_plain_question(request: &ChatRequest) -> bool {
 }
 
 /// The plan that a plain question asks for, if it names tasks.
-fn plan_in_words(model: &SimModel, question: &str, settings: &Settings) -> Option<String> {
+fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option<String> {
     let tools = known_tasks(question);
     if tools.is_empty() {
         return None;
@@ -175,7 +175,7 @@ fn plan_in_words(model: &SimModel, question: &str, settings: &Settings) -> Optio
 }
 
 /// A text that ends before the first of the texts that are to end it, and at the most tokens.
-pub(super) fn ended(mut text: String, settings: &Settings) -> TextReply {
+pub(crate) fn ended(mut text: String, settings: &Settings) -> TextReply {
     let stops = settings.stop.iter().filter(|stop| !stop.is_empty());
     if let Some(end) = stops.filter_map(|stop| text.find(stop.as_str())).min() {
         text.truncate(end);

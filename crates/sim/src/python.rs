@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The value that a text begins with; `None` where it begins with none.
-pub(super) fn read_literal(text: &str) -> Option<Value> {
+pub(crate) fn read_literal(text: &str) -> Option<Value> {
     Reader::new(text).value()
 }
 

@@ -10,11 +10,11 @@
 //! What a user's own tools do it says by rule, from their names.
 
 use planproof_model::{ChatRequest, Message};
+use planproof_synth::topic_prompts::{ACTIVITIES, JOBS, MORE, ROLE, TOOL_MARK, TOOLS};
 use planproof_synth::{Draw, TopicBank, texts_of_tool_names};
 
-use super::super::SimKind;
 use super::REPLY_BYTES_MAX;
-use crate::topics::prompts::{ACTIVITIES, JOBS, MORE, ROLE, TOOL_MARK, TOOLS};
+use crate::SimKind;
 
 /// The answer to the last message of a conversation that asks for topics; `None` where it is about something else.
 pub(super) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {

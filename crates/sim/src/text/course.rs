@@ -6,11 +6,13 @@ use planproof_model::ChatRequest;
 use planproof_synth::{Draw, REPORT_TOOL};
 use planproof_trace::{Arguments, TimeOfDay, Tool};
 
-use super::super::SimKind;
-use super::super::day::{DayScript, Known, start_in};
-use super::super::heed::{Progress, is_right_call};
-use super::super::report::numbers;
-use super::super::script::{Script, Slip, Step, task_of};
+use crate::SimKind;
+use crate::day::{DayScript, Known, start_in};
+use crate::heed::{Progress, is_right_call};
+use crate::reading::task_of;
+use crate::report::numbers;
+use crate::script::Script;
+use crate::step::{Slip, Step};
 
 /// Most calls of a plan that is told in words.
 const TOLD_CALLS_MAX: usize = 200;

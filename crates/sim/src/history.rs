@@ -11,8 +11,8 @@ use planproof_model::{ChatRequest, Message};
 use planproof_trace::{Arguments, CallId, Tool, ToolCall};
 use serde_json::Value;
 
-use super::python::read_literal;
-use super::script::task_of;
+use crate::python::read_literal;
+use crate::reading::task_of;
 
 /// What a turn of smolagents begins with that holds calls.
 const CALLING: &str = "Calling tools:";
@@ -22,7 +22,7 @@ const OBSERVATION: &str = "Observation:";
 const ERROR: &str = "Error:";
 
 /// The request with calls and results instead of the texts that stand for them.
-pub(super) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
+pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     let is_to_be_read = |message: &Message| match message {
         Message::Assistant { text, calls } => calls.is_empty() && is_calling(text),
         Message::Tool { text, .. } => blocks(text).is_some(),

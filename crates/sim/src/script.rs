@@ -3,52 +3,20 @@
 use std::collections::BTreeSet;
 
 use planproof_constraint::{Order, Variable};
+use planproof_model::simulated::NO_TASKS;
 use planproof_model::{ChatRequest, Message};
-use planproof_synth::{ACTIONS_MAX, Bound, Draw, read};
-use planproof_trace::Tool;
+use planproof_synth::{ACTIONS_MAX, Draw};
 
-use super::SimKind;
-use super::day::{self, DayScript};
-use super::heed::{self, Progress};
-use super::report::{self, REPORTED, Report};
-
-/// What it says at the end of its plan.
-pub(super) const ALL_DONE: &str = "All tasks are done.";
-
-/// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Call a tool.
-    Call {
-        /// Its place among the request's tools.
-        tool: u16,
-        /// When the task starts, in minutes from midnight, where the tool takes that.
-        start: Option<u16>,
-        /// What goes wrong with the call.
-        slip: Slip,
-        /// The sentences that it reports, a bit for each; none where it does something else.
-        sentences: u64,
-    },
-    /// Finish.
-    Say(&'static str),
-}
-
-/// How a call is written wrongly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slip {
-    /// Not at all.
-    None,
-    /// With a name that no tool has.
-    WrongName,
-    /// With an argument that is not wanted; with none, where the tool wants some.
-    ExtraArgument,
-    /// With a start that is no clock time.
-    NoClockTime,
-}
+use crate::SimKind;
+use crate::day::{self, DayScript};
+use crate::heed::{self, Progress};
+use crate::reading::{Found, Stated, read_paragraph, task_of, user_texts};
+use crate::report::{self, REPORTED, Report};
+use crate::step::{ALL_DONE, Slip, Step};
 
 /// What a model will do in a run.
 #[derive(Debug)]
-pub(super) enum Script {
+pub(crate) enum Script {
     /// All turns, known from the start. `free` says of each how many of the turns right before it could as well come
     /// after it, as far as the model knows.
     Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, report: Option<Report> },
@@ -56,15 +24,8 @@ pub(super) enum Script {
     Day(DayScript),
 }
 
-/// A relation that the text states, with the sub-sentence it stands in.
-pub(super) struct Stated {
-    pub(super) first: usize,
-    pub(super) second: usize,
-    pub(super) place: (u32, u32),
-}
-
 /// Names what the script follows from: the user's text, the tools and the seed (FNV-1a, 64 bits, which never changes).
-pub(super) fn key(request: &ChatRequest) -> u64 {
+pub(crate) fn key(request: &ChatRequest) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {
         for byte in bytes {
@@ -87,7 +48,7 @@ pub(super) fn key(request: &ChatRequest) -> u64 {
 
 impl Script {
     /// The turn after `made` calls, which are those of the request.
-    pub(super) fn step(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Step {
+    pub(crate) fn step(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Step {
         match self {
             Self::Turns { calls, end, report, .. } => {
                 let is_refused =
@@ -103,7 +64,7 @@ impl Script {
     }
 
     /// The reply after `made` calls: one turn, or several that the model writes at once.
-    pub(super) fn steps(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Vec<Step> {
+    pub(crate) fn steps(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Vec<Step> {
         let step = self.step(kind, made, request);
         if kind != SimKind::Parallel || !matches!(step, Step::Call { .. }) {
             return vec![step];
@@ -122,12 +83,12 @@ impl Script {
         }
     }
 
-    pub(super) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
+    pub(crate) fn write(kind: SimKind, request: &ChatRequest, key: u64) -> Self {
         let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
         let Some(found) = find_paragraph(kind, request, &texts, key) else {
             return Self::Turns {
                 calls: Box::default(),
-                end: Step::Say(super::NO_TASKS),
+                end: Step::Say(NO_TASKS),
                 free: Box::default(),
                 report: None,
             };
@@ -190,32 +151,6 @@ fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
     progress
 }
 
-/// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
-/// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
-pub(super) fn task_of(tool: &Tool) -> &str {
-    let told = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
-    let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
-    quoted.unwrap_or(&tool.name)
-}
-
-/// What the model makes of the text.
-pub(super) struct Found {
-    /// What the text states, in its order.
-    pub(super) pairs: Vec<Stated>,
-    /// The clock times that the text binds tasks to, with the sub-sentences they stand in.
-    pub(super) bounds: Vec<((u32, u32), usize, Bound)>,
-    /// Tasks in the order in which the text first names them.
-    pub(super) mentioned: Vec<usize>,
-}
-
-/// What the user says.
-pub(super) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
-    request.messages.iter().filter_map(|message| match message {
-        Message::User { text } | Message::System { text } => Some(text.as_str()),
-        Message::Assistant { .. } | Message::Tool { .. } => None,
-    })
-}
-
 /// Reads the first block of the user's text that can be read.
 fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64) -> Option<Found> {
     let SimKind::Planted(fault) = kind else {
@@ -225,42 +160,6 @@ fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64
     let (paragraph, found) = read_paragraph(seen.iter().map(String::as_str), texts)?;
     let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim-planted/1");
     Some(fault.misread(user_texts(request), paragraph, found, draw))
-}
-
-fn read_paragraph<'a>(user: impl Iterator<Item = &'a str>, texts: &[&str]) -> Option<(&'a str, Found)> {
-    let blocks = user.flat_map(|text| text.split("\n\n"));
-    for block in blocks.filter(|block| !block.trim().is_empty()) {
-        if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
-            let mut pairs = reading.pairs;
-            pairs.sort_by_key(|pair| pair.source);
-            let stated = pairs.into_iter().map(|pair| Stated {
-                first: pair.first,
-                second: pair.second,
-                place: (pair.source.sentence, pair.source.sub_sentence),
-            });
-            let pairs: Vec<Stated> = stated.collect();
-            let mut bounds = reading.bounds;
-            bounds.sort_by_key(|bound| bound.source);
-            let bounds = bounds
-                .into_iter()
-                .map(|bound| ((bound.source.sentence, bound.source.sub_sentence), bound.action, bound.bound));
-            let bounds: Vec<_> = bounds.collect();
-            let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
-            let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
-            let mentioned = order_of_mention(named, block, texts);
-            return Some((block, Found { pairs, bounds, mentioned }));
-        }
-    }
-    None
-}
-
-fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize> {
-    let block = block.to_lowercase();
-    let mut mentioned = named;
-    mentioned.sort_unstable();
-    mentioned.dedup();
-    mentioned.sort_by_cached_key(|&task| block.find(&texts[task].to_lowercase()));
-    mentioned
 }
 
 /// The sub-sentences that the model does not ignore.

@@ -1,11 +1,9 @@
 //! Tools that a framework offers beside those of its user: to end a run, and to find the other tools.
 
 use planproof_model::Message;
-use planproof_tools::sample_arguments;
-use planproof_trace::{Arguments, CallId, Tool, ToolCall};
+use planproof_model::shown_tools::shown_place;
+use planproof_trace::{Arguments, CallId, Tool, ToolCall, sample_arguments};
 use serde_json::Value;
-
-use crate::tool_names::shown_place;
 
 /// Names of tools that take a run's final answer.
 const ENDING: [&str; 5] = ["final_answer", "final_result", "submit_answer", "submit", "finish"];
@@ -23,7 +21,7 @@ fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
 }
 
 /// Whether a call is one of those that do none of the user's work.
-pub(super) fn is_of_framework(tools: &[Tool], name: &str) -> bool {
+pub(crate) fn is_of_framework(tools: &[Tool], name: &str) -> bool {
     // A search is often not offered any more once it has found something.
     let is_search = SEARCHING.contains(&name) && tools.iter().all(|tool| tool.name != name);
     let is_it = |names: &[&str]| find(tools, names).is_some_and(|tool| tool.name == name);
@@ -31,12 +29,12 @@ pub(super) fn is_of_framework(tools: &[Tool], name: &str) -> bool {
 }
 
 /// The call that says this at the end of a run, where there is a tool for it.
-pub(super) fn last_words(tools: &[Tool], text: &str, number: usize) -> Option<ToolCall> {
+pub(crate) fn last_words(tools: &[Tool], text: &str, number: usize) -> Option<ToolCall> {
     find(tools, &ENDING).map(|tool| call(tool, text, number))
 }
 
 /// A search for tools that fit what the user asks for, if there is a tool for that and it was not called yet.
-pub(super) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Option<ToolCall> {
+pub(crate) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Option<ToolCall> {
     let tool = find(tools, &SEARCHING)?;
     let is_search = |message: &Message| match message {
         Message::Assistant { calls, .. } => calls.iter().any(|call| call.name == tool.name),

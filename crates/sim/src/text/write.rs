@@ -3,13 +3,13 @@
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
-use super::super::SimKind;
-use super::super::script::Slip;
-use super::super::{WRONG_NAME_PREFIX, start_text, write_arguments};
 use super::course::{Course, Next, NextCall, conflict_in_words};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
 use super::sections::{Text, Written};
+use crate::SimKind;
+use crate::step::Slip;
+use crate::writing::{WRONG_NAME_PREFIX, start_text, write_arguments};
 
 /// What stands where a mark had to, when a clumsy model forgets its marks.
 const STRAY: &str = "Let me see. ";

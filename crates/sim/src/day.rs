@@ -13,11 +13,12 @@ use planproof_synth::{
 };
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
-use super::SimKind;
-use super::heed::{Advised, advice, is_held_back};
-use super::report::{REPORTED, Report, report_tool};
-use super::script::{ALL_DONE, Found, Slip, Step, user_texts};
-use crate::tool_names::shown_place;
+use crate::SimKind;
+use crate::heed::{Advised, advice, is_held_back};
+use crate::reading::{Found, user_texts};
+use crate::report::{REPORTED, Report, report_tool};
+use crate::step::{ALL_DONE, Slip, Step};
+use planproof_model::shown_tools::shown_place;
 
 /// What nothing is shorter than.
 const SHORTEST: u16 = 1;
@@ -25,7 +26,7 @@ const DONE: Step = Step::Say(ALL_DONE);
 
 /// What follows from the text, the tools and the seed of a request. Variables are tasks in the order of mention.
 #[derive(Debug)]
-pub(super) struct DayScript {
+pub(crate) struct DayScript {
     kind: SimKind,
     seed: u64,
     key: u64,
@@ -43,7 +44,7 @@ pub(super) struct DayScript {
 
 /// What the conversation says.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Of each task, once seen.
     durations: Vec<Option<u16>>,
     /// Tasks done since the day was last cleared.
@@ -59,11 +60,11 @@ pub(super) struct Known {
     /// It has reported a conflict, or has tried to and gone on.
     has_reported: bool,
     /// Calls made, whatever came of them.
-    pub(super) calls: usize,
+    pub(crate) calls: usize,
 }
 
 /// Whether the tools are those of the time form; then the place of the one that clears the day.
-pub(super) fn restart_tool(tools: &[Tool]) -> Option<u16> {
+pub(crate) fn restart_tool(tools: &[Tool]) -> Option<u16> {
     let takes_start = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(START_TIME_ARGUMENT).is_some())
     };
@@ -72,7 +73,7 @@ pub(super) fn restart_tool(tools: &[Tool]) -> Option<u16> {
 }
 
 impl DayScript {
-    pub(super) fn write(
+    pub(crate) fn write(
         kind: SimKind,
         request: &ChatRequest,
         found: &Found,
@@ -132,7 +133,7 @@ impl DayScript {
     }
 
     /// The next turn of this conversation.
-    pub(super) fn step(&self, request: &ChatRequest) -> Step {
+    pub(crate) fn step(&self, request: &ChatRequest) -> Step {
         let known = self.known(request);
         if self.kind == SimKind::Parallel && !known.no_restarts && self.is_wrong(&known) {
             return self.restart();
@@ -143,7 +144,7 @@ impl DayScript {
     /// The calls that a model writes in one reply which is right and sees how far it can: up to the first task whose
     /// duration is not known yet, or, with `guesses`, all of them with guessed durations. With the durations that it has
     /// learnt, it clears the day where what it has done so far is wrong, and does all tasks in the same reply.
-    pub(super) fn steps(&self, request: &ChatRequest, guesses: bool) -> Vec<Step> {
+    pub(crate) fn steps(&self, request: &ChatRequest, guesses: bool) -> Vec<Step> {
         let mut known = self.known(request);
         if known.advised.is_some() {
             // A guard's words are heeded one at a time.
@@ -199,7 +200,7 @@ impl DayScript {
     }
 
     /// The next turn after what is known.
-    pub(super) fn step_after(&self, known: &Known) -> Step {
+    pub(crate) fn step_after(&self, known: &Known) -> Step {
         if self.kind == SimKind::InOrder {
             return self.in_order(known);
         }
@@ -245,22 +246,22 @@ impl DayScript {
     }
 
     /// The place of the tool that clears the day.
-    pub(super) fn restart_tool(&self) -> u16 {
+    pub(crate) fn restart_tool(&self) -> u16 {
         self.restart_tool
     }
 
     /// How many tasks there are.
-    pub(super) fn tasks(&self) -> usize {
+    pub(crate) fn tasks(&self) -> usize {
         self.tools.len()
     }
 
     /// How long it guesses that a task will take.
-    pub(super) fn expected_minutes(&self, known: &Known) -> u16 {
+    pub(crate) fn expected_minutes(&self, known: &Known) -> u16 {
         self.guess(known)
     }
 
     /// What is known before the first call.
-    pub(super) fn nothing_known(&self) -> Known {
+    pub(crate) fn nothing_known(&self) -> Known {
         Known {
             durations: vec![None; self.tools.len()],
             starts: Vec::new(),
@@ -385,7 +386,7 @@ impl DayScript {
     }
 
     /// Takes in what a tool answered.
-    pub(super) fn learn(
+    pub(crate) fn learn(
         &self,
         known: &mut Known,
         tools: &[Tool],
@@ -409,7 +410,7 @@ impl DayScript {
             }
             return;
         }
-        let tool_name = tool.strip_prefix(super::WRONG_NAME_PREFIX).unwrap_or(tool);
+        let tool_name = tool.strip_prefix(crate::writing::WRONG_NAME_PREFIX).unwrap_or(tool);
         let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
         if self.report.is_some_and(|report| is_it(&report.tool)) {
             let is_taken = answer.contains("The conflict is reported");
@@ -434,7 +435,7 @@ impl DayScript {
 }
 
 /// When a call starts its task, if it says so.
-pub(super) fn start_in(arguments: &Arguments) -> Option<u16> {
+pub(crate) fn start_in(arguments: &Arguments) -> Option<u16> {
     let start = arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
     TimeOfDay::parse(start).map(TimeOfDay::minute)
 }

@@ -17,9 +17,7 @@ const VALUES_MAX: u32 = 10_000;
 /// Understood are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`, `enum`, `const`,
 /// `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual formats of text, `$ref` within the
 /// schema, `allOf`, and the first possibility of `anyOf` and `oneOf`. Not understood are `pattern`, `not`, `if`,
-/// `dependentRequired`, `uniqueItems` and their like. So what comes back need not fit; [`SchemaCache::check`] says.
-///
-/// [`SchemaCache::check`]: crate::SchemaCache::check
+/// `dependentRequired`, `uniqueItems` and their like. So what comes back need not fit; a validator says.
 pub fn sample_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
     let demands = ["required", "minProperties", "allOf", "anyOf", "oneOf", "$ref"];
     if !demands.iter().any(|keyword| schema.contains_key(*keyword)) {
@@ -245,118 +243,4 @@ fn text(schema: &Map<String, Value>) -> String {
     // It is all of one byte a character.
     text.truncate(most);
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::SchemaCache;
-
-    fn made(schema: Value) -> Value {
-        let Value::Object(schema) = schema else { panic!("{schema} is no object") };
-        Value::Object(sample_arguments(&schema))
-    }
-
-    #[test]
-    fn what_is_required_is_given_and_nothing_else() {
-        assert_eq!(made(json!({"type": "object", "properties": {"a": {"type": "string"}}})), json!({}));
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "name": {"type": "string"},
-                "count": {"type": "integer", "minimum": 5},
-                "share": {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5},
-                "on": {"type": "boolean"},
-                "kind": {"enum": ["b", "a"]},
-                "day": {"type": "string", "format": "date"},
-                "tags": {"type": "array", "items": {"type": "string"}, "minItems": 2},
-                "more": {"type": "string"},
-            },
-            "required": ["name", "count", "share", "on", "kind", "day", "tags"],
-            "additionalProperties": false,
-        });
-        let expected = json!({
-            "name": "example", "count": 5, "share": 0.25, "on": false, "kind": "b", "day": "2026-01-15",
-            "tags": ["example", "example"],
-        });
-        assert_eq!(made(schema), expected);
-    }
-
-    #[test]
-    fn samples_fit_their_schemas() {
-        let cache = SchemaCache::default();
-        for property in [
-            json!(true),
-            json!({}),
-            json!({"type": ["null", "integer"]}),
-            json!({"type": "integer", "exclusiveMinimum": 9, "multipleOf": 4}),
-            json!({"type": "integer", "maximum": -3}),
-            json!({"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
-            json!({"type": "string", "minLength": 20}),
-            json!({"type": "string", "maxLength": 3}),
-            json!({"type": "string", "format": "email"}),
-            json!({"anyOf": [{"type": "null"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Point"}}]}),
-            json!({"oneOf": [{"$ref": "#/$defs/Point"}, {"type": "string"}]}),
-            json!({"allOf": [{"$ref": "#/$defs/Point"}, {"required": ["z"], "properties": {"z": {"const": 3}}}]}),
-            json!({"type": "object", "minProperties": 3, "properties": {"one": {"type": "integer"}}}),
-            json!({"type": "array", "minItems": 2, "prefixItems": [{"type": "boolean"}, {"type": "integer"}]}),
-            json!({"type": "string", "default": null, "enum": ["x"]}),
-            json!({"$ref": "#/$defs/Tree"}),
-            json!({"minimum": 4}),
-            json!({"required": ["q"]}),
-        ] {
-            let schema = json!({
-                "type": "object",
-                "properties": {"it": property},
-                "required": ["it"],
-                "$defs": {
-                    "Point": {
-                        "type": "object",
-                        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-                        "required": ["x", "y"],
-                    },
-                    "Tree": {
-                        "type": "object",
-                        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
-                        "required": ["children"],
-                    },
-                },
-            });
-            let arguments = made(schema.clone());
-            assert_eq!(cache.check(schema.as_object().unwrap(), &arguments), Ok(()), "{schema} {arguments}");
-        }
-    }
-
-    #[test]
-    fn demands_of_the_whole_are_met() {
-        let cache = SchemaCache::default();
-        let part = json!({"properties": {"b": {"type": "integer"}}, "required": ["b"]});
-        for schema in [
-            json!({"type": "object", "allOf": [part], "required": ["a"]}),
-            json!({"type": "object", "anyOf": [part, {"required": ["c"]}]}),
-            json!({"type": "object", "$ref": "#/$defs/part", "$defs": {"part": part}}),
-            json!({"type": "object", "minProperties": 2}),
-        ] {
-            let arguments = made(schema.clone());
-            assert_eq!(cache.check(schema.as_object().unwrap(), &arguments), Ok(()), "{schema} {arguments}");
-        }
-    }
-
-    #[test]
-    fn what_never_ends_is_given_up() {
-        for schema in [
-            json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/properties/a"}}}),
-            json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}),
-            json!({"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"allOf": [{"$ref": "#/$defs/x"}]}}}),
-            json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "minItems": 1e300}}}),
-            json!({"type": "object", "required": ["a"], "properties": {
-                "a": {"type": "array", "minItems": 999, "items": {"$ref": "#/properties/a"}},
-            }}),
-            json!({"type": "object", "required": [3, {}], "properties": [], "minProperties": "x"}),
-        ] {
-            made(schema);
-        }
-    }
 }

@@ -4,7 +4,7 @@
 use planproof_constraint::{Order, Variable};
 use planproof_synth::{ACTIONS_MAX, Draw};
 
-use super::script::Found;
+use crate::reading::Found;
 
 /// A fault, and so a cause that dissection has to name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ impl Fault {
     }
 
     /// The text as the model sees it.
-    pub(super) fn see(self, text: &str) -> String {
+    pub(crate) fn see(self, text: &str) -> String {
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
         match self {
             Self::Word => text
@@ -58,7 +58,7 @@ impl Fault {
     }
 
     /// What the model makes of the paragraph that it has read. `texts` is all that the user says.
-    pub(super) fn misread<'a>(
+    pub(crate) fn misread<'a>(
         self,
         mut texts: impl Iterator<Item = &'a str>,
         paragraph: &str,

@@ -12,7 +12,7 @@ const CHARACTER_LOG_PROBABILITY: f64 = -5.0 * std::f64::consts::LN_2;
 ///
 /// A token has the characters that begin within its four bytes, so that there are as many tokens as
 /// [`Usage`](planproof_trace::Usage) counts, and one within a long character may be empty.
-pub(in super::super) fn score(text: &str) -> Vec<ScoredToken> {
+pub(crate) fn score(text: &str) -> Vec<ScoredToken> {
     let mut tokens: Vec<ScoredToken> = (0..text.len().div_ceil(TOKEN_BYTES))
         .map(|_| ScoredToken { text: String::new(), log_probability: Some(0.0) })
         .collect();

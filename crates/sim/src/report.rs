@@ -1,29 +1,29 @@
 //! How a simulated model finds that a text contradicts itself, and what it then reports.
 
 use planproof_constraint::{Order, Variable};
+use planproof_model::shown_tools::shown_place;
 use planproof_synth::{ACTIONS_MAX, Draw, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT};
 use planproof_trace::Tool;
 
-use super::SimKind;
-use super::script::Stated;
-use crate::tool_names::shown_place;
+use crate::SimKind;
+use crate::reading::Stated;
 
 /// What it says at the end where it has reported a conflict.
-pub(super) const REPORTED: &str = "Not all of this can hold together, so I have done nothing.";
+pub(crate) const REPORTED: &str = "Not all of this can hold together, so I have done nothing.";
 
 /// The tool that reports conflicts, and what there is to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// The place of the tool.
-    pub(super) tool: u16,
+    pub(crate) tool: u16,
     /// All sentences, a bit for each: what is reported by a model that is told that there is a conflict and sees none.
-    pub(super) all: u64,
+    pub(crate) all: u64,
     /// The sentences that it takes to be in conflict; none where it sees no conflict, or keeps silent.
-    pub(super) found: u64,
+    pub(crate) found: u64,
 }
 
 /// The place of the tool, where there is one.
-pub(super) fn report_tool(tools: &[Tool]) -> Option<u16> {
+pub(crate) fn report_tool(tools: &[Tool]) -> Option<u16> {
     let takes_sentences = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(SENTENCES_ARGUMENT).is_some())
     };
@@ -33,7 +33,7 @@ pub(super) fn report_tool(tools: &[Tool]) -> Option<u16> {
 
 impl Report {
     /// Looks for a conflict between sentences. `holds` says whether those of a set can hold together, as the model sees it.
-    pub(super) fn look(
+    pub(crate) fn look(
         kind: SimKind,
         tool: u16,
         sentences: impl Iterator<Item = u32>,
@@ -64,7 +64,7 @@ impl Report {
 }
 
 /// Whether pairs of these tasks can hold together.
-pub(super) fn is_order<'a>(tasks: &[usize], pairs: impl Iterator<Item = &'a Stated>) -> bool {
+pub(crate) fn is_order<'a>(tasks: &[usize], pairs: impl Iterator<Item = &'a Stated>) -> bool {
     let count = tasks.len().min(ACTIONS_MAX);
     let Some(mut order) = Order::new(count) else { return true };
     let place = |task: usize| tasks.iter().position(|&other| other == task).filter(|&place| place < count);
@@ -73,6 +73,6 @@ pub(super) fn is_order<'a>(tasks: &[usize], pairs: impl Iterator<Item = &'a Stat
 }
 
 /// The numbers of a set of sentences, from 1.
-pub(super) fn numbers(sentences: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn numbers(sentences: u64) -> impl Iterator<Item = u64> {
     (0..u64::from(u64::BITS)).filter(move |sentence| sentences & 1 << sentence != 0).map(|it| it + 1)
 }

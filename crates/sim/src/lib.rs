@@ -1,0 +1,170 @@
+//! Simulated models. They prove the plumbing and say nothing of any real model: whatever they produce must be named
+//! a simulation wherever it is shown.
+//!
+//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds the
+//! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call a
+//! turn. It has no memory: what it will do follows from the text, the tools and the seed in the request, and where it is
+//! follows from the calls already in the conversation, with their answers. So it behaves the same in process and over HTTP.
+//!
+//! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
+//! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
+//! agents ask for summaries, judgements, and answers from evidence, and those with which topics are asked for.
+//!
+//! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it has forgotten
+//! too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own plan, in which what was held
+//! back stays undone. So obedient is no real model: what a guard gains with a simulation says nothing of what it gains
+//! elsewhere.
+//!
+//! # What is where
+//!
+//! What each kind does wrong (`kind.rs`, faults that are planted in `planted.rs`), what it makes of a text (`reading.rs`), what
+//! it is going to do (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), told by a guard (`heed.rs`) or
+//! in conflict with itself (`report.rs`), how that is written (`writing.rs`), in a conversation of calls (`calling.rs`),
+//! conversations as frameworks write them (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), and
+//! the text form (`text.rs`).
+
+mod calling;
+mod day;
+mod dspy;
+mod heed;
+mod history;
+mod kind;
+mod planted;
+mod python;
+mod reading;
+mod report;
+mod script;
+mod step;
+mod text;
+mod tools;
+mod writing;
+
+use std::sync::Arc;
+
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
+    ModelError, Settings,
+};
+use planproof_trace::{FinishReason, Usage};
+
+use calling::Calling;
+pub use kind::SimKind;
+pub use planted::Fault;
+use text::{TOKEN_BYTES, TextReply};
+
+/// A simulated model.
+#[derive(Debug)]
+pub struct SimModel {
+    calling: Calling,
+    name: String,
+    capabilities: Capabilities,
+}
+
+impl SimModel {
+    /// A model of that kind, which answers in every form.
+    pub fn new(kind: SimKind) -> Self {
+        let capabilities = Capabilities {
+            tool_calls: true,
+            streaming: true,
+            partial_turn: true,
+            completion: true,
+            log_probabilities: true,
+            server_state: false,
+        };
+        Self::with_capabilities(kind, capabilities)
+    }
+
+    /// As [`new`](Self::new), for tests of agents with models that can do less: it says that it has these capabilities, and
+    /// without `completion` it completes nothing.
+    pub fn with_capabilities(kind: SimKind, capabilities: Capabilities) -> Self {
+        Self { calling: Calling::new(kind), name: format!("sim/{}", kind.as_str()), capabilities }
+    }
+
+    fn reply(&self, request: &ChatRequest) -> ChatReply {
+        if request.tools.is_empty()
+            && let Some(TextReply { text, finish }) =
+                dspy::chat(&self.calling, request).or_else(|| text::chat(&self.calling, request))
+        {
+            let read = request.messages.iter().map(text_bytes).sum();
+            let usage = usage(read, text.len());
+            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+        }
+        let characters = request.messages.iter().map(text_bytes).sum();
+        let (text, calls) = self.calling.text_and_calls(&history::read(request));
+        let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
+        let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        ChatReply { text, calls, finish, usage: usage(characters, written), id: None }
+    }
+
+    fn completion(&self, request: &CompletionRequest) -> CompletionReply {
+        let CompletionRequest { prompt, settings, score_prompt } = request;
+        let reply = match settings.output_tokens_max {
+            Some(0) => text::ended(String::new(), settings),
+            _ => text::complete(&self.calling, prompt, settings)
+                .unwrap_or_else(|| self.words(prompt, settings)),
+        };
+        CompletionReply {
+            usage: usage(prompt.len(), reply.text.len()),
+            text: reply.text,
+            finish: reply.finish,
+            prompt_tokens: if *score_prompt { text::score(prompt) } else { Vec::new() },
+        }
+    }
+
+    /// What it says to a text that is none of those it knows.
+    fn words(&self, prompt: &str, settings: &Settings) -> TextReply {
+        let request = ChatRequest {
+            messages: vec![Message::User { text: prompt.to_owned() }],
+            previous: None,
+            tools: Arc::from([]),
+            settings: Settings { seed: settings.seed, ..Settings::default() },
+        };
+        text::ended(self.reply(&request).text, settings)
+    }
+}
+
+fn text_bytes(message: &Message) -> usize {
+    match message {
+        Message::System { text }
+        | Message::User { text }
+        | Message::Assistant { text, .. }
+        | Message::Tool { text, .. } => text.len(),
+    }
+}
+
+/// Tokens for so many bytes.
+fn usage(read: usize, written: usize) -> Usage {
+    let tokens = |bytes: usize| bytes.div_ceil(TOKEN_BYTES) as u64;
+    Usage { input_tokens: tokens(read), output_tokens: tokens(written) }
+}
+
+impl Model for SimModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let reply = self.reply(request);
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        let reply = if self.capabilities.completion {
+            Ok(self.completion(request))
+        } else {
+            Err(ModelError::Unsupported { model: self.name.clone(), what: "go on from a plain text" })
+        };
+        Box::pin(std::future::ready(reply))
+    }
+}

@@ -1,0 +1,78 @@
+//! What a simulated model makes of what it is asked.
+
+use planproof_model::{ChatRequest, Message};
+use planproof_synth::{Bound, read};
+use planproof_trace::Tool;
+
+/// What the model makes of the text.
+pub(crate) struct Found {
+    /// What the text states, in its order.
+    pub(crate) pairs: Vec<Stated>,
+    /// The clock times that the text binds tasks to, with the sub-sentences they stand in.
+    pub(crate) bounds: Vec<((u32, u32), usize, Bound)>,
+    /// Tasks in the order in which the text first names them.
+    pub(crate) mentioned: Vec<usize>,
+}
+
+/// A relation that the text states, with the sub-sentence it stands in.
+pub(crate) struct Stated {
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+    pub(crate) place: (u32, u32),
+}
+
+/// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
+/// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
+pub(crate) fn task_of(tool: &Tool) -> &str {
+    let told = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
+    let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
+    quoted.unwrap_or(&tool.name)
+}
+
+/// What the user says.
+pub(crate) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
+    request.messages.iter().filter_map(|message| match message {
+        Message::User { text } | Message::System { text } => Some(text.as_str()),
+        Message::Assistant { .. } | Message::Tool { .. } => None,
+    })
+}
+
+/// Reads the first block of these texts that can be read; gives it, too.
+pub(crate) fn read_paragraph<'a>(
+    user: impl Iterator<Item = &'a str>,
+    texts: &[&str],
+) -> Option<(&'a str, Found)> {
+    let blocks = user.flat_map(|text| text.split("\n\n"));
+    for block in blocks.filter(|block| !block.trim().is_empty()) {
+        if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
+            let mut pairs = reading.pairs;
+            pairs.sort_by_key(|pair| pair.source);
+            let stated = pairs.into_iter().map(|pair| Stated {
+                first: pair.first,
+                second: pair.second,
+                place: (pair.source.sentence, pair.source.sub_sentence),
+            });
+            let pairs: Vec<Stated> = stated.collect();
+            let mut bounds = reading.bounds;
+            bounds.sort_by_key(|bound| bound.source);
+            let bounds = bounds
+                .into_iter()
+                .map(|bound| ((bound.source.sentence, bound.source.sub_sentence), bound.action, bound.bound));
+            let bounds: Vec<_> = bounds.collect();
+            let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
+            let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
+            let mentioned = order_of_mention(named, block, texts);
+            return Some((block, Found { pairs, bounds, mentioned }));
+        }
+    }
+    None
+}
+
+fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize> {
+    let block = block.to_lowercase();
+    let mut mentioned = named;
+    mentioned.sort_unstable();
+    mentioned.dedup();
+    mentioned.sort_by_cached_key(|&task| block.find(&texts[task].to_lowercase()));
+    mentioned
+}

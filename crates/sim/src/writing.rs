@@ -1,0 +1,74 @@
+//! Calls as a simulated model writes them, with what goes wrong.
+
+use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
+use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::reading::task_of;
+use crate::report;
+use crate::step::Slip;
+
+/// What stands in front of a tool's name where a model writes a wrong one.
+pub(crate) const WRONG_NAME_PREFIX: &str = "do_";
+
+/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets them instead.
+const EXTRA_ARGUMENT: &str = "task";
+
+/// When a task starts, as a model writes it.
+pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
+    match TimeOfDay::from_minute(minute) {
+        Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
+        Some(time) => time.to_string(),
+        // The day after; no clock shows that.
+        None => format!("{} minutes past midnight", minute - 24 * 60),
+    }
+}
+
+/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are reported where
+/// that is said, and what goes wrong.
+pub(crate) fn write_arguments(
+    tool: Option<&Tool>,
+    (start, sentences): (Option<String>, u64),
+    slip: Slip,
+    task: &str,
+) -> Map<String, Value> {
+    let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
+    let mut arguments = Map::new();
+    if let Some(start) = start {
+        own.remove(START_TIME_ARGUMENT);
+        arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());
+    }
+    if sentences != 0 {
+        own.remove(SENTENCES_ARGUMENT);
+        let numbers: Vec<u64> = report::numbers(sentences).collect();
+        arguments.insert(SENTENCES_ARGUMENT.to_owned(), numbers.into());
+    }
+    match slip {
+        Slip::ExtraArgument if own.is_empty() => {
+            arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into());
+        }
+        Slip::ExtraArgument => {}
+        _ => arguments.extend(own),
+    }
+    arguments
+}
+
+/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a report of sentences.
+pub(crate) fn write_call(
+    tools: &[Tool],
+    place: u16,
+    (start, sentences): (Option<u16>, u64),
+    slip: Slip,
+    number: usize,
+) -> ToolCall {
+    let tool = tools.get(usize::from(place));
+    let name = tool.map_or("", |tool| &tool.name);
+    let start = start.map(|minute| start_text(minute, slip));
+    let arguments = write_arguments(tool, (start, sentences), slip, tool.map_or("", task_of));
+    ToolCall {
+        id: CallId::new(format!("call_{number}")),
+        name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },
+        arguments: Arguments::Object(arguments),
+    }
+}
