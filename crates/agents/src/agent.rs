@@ -1,41 +1,91 @@
-//! An agent under test, of whatever kind.
+//! An agent under test, of whatever kind, and what it is run with.
+
+use std::fmt;
+use std::sync::Arc;
 
 use planproof_model::BoxFuture;
+use planproof_tools::Toolbox;
+use planproof_tools::mcp::McpError;
+use planproof_trace::{EndReason, Recorder};
+use thiserror::Error;
 
-use crate::behaviour::voting::VotingAgent;
-use crate::{BehaviourAgent, CommandAgent, FunctionCallingAgent, InProcessRun, UrlAgent};
+use crate::{RunLimits, Surroundings};
 
-/// An agent under test.
-#[derive(Debug, Clone)]
-pub enum Agent {
-    /// Our function-calling loop.
-    FunctionCalling(FunctionCallingAgent),
-    /// Made from a specification; the loop is ours.
-    Behaviour(BehaviourAgent),
-    /// Samples of another one, which take a vote.
-    Voting(VotingAgent),
-    /// A program started for each case.
-    Command(CommandAgent),
-    /// A service asked for each case.
-    Url(UrlAgent),
+/// An agent under test. Whoever runs one need not know of what kind it is.
+pub trait Agent: Send + Sync + fmt::Debug {
+    /// Runs it until its end, which is for the caller to record. All that comes before it, from the query on, is recorded by
+    /// then. Dropping the future ends the run, with all that was started for it.
+    ///
+    /// # Errors
+    /// What it needs around it cannot be had. What goes wrong in the run itself is an end of it.
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>>;
+
+    /// Whether all of it is our code, so that nothing in it depends on the time but a model may.
+    fn is_in_process(&self) -> bool {
+        true
+    }
 }
 
-impl Agent {
-    /// Runs it, if its loop is ours, until the end, which is the last event recorded. `None` for any other agent.
-    pub fn run_in_process<'a>(&'a self, run: InProcessRun<'a>) -> Option<BoxFuture<'a, ()>> {
-        match self {
-            Self::FunctionCalling(agent) => Some(agent.run(run)),
-            Self::Behaviour(agent) => Some(agent.run(run)),
-            Self::Voting(agent) => Some(agent.run(run)),
-            Self::Command(_) | Self::Url(_) => None,
-        }
-    }
+/// What an agent is run with.
+#[derive(Clone, Copy)]
+pub struct RunContext<'a> {
+    /// All that the agent sees of the case, besides its tools.
+    pub query: &'a str,
+    /// The tools.
+    pub toolbox: &'a Arc<dyn Toolbox>,
+    /// What ends the run if nothing else does.
+    pub limits: &'a RunLimits,
+    /// Seed of the run, handed to the model.
+    pub seed: u64,
+    /// Takes the events.
+    pub recorder: &'a Recorder,
+    /// What agents have around them that are not our code.
+    pub surroundings: &'a Surroundings,
+}
 
-    /// Whether its loop is ours, so that it runs in this process.
-    pub fn is_in_process(&self) -> bool {
-        match self {
-            Self::FunctionCalling(_) | Self::Behaviour(_) | Self::Voting(_) => true,
-            Self::Command(_) | Self::Url(_) => false,
-        }
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended.
+    pub end: EndReason,
+    /// What it had to do with its surroundings; `None` where it needs none.
+    pub contact: Option<Contact>,
+    /// A budget refused a request that it made to the model which we serve to it.
+    pub was_refused: bool,
+}
+
+impl Ran {
+    /// The run of an agent that needs no surroundings.
+    pub fn in_process(end: EndReason) -> Self {
+        Self { end, contact: None, was_refused: false }
     }
+}
+
+/// What a run had to do with its surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contact {
+    /// What told the agent where its tools are.
+    pub tools_at: &'static str,
+    /// It asked for its tools, in whatever way.
+    pub connected: bool,
+    /// The model that is served to it answered; `None` where it brings its own.
+    pub model_answered: Option<bool>,
+    /// A request of it was not in the recording that answers, which is no fault of the surroundings.
+    pub not_recorded: bool,
+}
+
+/// Why an agent cannot be run. None of these is its fault.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The tools cannot be offered.
+    #[error(transparent)]
+    Tools(#[from] McpError),
+    /// The model cannot be served.
+    #[error("cannot serve {name} to the agent: {source}")]
+    Serve {
+        /// The model.
+        name: String,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
 }

@@ -33,12 +33,11 @@ use planproof_spec::{Automaton, Compat, Handler};
 use planproof_trace::{Continuation, EndReason, EventKind};
 use thiserror::Error;
 
-use crate::InProcessRun;
+use crate::{Agent, Ran, RunContext, RunError};
 use conversing::Conversing;
 use evaluator::Evaluator;
 use run_loop::Session;
 pub(crate) use run_loop::filtered;
-use voting::InProcess;
 
 pub use instructions::instructions;
 pub use schemas::Schemas;
@@ -161,13 +160,13 @@ impl BehaviourAgent {
     pub fn automaton(&self) -> &Arc<Automaton> {
         &self.automaton
     }
+}
 
-    /// Runs until the end, which is the last event recorded. Dropping the future ends the run without one.
-    ///
-    /// An answer is the content of the last state of a finished run. A model that has to be corrected too often, or writes
-    /// content that breaks a rule again and again, makes the agent fail; the limits of the run and of its text are limits
-    /// reached, unless the run may end where it then is.
-    pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
+/// An answer is the content of the last state of a finished run. A model that has to be corrected too often, or writes
+/// content that breaks a rule again and again, makes the agent fail; the limits of the run and of its text are limits
+/// reached, unless the run may end where it then is.
+impl Agent for BehaviourAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
             let end = match run_time::within(run.limits.wall, self.settled_continuation()).await {
@@ -178,14 +177,8 @@ impl BehaviourAgent {
                 Ok(Err(error)) => EndReason::Unscored { reason: error.to_string() },
                 Err(over) => run.limits.out_of_time(&over),
             };
-            run.recorder.end(end);
+            Ok(Ran::in_process(end))
         })
-    }
-}
-
-impl InProcess for BehaviourAgent {
-    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
-        self.run(run)
     }
 }
 

@@ -47,7 +47,7 @@ pub struct ExternalRun<'a> {
     /// Is cancelled when the agent has called more tools than `limits.iterations`, or asked the served model more often.
     pub limit_reached: &'a CancellationToken,
     /// Takes the query when the run starts, and is closed the moment the end is known, so that a call which a dying
-    /// agent still makes is no part of the run. The end itself is for the caller to record.
+    /// agent still makes is no part of the run.
     pub recorder: &'a Recorder,
 }
 

@@ -9,28 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_model::{BoxFuture, ChatRequest, Message, Model, ReplyId, Settings, run_time};
-use planproof_tools::{Toolbox, execute_recorded};
-use planproof_trace::{
-    CallId, EndReason, EventKind, FinishReason, LimitKind, Recorder, ToolCall, ToolResult,
-};
+use planproof_tools::execute_recorded;
+use planproof_trace::{CallId, EndReason, EventKind, FinishReason, LimitKind, ToolCall, ToolResult};
 
-use crate::RunLimits;
 use crate::behaviour::filtered;
-
-/// What an in-process agent is run with.
-#[derive(Clone, Copy)]
-pub struct InProcessRun<'a> {
-    /// All that the agent sees of the case, besides its tools.
-    pub query: &'a str,
-    /// The tools.
-    pub toolbox: &'a dyn Toolbox,
-    /// What ends the run if nothing else does.
-    pub limits: &'a RunLimits,
-    /// Seed of the run, handed to the model.
-    pub seed: u64,
-    /// Takes the events.
-    pub recorder: &'a Recorder,
-}
+use crate::{Agent, Ran, RunContext, RunError};
 
 /// An agent whose loop is ours.
 #[derive(Clone)]
@@ -72,16 +55,7 @@ impl FunctionCallingAgent {
         &self.model
     }
 
-    /// Runs until the end, which is the last event recorded. Dropping the future ends the run without one.
-    pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = run_time::within(run.limits.wall, self.turns(&run)).await;
-            run.recorder.end(end.unwrap_or_else(|over| run.limits.out_of_time(&over)));
-        })
-    }
-
-    async fn turns(&self, run: &InProcessRun<'_>) -> EndReason {
+    async fn turns(&self, run: &RunContext<'_>) -> EndReason {
         let mut request = ChatRequest {
             messages: vec![Message::User { text: run.query.to_owned() }],
             tools: Arc::clone(run.toolbox.tools()),
@@ -116,7 +90,7 @@ impl FunctionCallingAgent {
             // One after the other as they were written: what the model meant to do at once has its order all the same.
             let mut results = Vec::with_capacity(calls.len());
             for call in &calls {
-                results.push(execute_recorded(run.toolbox, run.recorder, call).await);
+                results.push(execute_recorded(&**run.toolbox, run.recorder, call).await);
             }
             if self.server_state {
                 let Some(id) = reply.id else { return self.no_reply_id() };
@@ -135,6 +109,16 @@ impl FunctionCallingAgent {
             self.model.name()
         );
         EndReason::Unscored { reason }
+    }
+}
+
+impl Agent for FunctionCallingAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            let end = run_time::within(run.limits.wall, self.turns(&run)).await;
+            Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
+        })
     }
 }
 

@@ -22,10 +22,12 @@ mod external;
 mod function_calling;
 mod limits;
 mod program;
+mod surroundings;
 
-pub use agent::Agent;
+pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};
-pub use function_calling::{FunctionCallingAgent, InProcessRun};
+pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
 pub use program::CommandError;
+pub use surroundings::{ServedModel, ServedWatch, Surroundings};

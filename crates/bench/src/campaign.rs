@@ -5,23 +5,20 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_agents::{Agent, ExternalRun, InProcessRun, ModelAccess, RunLimits};
-use planproof_model::Model;
+use planproof_agents::{Agent, Ran, RunContext, RunError, RunLimits, ServedModel, Surroundings};
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
 use planproof_model::run_time;
-use planproof_model::server::{ModelServer, ReplyWatch, ServedRun, ServerConfig};
 use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
 use planproof_synth::file::write_verdict;
 use planproof_synth::{
     Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
 };
-use planproof_tools::mcp::{AccessToken, McpError, McpServer, OVERLAP_HOLD, RunTools, TOKEN_BYTES};
+use planproof_tools::mcp::{OVERLAP_HOLD, TOKEN_BYTES};
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock};
 use planproof_trace::{
-    Arguments, Clock, EndReason, Event, EventKind, EventSink, Header, LimitKind, LogicalClock, Recorder,
-    Secrets, Usage, sample_arguments,
+    Arguments, Clock, EndReason, Event, EventKind, EventSink, Header, LogicalClock, Recorder, Secrets, Usage,
+    sample_arguments,
 };
-use secrecy::SecretString;
 use serde_json::Map;
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
@@ -29,14 +26,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::guard::{GuardedTools, Standing};
 use crate::served::Replies;
-use crate::setup::{Contact, DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
+use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{MonitorUse, RunSummary};
 
 /// The agent with the names that traces and reports give it.
 #[derive(Debug, Clone)]
 pub struct AgentUnderTest {
     /// The agent.
-    pub agent: Agent,
+    pub agent: Arc<dyn Agent>,
     /// As it is written on the command line.
     pub name: String,
     /// The model, where it is known.
@@ -70,17 +67,6 @@ pub struct Campaign {
     pub token: fn() -> [u8; TOKEN_BYTES],
     /// The model that is served to an external agent, if it does not bring its own.
     pub served: Option<ServedModel>,
-}
-
-/// A model that is served to the agent under test.
-#[derive(Clone)]
-pub struct ServedModel {
-    /// The model.
-    pub model: Arc<dyn Model>,
-    /// Its name, as the agent is told it.
-    pub name: String,
-    /// The key that the agent is given, and has to ask with.
-    pub key: SecretString,
 }
 
 /// What watches over a campaign while it runs. None of it changes a result.
@@ -134,17 +120,9 @@ pub enum CampaignError {
     /// The run store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The tool server failed.
+    /// What the agent needs around it cannot be had.
     #[error(transparent)]
-    Mcp(#[from] McpError),
-    /// The model cannot be served to the agent.
-    #[error("cannot serve {name} to the agent: {source}")]
-    Serve {
-        /// The model.
-        name: String,
-        /// The operating system's word.
-        source: std::io::Error,
-    },
+    Run(#[from] RunError),
     /// A case's tools cannot be made.
     #[error("case {case}: {source}")]
     Tools {
@@ -219,8 +197,7 @@ struct Shared {
     first: u32,
     store: Option<Writer>,
     schemas: SchemaCache,
-    server: Option<McpServer>,
-    models: Option<ModelServer>,
+    surroundings: Surroundings,
     supervision: Supervision,
 }
 
@@ -281,6 +258,19 @@ impl Campaign {
         self.run_units_from(0, store, units, stop, supervision, observe).await
     }
 
+    /// What its agent has around it, where that is not our code.
+    fn surroundings(&self) -> Surroundings {
+        let surroundings = Surroundings::new(self.token).holding(OVERLAP_HOLD);
+        let Some(served) = self.served.clone() else { return surroundings };
+        let AgentUnderTest { model, simulated, .. } = &self.agent;
+        let name = model.clone().unwrap_or_else(|| "the simulated model".to_owned());
+        let simulated = simulated.then_some(name);
+        surroundings.serving(served, move |run| {
+            let tools = Arc::clone(run.toolbox.tools());
+            Arc::new(Replies::new(tools, run.recorder.clone(), simulated.clone()))
+        })
+    }
+
     /// The same where the campaign's cases are only those from `first` on, in the store and in the units.
     pub(crate) async fn run_units_from(
         &self,
@@ -291,14 +281,9 @@ impl Campaign {
         supervision: Supervision,
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
-        let server = if self.agent.agent.is_in_process() { None } else { Some(McpServer::bind(0).await?) };
-        let models = match &self.served {
-            Some(served) if server.is_some() => Some(served.bind().await?),
-            _ => None,
-        };
         let campaign = self.clone();
-        let schemas = SchemaCache::default();
-        let shared = Arc::new(Shared { campaign, first, store, schemas, server, models, supervision });
+        let (schemas, surroundings) = (SchemaCache::default(), self.surroundings());
+        let shared = Arc::new(Shared { campaign, first, store, schemas, surroundings, supervision });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -442,9 +427,9 @@ struct Ended {
     unit: Unit,
     /// In the store.
     run: Option<RunId>,
-    recorder: Arc<Recorder>,
-    /// The end that is to be recorded; `None` where it is.
-    end: Option<EndReason>,
+    recorder: Recorder,
+    /// How it ended, which is not recorded yet.
+    end: EndReason,
     wall: Duration,
 }
 
@@ -476,7 +461,7 @@ impl Shared {
 
     /// Runs one unit.
     async fn run_unit(&self, unit: Unit) -> Result<Step, CampaignError> {
-        let Campaign { id, agent, cases, limits, .. } = &self.campaign;
+        let Campaign { id, agent, cases, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;
         let case = &cases[(ordinal - self.first) as usize];
         let clock: Arc<dyn Clock> = match self.is_repeatable() {
@@ -509,19 +494,21 @@ impl Shared {
             Some(sink) => Recorder::with_sink(clock, sink),
             None => Recorder::new(clock),
         };
-        let recorder = Arc::new(recorder.hiding(self.supervision.secrets.clone()));
+        let recorder = recorder.hiding(self.supervision.secrets.clone());
         let tools = mock_tools(case, &self.schemas)
             .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
-        let running = self.run_agent(case, tools, &recorder, limits, seed);
+        let running = self.run_agent(case, tools, &recorder, seed);
         let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
-        let Ran { end, nothing, was_refused: was_refused_elsewhere } = ran?;
-        if was_refused || was_refused_elsewhere {
+        let ran = ran?;
+        recorder.close();
+        if was_refused || ran.was_refused {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);
             }
             return Ok(Step::NotRun);
         }
-        let ended = Ended { unit, run, recorder, end, wall };
+        let nothing = recorder.look(|events| Nothing::of(events, &ran));
+        let ended = Ended { unit, run, recorder, end: ran.end, wall };
         match nothing {
             Some(nothing) if !self.supervision.setup.works() => {
                 return Ok(Step::Doubtful(Box::new(ended), nothing));
@@ -535,13 +522,10 @@ impl Shared {
     /// Judges a run and finishes it in the store. It is unscored if it came to nothing through no fault of its agent.
     async fn finish(&self, ended: Ended, nothing: Option<&Nothing>) -> Result<Outcome, CampaignError> {
         let Ended { unit, run, recorder, end, wall } = ended;
-        let end = match nothing {
-            Some(nothing) if end.is_some() => Some(EndReason::Unscored { reason: nothing.to_string() }),
-            _ => end,
-        };
-        if let Some(end) = end {
-            recorder.end(end);
-        }
+        recorder.end(match nothing {
+            Some(nothing) => EndReason::Unscored { reason: nothing.to_string() },
+            None => end,
+        });
         let case = &self.campaign.cases[(unit.ordinal - self.first) as usize];
         let outcome = Outcome::of(case, unit, &recorder.take_events(), self.campaign.judge, wall);
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
@@ -559,121 +543,18 @@ impl Shared {
         &self,
         case: &Case,
         tools: MockTools,
-        recorder: &Arc<Recorder>,
-        limits: &RunLimits,
+        recorder: &Recorder,
         seed: u64,
-    ) -> Result<Ran, CampaignError> {
-        let agent = &self.campaign.agent.agent;
-        let tools: Arc<dyn Toolbox> = if self.campaign.agent.guarded {
-            Arc::new(GuardedTools::new(tools, Standing::new(case, self.campaign.judge)))
+    ) -> Result<Ran, RunError> {
+        let Campaign { agent, limits, judge, .. } = &self.campaign;
+        let toolbox: Arc<dyn Toolbox> = if agent.guarded {
+            Arc::new(GuardedTools::new(tools, Standing::new(case, *judge)))
         } else {
             Arc::new(tools)
         };
-        let run = InProcessRun { query: &case.query, toolbox: &*tools, limits, seed, recorder };
-        if let Some(running) = agent.run_in_process(run) {
-            running.await;
-            let nothing = recorder.look(Nothing::in_process);
-            return Ok(Ran { end: None, nothing, was_refused: false });
-        }
-        let server = self.server.as_ref().expect("a campaign of an external agent has a tool server");
-        let replies = self.models.as_ref().map(|_| {
-            let (tools, recorder) = (Arc::clone(tools.tools()), Arc::clone(recorder));
-            Arc::new(Replies::new(tools, recorder, self.campaign.agent.simulated))
-        });
-        let tools = RunTools {
-            toolbox: tools,
-            recorder: Arc::clone(recorder),
-            calls_max: limits.iterations,
-            written: replies.as_ref().map(|replies| Arc::clone(replies.written())),
-            hold: OVERLAP_HOLD,
-        };
-        let open = server.open(tools, AccessToken::from_random((self.campaign.token)()))?;
-        let limit_reached = open.limit_reached();
-        let served = self.models.as_ref().zip(replies.as_ref()).map(|(models, replies)| {
-            let name = AccessToken::from_random((self.campaign.token)()).as_str().to_owned();
-            let watch: Arc<dyn ReplyWatch> = Arc::clone(replies) as Arc<_>;
-            models.open(name, limits.iterations, limit_reached.clone(), watch)
-        });
-        let model = served.as_ref().zip(self.campaign.served.as_ref()).map(|(run, served)| ModelAccess {
-            base_url: run.base_url(),
-            api_key: &served.key,
-            name: &served.name,
-        });
-        let query = &case.query;
-        let run = ExternalRun { query, mcp_url: open.url(), model, limits, limit_reached, recorder };
-        let end = match agent {
-            // Boxed, so that thousands of runs in this process do not each keep room for what they never do.
-            Agent::Command(agent) => Box::pin(agent.run(&run)).await,
-            Agent::Url(agent) => Box::pin(agent.run(&run)).await,
-            Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => {
-                unreachable!("handled above")
-            }
-        };
-        let was_at_a_loss = replies.is_some_and(|replies| replies.were_at_a_loss());
-        let end = match &served {
-            Some(_) if was_at_a_loss => not_understood(self.campaign.agent.model.as_deref()),
-            Some(served) => end_with(served, end),
-            None => end,
-        };
-        let contact = Contact {
-            tools_at: match agent {
-                Agent::Url(_) => "the `mcp_url` of its question",
-                _ => "PLANPROOF_MCP_URL",
-            },
-            connected: open.was_asked(),
-            model_answered: served.as_ref().map(|served| served.answered() > 0),
-            not_recorded: served.as_ref().is_some_and(ServedRun::missed_recording),
-        };
-        let nothing = recorder.look(|events| Nothing::external(events, &end, contact));
-        let was_refused = served.as_ref().is_some_and(ServedRun::was_refused);
-        Ok(Ran { end: Some(end), nothing, was_refused })
-    }
-}
-
-/// What came of an agent's run.
-struct Ran {
-    /// The end that is to be recorded; `None` where it is.
-    end: Option<EndReason>,
-    /// It came to nothing.
-    nothing: Option<Nothing>,
-    /// A budget refused a request of the run's that was made over HTTP.
-    was_refused: bool,
-}
-
-/// The end of a run in which a simulated model was asked what it does not understand.
-fn not_understood(model: Option<&str>) -> EndReason {
-    let model = model.unwrap_or("the simulated model");
-    let reason = format!(
-        "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
-         simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
-         a real model"
-    );
-    EndReason::Unscored { reason }
-}
-
-/// The end of a run whose model we served: it says nothing of the agent if the model could not be had.
-fn end_with(served: &ServedRun, end: EndReason) -> EndReason {
-    let name = "the model that is served to the agent";
-    if let Some(failure) = served.failure().filter(|_| served.missed_recording()) {
-        return EndReason::Unscored { reason: failure };
-    }
-    if let Some(failure) = served.failure() {
-        return EndReason::Unscored { reason: format!("{name} could not be had: {failure}") };
-    }
-    match end {
-        EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value } if served.is_waiting() => {
-            let reason = format!("{name} had not answered when the run's time of {value} ms was over");
-            EndReason::Unscored { reason }
-        }
-        end => end,
-    }
-}
-
-impl ServedModel {
-    async fn bind(&self) -> Result<ModelServer, CampaignError> {
-        let config = ServerConfig { key: Some(self.key.clone()), ..ServerConfig::default() };
-        let bound = ModelServer::bind(Arc::clone(&self.model), config).await;
-        bound.map_err(|source| CampaignError::Serve { name: self.name.clone(), source })
+        let (query, surroundings) = (&case.query, &self.surroundings);
+        let run = RunContext { query, toolbox: &toolbox, limits, seed, recorder, surroundings };
+        agent.agent.run(run).await
     }
 }
 

@@ -35,8 +35,8 @@ mod summary;
 pub mod topics;
 
 pub use campaign::{
-    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, ServedModel, SolverMeter, Supervision,
-    case_arguments, mock_tools,
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, SolverMeter, Supervision, case_arguments,
+    mock_tools,
 };
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,

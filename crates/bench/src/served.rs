@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use planproof_agents::ServedWatch;
 use planproof_model::server::ReplyWatch;
 use planproof_model::shown_tools::own_place_of_call;
 use planproof_model::simulated::is_at_a_loss;
@@ -13,33 +14,40 @@ use planproof_trace::{EventKind, Recorder, Tool};
 /// Takes down what the model writes in one run.
 pub(crate) struct Replies {
     tools: Arc<[Tool]>,
-    recorder: Arc<Recorder>,
+    recorder: Recorder,
     written: Arc<WrittenCalls>,
-    is_simulated: bool,
+    /// The model's name, where it is one of our simulations.
+    simulated: Option<String>,
     was_at_a_loss: AtomicBool,
 }
 
 impl Replies {
     /// Of a run with these tools.
-    pub(crate) fn new(tools: Arc<[Tool]>, recorder: Arc<Recorder>, is_simulated: bool) -> Self {
+    pub(crate) fn new(tools: Arc<[Tool]>, recorder: Recorder, simulated: Option<String>) -> Self {
         let (written, was_at_a_loss) = Default::default();
-        Self { tools, recorder, written, is_simulated, was_at_a_loss }
+        Self { tools, recorder, written, simulated, was_at_a_loss }
     }
+}
 
-    /// The calls that it has written.
-    pub(crate) fn written(&self) -> &Arc<WrittenCalls> {
+impl ServedWatch for Replies {
+    fn written(&self) -> &Arc<WrittenCalls> {
         &self.written
     }
 
-    /// Whether a simulated model did not understand the run's conversation, so that the run says nothing of the agent.
-    pub(crate) fn were_at_a_loss(&self) -> bool {
-        self.was_at_a_loss.load(Ordering::Relaxed)
+    /// A simulated model was asked what it does not understand.
+    fn unscored(&self) -> Option<String> {
+        let model = self.simulated.as_deref().filter(|_| self.was_at_a_loss.load(Ordering::Relaxed))?;
+        Some(format!(
+            "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
+             simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
+             a real model"
+        ))
     }
 }
 
 impl ReplyWatch for Replies {
     fn replied(&self, request: &ChatRequest, reply: &ChatReply) {
-        if self.is_simulated && is_at_a_loss(&reply.text) {
+        if self.simulated.is_some() && is_at_a_loss(&reply.text) {
             self.was_at_a_loss.store(true, Ordering::Relaxed);
         }
         // A framework has tools of its own, as for its final answer.

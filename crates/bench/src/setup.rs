@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use planproof_agents::{Contact, Ran};
 use planproof_trace::{EndReason, Event, EventKind, EventSink};
 use tokio_util::sync::CancellationToken;
 
@@ -59,19 +60,6 @@ enum How {
     Outside(String),
     /// The agent broke, having asked for its tools.
     Broke(String),
-}
-
-/// What a run had to do with its set-up.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Contact {
-    /// What told it where its tools are.
-    pub(crate) tools_at: &'static str,
-    /// It asked for its tools, in whatever way.
-    pub(crate) connected: bool,
-    /// The model that is served to it answered; `None` where it brings its own.
-    pub(crate) model_answered: Option<bool>,
-    /// A request of it was not in the recording that answers, which is no fault of the set-up.
-    pub(crate) not_recorded: bool,
 }
 
 impl Setup {
@@ -148,19 +136,23 @@ impl fmt::Display for Nothing {
 }
 
 impl Nothing {
-    /// The run of an agent of ours; `None` if it says that the set-up works.
-    pub(crate) fn in_process(events: &[Event]) -> Option<Self> {
+    /// A run that came to these events and this end; `None` if it says that the set-up works.
+    pub(crate) fn of(events: &[Event], ran: &Ran) -> Option<Self> {
+        match ran.contact {
+            None => Self::in_process(events, &ran.end),
+            Some(contact) => Self::external(events, &ran.end, contact),
+        }
+    }
+
+    fn in_process(events: &[Event], end: &EndReason) -> Option<Self> {
         let was_answered = events.iter().any(|event| shows_that_it_works(&event.kind));
-        match events.last().map(|event| &event.kind) {
-            Some(EventKind::End(EndReason::Unscored { reason })) if !was_answered => {
-                Some(Self::outside(reason))
-            }
+        match end {
+            EndReason::Unscored { reason } if !was_answered => Some(Self::outside(reason)),
             _ => None,
         }
     }
 
-    /// The run of an external agent that ended so; `None` if it says that the set-up works.
-    pub(crate) fn external(events: &[Event], end: &EndReason, contact: Contact) -> Option<Self> {
+    fn external(events: &[Event], end: &EndReason, contact: Contact) -> Option<Self> {
         let has_called = events.iter().any(|event| matches!(event.kind, EventKind::Call(_)));
         if has_called || contact.not_recorded {
             return None;

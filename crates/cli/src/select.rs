@@ -27,8 +27,15 @@ use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::{progress, secrets};
 pub(crate) use kinds::{
-    FileDigest, MadeFrom, is_judged_by_program, options_in_name, options_written, with_options,
+    FileDigest, MadeFrom, is_from_specification, is_judged_by_program, options_in_name, options_written,
+    with_options,
 };
+
+/// What the name of an agent begins with that is a program.
+const PROGRAM: &str = "command:";
+
+/// What the name of an agent begins with that is a service.
+const SERVICE: &str = "url:";
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -266,17 +273,31 @@ pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
 }
 
+/// Whether the agent of that name is a program of the user's.
+pub(crate) fn is_program(name: &str) -> bool {
+    bare(name).starts_with(PROGRAM)
+}
+
+/// The kind of the agent of that name; `None` where it is not our code.
+pub(crate) fn kind(name: &str) -> Option<&str> {
+    let name = bare(name);
+    let is_external = name.starts_with(PROGRAM) || name.starts_with(SERVICE);
+    parts(name).filter(|_| !is_external).map(|(kind, _)| kind)
+}
+
 /// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.
 pub(crate) fn language(name: &str) -> Result<Language, Failure> {
-    let bare = bare(name);
-    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
-    let kind = parts(bare).filter(|_| !is_external).map(|(kind, _)| kind);
-    let specified = kind.map(kinds::language).transpose()?.flatten();
+    let specified = kind(name).map(kinds::language).transpose()?.flatten();
     Ok(specified.unwrap_or(Language::Calls))
 }
 
-/// The agent of that name, with models from `find_model`.
-pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnderTest, Failure> {
+/// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they look as if they
+/// held keys.
+pub(crate) fn agent(
+    name: &str,
+    passed: &[String],
+    find_model: &FindModel<'_>,
+) -> Result<AgentUnderTest, Failure> {
     if let Some(inner) = name.strip_prefix(GUARD_PREFIX) {
         if inner.starts_with(GUARD_PREFIX) {
             return Err(Failure::usage(format!(
@@ -284,17 +305,18 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
                 inner.trim_start_matches(GUARD_PREFIX)
             )));
         }
-        let agent = agent(inner, find_model)?;
+        let agent = agent(inner, passed, find_model)?;
         return Ok(AgentUnderTest { name: name.to_owned(), guarded: true, ..agent });
     }
-    if let Some(command) = name.strip_prefix("command:") {
-        let agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
+    if let Some(command) = name.strip_prefix(PROGRAM) {
+        let mut agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
+        agent.pass_variables(passed.to_vec());
         agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
-        return Ok(external(Agent::Command(agent), name));
+        return Ok(external(Arc::new(agent), name));
     }
-    if let Some(url) = name.strip_prefix("url:") {
+    if let Some(url) = name.strip_prefix(SERVICE) {
         let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
-        return Ok(external(Agent::Url(agent), name));
+        return Ok(external(Arc::new(agent), name));
     }
     let Some((kind, model_name)) = parts(name) else {
         return Err(Failure::usage(format!(
@@ -321,7 +343,7 @@ pub(crate) fn agent(name: &str, find_model: &FindModel<'_>) -> Result<AgentUnder
     let agent = make(model)
         .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
     Ok(AgentUnderTest {
-        agent: Agent::FunctionCalling(agent),
+        agent: Arc::new(agent),
         name: name.to_owned(),
         model: Some(shown_name),
         simulated,
@@ -340,7 +362,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 }
 
 /// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.
-fn external(agent: Agent, name: &str) -> AgentUnderTest {
+fn external(agent: Arc<dyn Agent>, name: &str) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
     AgentUnderTest { agent, name: name.to_owned(), model, simulated, guarded: false }

@@ -48,7 +48,7 @@ pub struct RunTools {
     /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
     /// Takes the events. Once its run has ended, calls are answered by an error result.
-    pub recorder: Arc<Recorder>,
+    pub recorder: Recorder,
     /// Most tool calls of the run; those beyond are answered by an error result and not recorded.
     pub calls_max: u32,
     /// What the run's model has written, where it is known.

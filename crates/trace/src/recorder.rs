@@ -14,11 +14,19 @@ pub trait EventSink: Send + Sync {
 /// shows them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
 /// of its run. This is the one place where keys that we hold are taken out of what is recorded ([`hiding`]).
 ///
+/// It is a handle: clones record into the same run.
+///
 /// [`hiding`]: Self::hiding
+#[derive(Clone)]
 pub struct Recorder {
+    run: Arc<Run>,
+    secrets: Secrets,
+}
+
+/// What all handles on a run share.
+struct Run {
     clock: Arc<dyn Clock>,
     sink: Option<Box<dyn EventSink>>,
-    secrets: Secrets,
     state: Mutex<State>,
 }
 
@@ -33,15 +41,21 @@ struct State {
 impl Recorder {
     /// A recorder that keeps events in memory only.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, sink: None, secrets: Secrets::default(), state: Mutex::default() }
+        Self::of(clock, None)
     }
 
     /// A recorder that also shows each event to `sink`.
     pub fn with_sink(clock: Arc<dyn Clock>, sink: Box<dyn EventSink>) -> Self {
-        Self { clock, sink: Some(sink), secrets: Secrets::default(), state: Mutex::default() }
+        Self::of(clock, Some(sink))
     }
 
-    /// The recorder, which from now on writes [`REDACTED`](crate::REDACTED) in the place of these secrets.
+    fn of(clock: Arc<dyn Clock>, sink: Option<Box<dyn EventSink>>) -> Self {
+        let run = Arc::new(Run { clock, sink, state: Mutex::default() });
+        Self { run, secrets: Secrets::default() }
+    }
+
+    /// The recorder, which writes [`REDACTED`](crate::REDACTED) in the place of these secrets, and so do the clones made of it
+    /// from now on.
     #[must_use]
     pub fn hiding(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
@@ -59,9 +73,9 @@ impl Recorder {
             return false;
         }
         state.ended = is_end;
-        let at = state.closed_at.unwrap_or_else(|| self.clock.now());
+        let at = state.closed_at.unwrap_or_else(|| self.run.clock.now());
         let event = Event { at, kind };
-        if let Some(sink) = &self.sink {
+        if let Some(sink) = &self.run.sink {
             sink.append(&event);
         }
         state.events.push(event);
@@ -77,7 +91,7 @@ impl Recorder {
     pub fn close(&self) {
         let mut state = self.lock();
         if !state.ended && state.closed_at.is_none() {
-            state.closed_at = Some(self.clock.now());
+            state.closed_at = Some(self.run.clock.now());
         }
     }
 
@@ -99,12 +113,12 @@ impl Recorder {
 
     /// The clock that dates the events.
     pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.clock
+        &self.run.clock
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic while the lock is held leaves whole events only, so the state stays usable.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.run.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -14,7 +14,7 @@ use super::evaluator::{Evaluation, Evaluator, EvaluatorFault, Proposal};
 use super::plan::Plan;
 use super::solve::{PlannedCall, solve};
 use super::summary::{self, Choice, Material, results_text, summarise};
-use crate::InProcessRun;
+use crate::RunContext;
 
 /// Most calls that are made at the same time.
 const CALLS_AT_ONCE_MAX: usize = 16;
@@ -64,7 +64,7 @@ pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) 
 /// or its plan cannot be carried out.
 pub(super) async fn write(
     agent: &BehaviourAgent,
-    run: InProcessRun<'_>,
+    run: RunContext<'_>,
     monitor: &Monitor,
     instructions: &str,
     answers: &mut Answers,
@@ -79,7 +79,7 @@ pub(super) async fn write(
     };
     // What requirements say of an order of calls must be true of their execution.
     let at_once = if monitor.automaton().requires_of_calls() { 1 } else { CALLS_AT_ONCE_MAX };
-    let results = execute_all(calls, at_once, run.toolbox, run.recorder).await;
+    let results = execute_all(calls, at_once, &**run.toolbox, run.recorder).await;
     answers.extend(results.iter().map(|result| (result.id.clone(), text_of(result).to_owned())));
     let outside = |reason| EndReason::Unscored { reason };
     match handler {
@@ -97,7 +97,7 @@ pub(super) async fn write(
 
 async fn summary_of(
     agent: &BehaviourAgent,
-    run: InProcessRun<'_>,
+    run: RunContext<'_>,
     results: &[ToolResult],
     goal: &str,
     before: &str,
@@ -128,7 +128,7 @@ async fn summary_of(
 
 async fn evaluation_of(
     agent: &BehaviourAgent,
-    run: InProcessRun<'_>,
+    run: RunContext<'_>,
     monitor: &Monitor,
 ) -> Result<Written, String> {
     let sections: Vec<Section<'_>> = monitor.sections().collect();
@@ -157,7 +157,7 @@ async fn evaluation_of(
 /// and without the calls that refer to it, as long as the run can still be in the language of its specification.
 async fn answer_of(
     agent: &BehaviourAgent,
-    run: InProcessRun<'_>,
+    run: RunContext<'_>,
     monitor: &Monitor,
     answers: &Answers,
 ) -> Result<Written, EndReason> {
@@ -175,7 +175,7 @@ async fn answer_of(
                 let made = plan.next_call(&call.call);
                 match plan.check(monitor, &made) {
                     Ok(()) => {
-                        let result = execute_recorded(run.toolbox, run.recorder, &made).await;
+                        let result = execute_recorded(&**run.toolbox, run.recorder, &made).await;
                         plan.execute(made, text_of(&result));
                         text_of(&result).to_owned()
                     }
@@ -224,7 +224,7 @@ fn outside(error: ModelError) -> String {
 }
 
 /// A turn beside the text of the agent.
-fn record_turn(run: InProcessRun<'_>, text: String, usage: Usage) {
+fn record_turn(run: RunContext<'_>, text: String, usage: Usage) {
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: FinishReason::Stop, usage });
 }
 

@@ -12,7 +12,7 @@ use super::BehaviourAgent;
 use super::continuation::Request;
 use super::handlers::{self, Written};
 use super::writing::{Feed, Writing};
-use crate::InProcessRun;
+use crate::RunContext;
 
 /// Bytes of text that are taken for a token where nobody counted.
 const BYTES_PER_TOKEN: usize = 4;
@@ -20,7 +20,7 @@ const BYTES_PER_TOKEN: usize = 4;
 /// One run of an agent, from the question on.
 pub(super) struct Session<'a> {
     agent: &'a BehaviourAgent,
-    run: InProcessRun<'a>,
+    run: RunContext<'a>,
     writing: Writing,
     continuation: Continuation,
     /// Requests that the model was sent.
@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
     /// The error is the end of a run that no model could bring to another one.
     pub(super) fn new(
         agent: &'a BehaviourAgent,
-        run: InProcessRun<'a>,
+        run: RunContext<'a>,
         continuation: Continuation,
     ) -> Result<Self, EndReason> {
         let writing = Writing::new(

@@ -3,36 +3,20 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::pin::pin;
 use std::sync::Arc;
 
 use planproof_model::{BoxFuture, run_time};
 use planproof_tools::Toolbox;
-use planproof_trace::{
-    EndReason, Event, EventKind, EventSink, LimitKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
-};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use planproof_trace::{EndReason, Event, EventKind, LimitKind, Tool, ToolCall, ToolResult};
 
 use super::votes::{Decision, VoteRules, Votes};
-use crate::{FunctionCallingAgent, InProcessRun, RunLimits};
+use crate::{Agent, Ran, RunContext, RunError, RunLimits};
 
 /// How many samples are taken, as published.
 pub const SAMPLES: NonZeroU32 = NonZeroU32::new(5).expect("5 is not 0");
 
 /// The temperature at which samples are taken, as published. It is a setting of the agent that is sampled.
 pub const SAMPLE_TEMPERATURE: f64 = 0.7;
-
-/// An agent whose loop is ours, of whatever kind.
-pub trait InProcess: Send + Sync {
-    /// Runs until the end, which is the last event recorded.
-    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()>;
-}
-
-impl InProcess for FunctionCallingAgent {
-    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
-        self.run(run)
-    }
-}
 
 /// How votes are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +42,8 @@ impl Default for VotingOptions {
 /// these begins the n-th sample, and one more the other agent's part. How a part ended is not an event of its own.
 #[derive(Clone)]
 pub struct VotingAgent {
-    sampled: Arc<dyn InProcess>,
-    other: Option<Arc<dyn InProcess>>,
+    sampled: Arc<dyn Agent>,
+    other: Option<Arc<dyn Agent>>,
     options: VotingOptions,
 }
 
@@ -69,99 +53,91 @@ type Over = EndReason;
 impl VotingAgent {
     /// An agent that answers what most samples of `sampled` answer, or, where that is not clear, as `other` does, with the
     /// tools of the run. `sampled` should write at [`SAMPLE_TEMPERATURE`].
-    pub fn new(
-        sampled: Arc<dyn InProcess>,
-        other: Option<Arc<dyn InProcess>>,
-        options: VotingOptions,
-    ) -> Self {
+    pub fn new(sampled: Arc<dyn Agent>, other: Option<Arc<dyn Agent>>, options: VotingOptions) -> Self {
         Self { sampled, other, options }
     }
 
-    /// Runs until the end, which is the last event recorded. Dropping the future ends the run without one.
-    ///
-    /// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no other agent,
-    /// the run ends as the first sample did; if a model cannot be had, it is unscored.
-    pub fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = match run_time::within(run.limits.wall, self.vote(run)).await {
-                Ok(Ok(end) | Err(end)) => end,
-                Err(over) => run.limits.out_of_time(&over),
-            };
-            run.recorder.end(end);
-        })
-    }
-
-    async fn vote(&self, run: InProcessRun<'_>) -> Result<EndReason, Over> {
-        let mut turns = 0;
+    async fn vote(&self, run: RunContext<'_>) -> Result<Ran, RunError> {
+        let no_tools: Arc<dyn Toolbox> = Arc::new(NoTools(Arc::new([])));
+        let mut parts = Parts::default();
         let mut ends = Vec::new();
-        let no_tools = NoTools(Arc::new([]));
         for number in 1..=self.options.samples.get() {
             let seed = sample_seed(run.seed, number);
-            let part = InProcessRun { toolbox: &no_tools, seed, ..run };
-            ends.push(self.part(self.sampled.as_ref(), part, &mut turns).await?);
+            let part = RunContext { toolbox: &no_tools, seed, ..run };
+            match parts.run(self.sampled.as_ref(), part).await? {
+                Ok(end) => ends.push(end),
+                Err(over) => return Ok(parts.ran(over)),
+            }
         }
         let votes = Votes::new(ends.iter().map(answer), self.options.rules);
         let Some(other) = self.other.as_ref().filter(|_| votes.needs_other()) else {
-            return Ok(match votes.majority() {
-                Some(group) => EndReason::Answered { text: group.answer.clone() },
-                None => ends.swap_remove(0),
-            });
+            let majority = votes.majority().map(|group| EndReason::Answered { text: group.answer.clone() });
+            return Ok(parts.ran(majority.unwrap_or_else(|| ends.swap_remove(0))));
         };
-        let end = self.part(other.as_ref(), run, &mut turns).await?;
-        Ok(match votes.decide(answer(&end)) {
-            Decision::Samples(group) => EndReason::Answered { text: group.answer.clone() },
-            Decision::Other => end,
-        })
-    }
-
-    /// Runs a part of the run, whose events become the run's but for the end, which is returned.
-    async fn part(
-        &self,
-        agent: &dyn InProcess,
-        run: InProcessRun<'_>,
-        turns: &mut u32,
-    ) -> Result<EndReason, Over> {
-        let iterations = run.limits.iterations.saturating_sub(*turns);
-        if iterations == 0 {
-            let value = u64::from(run.limits.iterations);
-            return Err(EndReason::LimitReached { limit: LimitKind::Iterations, value });
-        }
-        let limits = RunLimits { iterations, ..*run.limits };
-        let (sender, mut receiver) = unbounded_channel();
-        let recorder = Recorder::with_sink(Arc::new(LogicalClock::default()), Box::new(Forward(sender)));
-        let mut end = None;
-        {
-            let mut take = |kind: EventKind| match kind {
-                EventKind::End(reason) => end = Some(reason),
-                kind => {
-                    *turns += u32::from(matches!(kind, EventKind::Turn { .. }));
-                    run.recorder.record(kind);
-                }
-            };
-            let mut running = pin!(agent.run(InProcessRun { limits: &limits, recorder: &recorder, ..run }));
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(kind) = receiver.recv() => take(kind),
-                    () = &mut running => break,
-                }
-            }
-            while let Ok(kind) = receiver.try_recv() {
-                take(kind);
-            }
-        }
-        match end {
-            Some(EndReason::Unscored { reason }) => Err(EndReason::Unscored { reason }),
-            Some(end) => Ok(end),
-            None => Ok(EndReason::AgentFailed { reason: "it came to no end".to_owned() }),
-        }
+        let end = match parts.run(other.as_ref(), run).await? {
+            Ok(end) => end,
+            Err(over) => return Ok(parts.ran(over)),
+        };
+        let decided = match votes.decide(answer(&end)) {
+            Decision::Samples(group) => Some(EndReason::Answered { text: group.answer.clone() }),
+            Decision::Other => None,
+        };
+        Ok(parts.ran(decided.unwrap_or(end)))
     }
 }
 
-impl InProcess for VotingAgent {
-    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
-        self.run(run)
+/// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no other agent, the run
+/// ends as the first sample did; if a model cannot be had, it is unscored.
+impl Agent for VotingAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            let ran = run_time::within(run.limits.wall, self.vote(run)).await;
+            ran.unwrap_or_else(|over| Ok(Ran::in_process(run.limits.out_of_time(&over))))
+        })
+    }
+
+    fn is_in_process(&self) -> bool {
+        self.sampled.is_in_process() && self.other.as_ref().is_none_or(|other| other.is_in_process())
+    }
+}
+
+/// The parts of a run so far.
+#[derive(Default)]
+struct Parts {
+    /// Turns of models in them.
+    turns: u32,
+    /// A budget refused a request of theirs.
+    were_refused: bool,
+}
+
+impl Parts {
+    /// Runs a part of the run, and says how that ended.
+    async fn run(
+        &mut self,
+        agent: &dyn Agent,
+        run: RunContext<'_>,
+    ) -> Result<Result<EndReason, Over>, RunError> {
+        let iterations = run.limits.iterations.saturating_sub(self.turns);
+        if iterations == 0 {
+            let value = u64::from(run.limits.iterations);
+            return Ok(Err(EndReason::LimitReached { limit: LimitKind::Iterations, value }));
+        }
+        let limits = RunLimits { iterations, ..*run.limits };
+        let before = run.recorder.look(<[Event]>::len);
+        let ran = agent.run(RunContext { limits: &limits, ..run }).await?;
+        let is_turn = |event: &&Event| matches!(event.kind, EventKind::Turn { .. });
+        let turns = run.recorder.look(|events| events.iter().skip(before).filter(is_turn).count());
+        self.turns = self.turns.saturating_add(u32::try_from(turns).unwrap_or(u32::MAX));
+        self.were_refused |= ran.was_refused;
+        Ok(match ran.end {
+            EndReason::Unscored { reason } => Err(EndReason::Unscored { reason }),
+            end => Ok(end),
+        })
+    }
+
+    fn ran(&self, end: EndReason) -> Ran {
+        Ran { was_refused: self.were_refused, ..Ran::in_process(end) }
     }
 }
 
@@ -187,16 +163,6 @@ fn answer(end: &EndReason) -> Option<&str> {
     match end {
         EndReason::Answered { text } => Some(text),
         _ => None,
-    }
-}
-
-/// Sends what a part of a run records to the run itself.
-struct Forward(UnboundedSender<EventKind>);
-
-impl EventSink for Forward {
-    fn append(&self, event: &Event) {
-        // Nobody listens any more only when the run is over.
-        let _ = self.0.send(event.kind.clone());
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
+use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
 use secrecy::ExposeSecret;
 use tokio::process::Command;
@@ -13,6 +14,10 @@ use tokio::time::sleep;
 use super::ExternalRun;
 use super::environment::withheld;
 use crate::program::{CommandError, Ended, Program, Running, failure};
+use crate::{Agent, Ran, RunContext, RunError};
+
+/// What tells a program where its tools are.
+const TOOLS_AT: &str = "PLANPROOF_MCP_URL";
 
 /// Longest query that is also put into the environment: the system takes 128 KiB a variable.
 const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
@@ -61,7 +66,7 @@ impl CommandAgent {
     }
 
     /// Runs the program on one case, and says how it ended. Needs a Tokio runtime with its IO and time drivers.
-    pub async fn run(&self, run: &ExternalRun<'_>) -> EndReason {
+    pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
         let mut running = match Running::start(self.command(run), run.limits.output_bytes) {
             Ok(running) => running,
@@ -115,13 +120,27 @@ impl CommandAgent {
             command.env("OPENAI_BASE_URL", model.base_url).env("OPENAI_MODEL", model.name);
             command.env("OPENAI_API_KEY", model.api_key.expose_secret());
         }
-        command.env("PLANPROOF_MCP_URL", run.mcp_url);
+        command.env(TOOLS_AT, run.mcp_url);
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
             command.env("PLANPROOF_QUERY", run.query);
         } else {
             command.env_remove("PLANPROOF_QUERY");
         }
         command
+    }
+}
+
+impl Agent for CommandAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            let open = run.surroundings.open(&run).await?;
+            let end = self.run_with(&open.external(&run)).await;
+            Ok(open.ran(end, TOOLS_AT))
+        })
+    }
+
+    fn is_in_process(&self) -> bool {
+        false
     }
 }
 

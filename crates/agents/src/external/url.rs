@@ -8,6 +8,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
+use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,10 @@ use thiserror::Error;
 use tokio::time::sleep;
 
 use super::{ExternalRun, shortened};
+use crate::{Agent, Ran, RunContext, RunError};
+
+/// What tells a service where its tools are.
+const TOOLS_AT: &str = "the `mcp_url` of its question";
 
 /// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`, both in
 /// JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a model is served to it,
@@ -98,7 +103,7 @@ impl UrlAgent {
     }
 
     /// Asks the service for one case, and says how the run ended. Needs a Tokio runtime with its IO and time drivers.
-    pub async fn run(&self, run: &ExternalRun<'_>) -> EndReason {
+    pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
         let reason = tokio::select! {
             biased;
@@ -144,6 +149,20 @@ impl UrlAgent {
     fn unreachable(&self, error: &ClientError) -> String {
         let host = self.url.authority().map_or("", |authority| authority.as_str());
         format!("the agent's service at {host} cannot be reached: {}", causes(error))
+    }
+}
+
+impl Agent for UrlAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            let open = run.surroundings.open(&run).await?;
+            let end = self.run_with(&open.external(&run)).await;
+            Ok(open.ran(end, TOOLS_AT))
+        })
+    }
+
+    fn is_in_process(&self) -> bool {
+        false
     }
 }
 

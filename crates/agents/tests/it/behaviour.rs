@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use planproof_agents::{BehaviourAgent, BehaviourOptions, InProcessRun, RunLimits};
+use planproof_agents::{BehaviourAgent, BehaviourOptions, RunLimits};
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError,
 };
 use planproof_spec::{Automaton, Compat, load, shipped};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{Event, FinishReason, LogicalClock, Recorder, Tool, Usage, notation};
+use planproof_trace::{Event, FinishReason, Tool, Usage, notation};
 use serde_json::json;
 
-use crate::QUERY;
+use crate::{QUERY, events_of_run};
 
 /// What a scripted model says next.
 #[derive(Clone)]
@@ -174,11 +174,7 @@ fn limits(iterations: u32) -> RunLimits {
 }
 
 async fn events_of(agent: &BehaviourAgent, limits: RunLimits) -> Vec<Event> {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
-    let tools = tools();
-    let run = InProcessRun { query: QUERY, toolbox: &tools, limits: &limits, seed: 7, recorder: &recorder };
-    agent.run(run).await;
-    recorder.take_events()
+    events_of_run(agent, Arc::new(tools()), &limits, 7).await
 }
 
 fn agent(model: &Arc<Scripted>, automaton: Arc<Automaton>) -> BehaviourAgent {

@@ -15,7 +15,7 @@ fn shell(script: &str) -> CommandAgent {
 
 async fn end_of(script: &str) -> EndReason {
     let setting = Setting::new();
-    let end = shell(script).run(&setting.run()).await;
+    let end = shell(script).run_with(&setting.run()).await;
     setting.check_recorded(&end);
     end
 }
@@ -96,9 +96,9 @@ async fn a_query_of_any_length_arrives() {
     let query = "x".repeat(300_000);
     let setting = Setting::new();
     let run = ExternalRun { query: &query, ..setting.run() };
-    assert_eq!(shell("wc -c").run(&run).await, answered("300000"));
+    assert_eq!(shell("wc -c").run_with(&run).await, answered("300000"));
     // The program never reads, and ends long before the query fits into the pipe.
-    assert_eq!(shell("echo ${PLANPROOF_QUERY-none}").run(&run).await, answered("none"));
+    assert_eq!(shell("echo ${PLANPROOF_QUERY-none}").run_with(&run).await, answered("none"));
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_failing_agent_is_reported_with_the_end_of_its_stderr() {
 async fn check_limit(script: &str, limits: RunLimits, limit: LimitKind, value: u64) {
     let setting = Setting::with(limits);
     let begin = Instant::now();
-    let end = shell(script).run(&setting.run()).await;
+    let end = shell(script).run_with(&setting.run()).await;
     assert_eq!(end, EndReason::LimitReached { limit, value }, "{script}");
     setting.check_recorded(&end);
     assert!(begin.elapsed() < Duration::from_secs(5), "{script} took {:?}", begin.elapsed());
@@ -151,7 +151,7 @@ async fn an_agent_that_floods_is_ended() {
         check_limit(script, limits, LimitKind::OutputBytes, 100_000).await;
     }
     let setting = Setting::with(limits);
-    let end = shell("head -c 60000 /dev/zero >&2; head -c 40000 /dev/zero").run(&setting.run()).await;
+    let end = shell("head -c 60000 /dev/zero >&2; head -c 40000 /dev/zero").run_with(&setting.run()).await;
     assert!(
         matches!(end, EndReason::Answered { text } if text.len() == 40_000),
         "the limit itself is allowed"
@@ -162,7 +162,7 @@ async fn an_agent_that_floods_is_ended() {
 async fn an_agent_that_calls_too_often_is_ended() {
     let setting = Setting::new();
     setting.limit_reached.cancel();
-    let end = shell("sleep 30").run(&setting.run()).await;
+    let end = shell("sleep 30").run_with(&setting.run()).await;
     assert_eq!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 });
     setting.check_recorded(&end);
 }
@@ -205,7 +205,7 @@ async fn everything_dies_when_the_run_is_dropped() {
     let agent = shell(&format!("sleep 30 & echo $$ $! > {}; wait", file.display()));
     let running = tokio::spawn({
         let setting = setting.clone();
-        async move { agent.run(&setting.run()).await }
+        async move { agent.run_with(&setting.run()).await }
     });
     let pids = appearing(&file).await;
     running.abort();
@@ -221,7 +221,7 @@ fn words_are_split_as_a_shell_would() {
     let agent = CommandAgent::parse(r#"printf '%s|' "a b" c\ d 'e"f' $HOME"#).unwrap();
     assert_eq!(agent.to_string(), r#"printf '%s|' "a b" c\ d 'e"f' $HOME"#);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let end = runtime.block_on(agent.run(&Setting::new().run()));
+    let end = runtime.block_on(agent.run_with(&Setting::new().run()));
     assert_eq!(end, answered(r#"a b|c d|e"f|$HOME|"#));
 }
 
@@ -244,7 +244,7 @@ async fn commands_that_cannot_run_are_the_users_errors() {
     assert_eq!(resolve("/etc/passwd"), Err(CommandError::NotExecutable { path: "/etc/passwd".into() }));
 
     let setting = Setting::new();
-    let end = CommandAgent::parse("no-such-program-anywhere").unwrap().run(&setting.run()).await;
+    let end = CommandAgent::parse("no-such-program-anywhere").unwrap().run_with(&setting.run()).await;
     assert!(
         matches!(&end, EndReason::Unscored { reason } if reason.contains("could not be started")),
         "{end:?}"

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_model::openai::{OPENAI, ResponsesModel};
 use planproof_model::server::{ServerConfig, serve};
 use planproof_model::{
@@ -12,13 +12,10 @@ use planproof_model::{
     ModelError, ReplyId,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LogicalClock, Recorder, Tool, ToolCall,
-    Usage,
-};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, FinishReason, Tool, ToolCall, Usage};
 use tokio::net::TcpListener;
 
-use crate::QUERY;
+use crate::{QUERY, events_of_run};
 
 /// Says what it is told to, and keeps what it was asked.
 #[derive(Default)]
@@ -93,12 +90,8 @@ fn tools() -> MockTools {
 }
 
 async fn events_of(agent: &FunctionCallingAgent) -> Vec<Event> {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     let limits = RunLimits { wall: Duration::from_secs(20), ..RunLimits::default() };
-    agent
-        .run(InProcessRun { query: QUERY, toolbox: &tools(), limits: &limits, seed: 7, recorder: &recorder })
-        .await;
-    recorder.take_events()
+    events_of_run(agent, Arc::new(tools()), &limits, 7).await
 }
 
 fn end(events: &[Event]) -> &EndReason {

@@ -16,12 +16,35 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::{ExternalRun, RunLimits};
+use planproof_agents::{Agent, ExternalRun, RunContext, RunLimits, Surroundings};
+use planproof_tools::Toolbox;
+use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::{EndReason, Event, EventKind, LogicalClock, Recorder};
 use tokio_util::sync::CancellationToken;
 
 const QUERY: &str = "Wash the car, then bake bread.";
 const MCP_URL: &str = "http://127.0.0.1:9/abc";
+
+/// The events of a run, its end among them.
+async fn events_of_run(
+    agent: &dyn Agent,
+    toolbox: Arc<dyn Toolbox>,
+    limits: &RunLimits,
+    seed: u64,
+) -> Vec<Event> {
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let surroundings = Surroundings::new(|| [7; TOKEN_BYTES]);
+    let run = RunContext {
+        query: QUERY,
+        toolbox: &toolbox,
+        limits,
+        seed,
+        recorder: &recorder,
+        surroundings: &surroundings,
+    };
+    recorder.end(agent.run(run).await.unwrap().end);
+    recorder.take_events()
+}
 
 /// What a run needs besides the agent.
 struct Setting {

@@ -36,7 +36,7 @@ fn reply(status: &str, body: &str) -> String {
 async fn end_of(reply: String, limits: RunLimits) -> EndReason {
     let (url, _serving) = service(reply).await;
     let setting = Setting::with(limits);
-    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    let end = UrlAgent::new(&url).unwrap().run_with(&setting.run()).await;
     setting.check_recorded(&end);
     end
 }
@@ -49,7 +49,7 @@ fn limits() -> RunLimits {
 async fn a_service_is_asked_and_answers() {
     let (url, serving) = service(reply("200 OK", r#"{"answer": " Done.\n", "cost": 3}"#)).await;
     let setting = Setting::new();
-    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    let end = UrlAgent::new(&url).unwrap().run_with(&setting.run()).await;
     assert_eq!(end, EndReason::Answered { text: "Done.".into() });
     let request = serving.await.unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
@@ -92,7 +92,7 @@ async fn limits_end_the_run() {
     let (url, _serving) = service(String::new()).await;
     let setting = Setting::new();
     setting.limit_reached.cancel();
-    let end = UrlAgent::new(&url).unwrap().run(&setting.run()).await;
+    let end = UrlAgent::new(&url).unwrap().run_with(&setting.run()).await;
     assert_eq!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 });
 }
 
@@ -102,7 +102,7 @@ async fn a_service_that_is_not_there_leaves_the_run_unscored() {
     let authority = listener.local_addr().unwrap().to_string();
     drop(listener);
     let setting = Setting::new();
-    let end = UrlAgent::new(&format!("http://{authority}/run")).unwrap().run(&setting.run()).await;
+    let end = UrlAgent::new(&format!("http://{authority}/run")).unwrap().run_with(&setting.run()).await;
     let EndReason::Unscored { reason } = &end else { panic!("{end:?}") };
     assert!(reason.contains(&authority), "{reason}");
     setting.check_recorded(&end);

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use planproof_agents::behaviour::votes::VoteRules;
-use planproof_agents::behaviour::voting::{InProcess, SAMPLES, VotingAgent, VotingOptions, sample_seed};
-use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_agents::behaviour::voting::{SAMPLES, VotingAgent, VotingOptions, sample_seed};
+use planproof_agents::{Agent, FunctionCallingAgent, Ran, RunContext, RunError, RunLimits};
 use planproof_model::{BoxFuture, Capabilities};
 use planproof_tools::{MockTool, MockTools, SchemaCache, execute_recorded};
 use planproof_trace::{
@@ -15,10 +15,11 @@ use planproof_trace::{
 };
 use proptest::prelude::*;
 
-use crate::QUERY;
 use crate::writer::{CHAT, Writer};
+use crate::{QUERY, events_of_run};
 
 /// Ends each of its runs as its script says, after a turn; with tools it calls the first one before that.
+#[derive(Debug)]
 struct Scripted {
     ends: Mutex<Vec<EndReason>>,
     /// What it was run with: seed, iterations, number of tools.
@@ -38,8 +39,8 @@ impl Scripted {
     }
 }
 
-impl InProcess for Scripted {
-    fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
+impl Agent for Scripted {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             assert_eq!(run.query, QUERY);
             let tools = run.toolbox.tools().len();
@@ -54,9 +55,9 @@ impl InProcess for Scripted {
             if let Some(tool) = run.toolbox.tools().first() {
                 let call =
                     ToolCall { id: CallId::new("c1"), name: tool.name.clone(), arguments: Arguments::none() };
-                execute_recorded(run.toolbox, run.recorder, &call).await;
+                execute_recorded(&**run.toolbox, run.recorder, &call).await;
             }
-            run.recorder.end(end);
+            Ok(Ran::in_process(end))
         })
     }
 }
@@ -73,11 +74,7 @@ fn failed() -> EndReason {
 async fn trace(agent: &VotingAgent, limits: RunLimits) -> Vec<String> {
     let mock = MockTool { tool: Tool::without_arguments("wash", "Does it."), answer: "done".into() };
     let tools = MockTools::new([mock].into(), &SchemaCache::default()).unwrap();
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
-    agent
-        .run(InProcessRun { query: QUERY, toolbox: &tools, limits: &limits, seed: 7, recorder: &recorder })
-        .await;
-    let events = recorder.take_events();
+    let events = events_of_run(agent, Arc::new(tools), &limits, 7).await;
     for (index, event) in events.iter().enumerate() {
         assert_eq!(event.at, index as u64, "times have no gaps");
     }
@@ -90,7 +87,7 @@ fn limits(iterations: u32) -> RunLimits {
 
 fn voting(sampled: &str, other: Option<&Arc<Scripted>>, rules: VoteRules) -> VotingAgent {
     let samples = NonZeroU32::new(sampled.len() as u32).unwrap();
-    let other = other.map(|other| Arc::clone(other) as Arc<dyn InProcess>);
+    let other = other.map(|other| Arc::clone(other) as Arc<dyn Agent>);
     VotingAgent::new(Scripted::answering(sampled), other, VotingOptions { samples, rules })
 }
 
@@ -161,12 +158,13 @@ async fn the_limits_are_those_of_the_whole_run() {
     let events = trace(&voting("xxx", None, VoteRules::Ours), limits(2)).await;
     assert_eq!(events.last().unwrap(), &format!("limit {} 2", LimitKind::Iterations));
 
+    #[derive(Debug)]
     struct Endless;
-    impl InProcess for Endless {
-        fn run<'a>(&'a self, run: InProcessRun<'a>) -> BoxFuture<'a, ()> {
+    impl Agent for Endless {
+        fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
             Box::pin(async move {
                 run.recorder.record(EventKind::Query { text: String::new() });
-                std::future::pending::<()>().await;
+                std::future::pending().await
             })
         }
     }

@@ -20,7 +20,7 @@ use hyper::{Method, Request, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
+use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign};
 use planproof_model::openai::{OpenAiConfig, OpenAiModel};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
@@ -270,7 +270,7 @@ async fn campaign(
         id: "bench".to_owned(),
         agent: AgentUnderTest {
             guarded: false,
-            agent: Agent::FunctionCalling(agent),
+            agent: Arc::new(agent),
             name: agent_name.clone(),
             model: Some(model_name.clone()),
             simulated: true,

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use planproof_agents::behaviour::retrace::Retracer;
-use planproof_agents::{BehaviourAgent, BehaviourOptions, InProcessRun, RunLimits, instructions};
+use planproof_agents::{
+    Agent as _, BehaviourAgent, BehaviourOptions, RunContext, RunLimits, Surroundings, instructions,
+};
 use planproof_bench::learning::{Form, Language, LeftOut, lines};
 use planproof_bench::mock_tools;
 use planproof_model::{
@@ -13,7 +15,7 @@ use planproof_model::{
 use planproof_sim::{SimKind, SimModel};
 use planproof_spec::{Automaton, Compat, Monitor, Options as MonitorOptions, Outcome, Step, load, shipped};
 use planproof_synth::{Case, CaseTool, JudgeOptions, Options, TimeOptions, judge};
-use planproof_tools::SchemaCache;
+use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Continuation, EndReason, Event, EventKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
 };
@@ -85,9 +87,16 @@ async fn run(
     let tools = mock_tools(case, &SchemaCache::default()).expect("tools of a case are sound");
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     let limits = RunLimits::default();
-    let run =
-        InProcessRun { query: &case.query, toolbox: &tools, limits: &limits, seed: 1, recorder: &recorder };
-    agent.run(run).await;
+    let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
+    let run = RunContext {
+        query: &case.query,
+        toolbox: &toolbox,
+        limits: &limits,
+        seed: 1,
+        recorder: &recorder,
+        surroundings: &Surroundings::new(|| [0; _]),
+    };
+    recorder.end(agent.run(run).await.expect("nothing is needed around it").end);
     let asked = model.asked.lock().expect("nobody panics").clone();
     (recorder.take_events(), asked)
 }

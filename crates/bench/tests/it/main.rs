@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
+use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit};
 use planproof_model::Model;
 use planproof_store::Writer;
@@ -43,7 +43,7 @@ fn campaign(model: Arc<dyn Model>, cases: Arc<[Case]>) -> Campaign {
             guarded: false,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),
-            agent: Agent::FunctionCalling(FunctionCallingAgent::new(model).expect("the model calls tools")),
+            agent: Arc::new(FunctionCallingAgent::new(model).expect("the model calls tools")),
             name,
         },
         cases,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use planproof_agents::{Agent, FunctionCallingAgent, RunLimits};
+use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Finding, Report, ReportInput, SolverMeter, pick_findings};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::{SimKind, SimModel};
@@ -185,7 +185,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
             guarded: false,
-            agent: Agent::FunctionCalling(agent),
+            agent: Arc::new(agent),
             name: name.to_owned(),
             model: Some(format!("sim/{}", kind.as_str())),
             simulated: true,

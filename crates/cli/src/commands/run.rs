@@ -8,12 +8,11 @@ use std::fs;
 use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use planproof_agents::{Agent, ExternalRun, FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_agents::{FunctionCallingAgent, RunContext, RunLimits, Surroundings};
 use planproof_bench::AgentUnderTest;
-use planproof_tools::mcp::{AccessToken, McpServer, RunTools};
-use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox as _, WallClock};
+use planproof_model::Model;
+use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
@@ -59,11 +58,17 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
     let wall = arguments.model.run_time(arguments.timeout);
     let asking = arguments.model.within(wall)?;
-    let agent = select::agent(&name, &|name, form| select::model(name, form, &asking, KeyNeeded::AtOnce))?;
-    let agent = match &arguments.system {
-        Some(system) => instruct(agent, system)?,
-        None => agent,
+    let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
+        let model = select::model(name, form, &asking, KeyNeeded::AtOnce)?;
+        Ok(match &arguments.system {
+            Some(system) => Arc::new(Instructed::new(model, system.clone())),
+            None => model,
+        })
     };
+    let agent = select::agent(&name, &[], &find_model)?;
+    if arguments.system.is_some() {
+        must_take_instructions(&name)?;
+    }
     let limits = RunLimits { wall, iterations: arguments.iterations.get(), ..RunLimits::default() };
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
@@ -86,24 +91,19 @@ fn trace_file(path: &Path) -> Result<fs::File, Failure> {
     file.map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }
 
-/// The agent with standing instructions for its model.
-fn instruct(agent: AgentUnderTest, system: &str) -> Result<AgentUnderTest, Failure> {
-    let kept = FunctionCallingAgent::KIND_WITH_SERVER_STATE;
-    let is_kept_elsewhere = agent.name.split_once('@').is_some_and(|(kind, _)| kind == kept);
-    let (Agent::FunctionCalling(inner), false) = (&agent.agent, is_kept_elsewhere) else {
-        return Err(Failure::usage(match &agent.agent {
-            Agent::Behaviour(_) | Agent::Voting(_) => {
-                "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
-                 (:instructions \"TEXT\") before its (:states ...): for a shipped one such as react, `planproof spec print \
-                 react > my.spec`, write it there, and run spec:my.spec@MODEL"
-            }
-            _ => "--system is for tools@MODEL: the instructions of other agents are their own affair",
-        }));
-    };
-    let model = Arc::new(Instructed::new(Arc::clone(inner.model()), system.to_owned()));
-    let inner = FunctionCallingAgent::new(model)
-        .ok_or_else(|| Failure::usage("the model cannot call tools, which the agent needs"))?;
-    Ok(AgentUnderTest { agent: Agent::FunctionCalling(inner), ..agent })
+/// Whether the agent of that name can be given standing instructions for its model.
+fn must_take_instructions(name: &str) -> Result<(), Failure> {
+    match select::kind(name) {
+        Some(FunctionCallingAgent::KIND) => Ok(()),
+        Some(kind) if select::is_from_specification(kind) => Err(Failure::usage(
+            "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
+             (:instructions \"TEXT\") before its (:states ...): for a shipped one such as react, `planproof spec print \
+             react > my.spec`, write it there, and run spec:my.spec@MODEL",
+        )),
+        _ => Err(Failure::usage(
+            "--system is for tools@MODEL: the instructions of other agents are their own affair",
+        )),
+    }
 }
 
 async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, Failure> {
@@ -167,7 +167,7 @@ fn is_yes(line: &str) -> bool {
 }
 
 /// Starts the clock and the trace.
-fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<LiveTrace>, Arc<Recorder>) {
+fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<LiveTrace>, Recorder) {
     let clock = WallClock::start();
     let AgentUnderTest { name, model, simulated, .. } = &prepared.agent;
     let header = Header {
@@ -186,39 +186,26 @@ fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<
     }
     let live = Arc::new(LiveTrace::begin(&header, trace, global.json));
     let recorder = Recorder::with_sink(Arc::new(clock), Box::new(LiveSink(Arc::clone(&live))));
-    (live, Arc::new(recorder))
+    (live, recorder)
 }
 
 async fn run_agent(
     prepared: &Prepared,
     tools: &Arc<CombinedTools>,
-    recorder: &Arc<Recorder>,
+    recorder: &Recorder,
 ) -> Result<(), Failure> {
-    let limits = &prepared.limits;
-    let query = &prepared.task;
-    let run = InProcessRun { query, toolbox: &**tools, limits, seed: prepared.seed, recorder };
-    if let Some(running) = prepared.agent.agent.run_in_process(run) {
-        running.await;
-        return Ok(());
-    }
-    let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
-    let server = McpServer::bind(0).await.map_err(outside)?;
-    let offered = RunTools {
-        toolbox: Arc::clone(tools) as Arc<_>,
-        recorder: Arc::clone(recorder),
-        calls_max: limits.iterations,
-        written: None,
-        hold: Duration::ZERO,
+    let toolbox = Arc::clone(tools) as Arc<dyn Toolbox>;
+    let surroundings = Surroundings::new(select::random_bytes);
+    let run = RunContext {
+        query: &prepared.task,
+        toolbox: &toolbox,
+        limits: &prepared.limits,
+        seed: prepared.seed,
+        recorder,
+        surroundings: &surroundings,
     };
-    let open = server.open(offered, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
-    let limit_reached = open.limit_reached();
-    let run = ExternalRun { query, mcp_url: open.url(), model: None, limits, limit_reached, recorder };
-    let end = match &prepared.agent.agent {
-        Agent::Command(agent) => agent.run(&run).await,
-        Agent::Url(agent) => agent.run(&run).await,
-        Agent::FunctionCalling(_) | Agent::Behaviour(_) | Agent::Voting(_) => unreachable!("handled above"),
-    };
-    recorder.end(end);
+    let ran = prepared.agent.agent.run(run).await;
+    recorder.end(ran.map_err(|error| Failure::outside(error.to_string()))?.end);
     Ok(())
 }
 

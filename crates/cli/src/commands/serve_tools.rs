@@ -38,11 +38,11 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
-    let recorder = Arc::new(Recorder::new(clock).hiding(secrets));
+    let recorder = Recorder::new(clock).hiding(secrets);
     recorder.record(EventKind::Query { text: case.query.clone() });
     let tools = RunTools {
         toolbox: Arc::new(tools),
-        recorder: Arc::clone(&recorder),
+        recorder: recorder.clone(),
         calls_max: CALLS_MAX,
         written: None,
         // Over stdio, calls are made one after the other.

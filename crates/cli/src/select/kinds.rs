@@ -7,9 +7,7 @@ use std::sync::Arc;
 use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
 use planproof_agents::behaviour::retrace::Retracer;
 use planproof_agents::behaviour::summary::{Choice, Otherwise};
-use planproof_agents::behaviour::voting::{
-    InProcess, SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions,
-};
+use planproof_agents::behaviour::voting::{SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions};
 use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, CommandError, FunctionCallingAgent};
 use planproof_bench::AgentUnderTest;
 use planproof_bench::learning::Language;
@@ -151,6 +149,11 @@ fn parse(options: &str) -> Result<Vec<(&str, &str)>, Failure> {
         all.push((option, value));
     }
     Ok(all)
+}
+
+/// Whether an agent of that kind is made from specifications.
+pub(crate) fn is_from_specification(kind: &str) -> bool {
+    is_specified(split(kind).0)
 }
 
 /// Whether a kind without its options is made from specifications.
@@ -440,11 +443,11 @@ impl Kinds {
         Ok(Self::Pair(first, other))
     }
 
-    fn into_agent(self, maker: &Maker<'_>) -> Result<Agent, Failure> {
+    fn into_agent(self, maker: &Maker<'_>) -> Result<Arc<dyn Agent>, Failure> {
         let samples = maker.options.samples;
         let (first, other) = match self {
             Self::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
-                return Ok(Agent::Behaviour(maker.make(&one, 0.0)?));
+                return Ok(Arc::new(maker.make(&one, 0.0)?));
             }
             Self::One(one) => (one, None),
             Self::Pair(first, other) => (first, Some(other)),
@@ -455,8 +458,8 @@ impl Kinds {
                 first.source.name
             )));
         }
-        let sampled: Arc<dyn InProcess> = Arc::new(maker.make(&first, SAMPLE_TEMPERATURE)?);
-        let other: Option<Arc<dyn InProcess>> = match other {
+        let sampled: Arc<dyn Agent> = Arc::new(maker.make(&first, SAMPLE_TEMPERATURE)?);
+        let other: Option<Arc<dyn Agent>> = match other {
             None => None,
             Some(Other::Specified(other)) => Some(Arc::new(maker.make(&other, 0.0)?)),
             Some(Other::Tools) => {
@@ -468,7 +471,7 @@ impl Kinds {
             }
         };
         let options = VotingOptions { samples: samples.unwrap_or(SAMPLES), ..VotingOptions::default() };
-        Ok(Agent::Voting(VotingAgent::new(sampled, other, options)))
+        Ok(Arc::new(VotingAgent::new(sampled, other, options)))
     }
 }
 

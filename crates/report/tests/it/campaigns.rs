@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::{FunctionCallingAgent, InProcessRun, RunLimits};
+use planproof_agents::{Agent as _, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
 use planproof_bench::{Outcome, Report, ReportInput, SolverMeter, Unit, mock_tools};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
-use planproof_tools::SchemaCache;
+use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LogicalClock, Recorder, ToolCall,
     ToolResult, Trace, Usage,
@@ -193,13 +193,16 @@ impl Simulation {
     pub(crate) fn run(&self, case: &Case, ordinal: u32) -> Vec<Event> {
         let recorder = Recorder::new(Arc::new(LogicalClock::default()));
         let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
-        self.runtime.block_on(self.agent.run(InProcessRun {
+        let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
+        let ran = self.runtime.block_on(self.agent.run(RunContext {
             query: &case.query,
-            toolbox: &tools,
+            toolbox: &toolbox,
             limits: &RunLimits::default(),
             seed: run_seed(ordinal),
             recorder: &recorder,
+            surroundings: &Surroundings::new(|| [0; _]),
         }));
+        recorder.end(ran.expect("nothing is needed around it").end);
         recorder.take_events()
     }
 }

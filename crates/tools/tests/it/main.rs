@@ -50,11 +50,11 @@ fn mock_tools() -> MockTools {
     MockTools::new(mocks(), &SchemaCache::default()).unwrap()
 }
 
-fn recorder() -> Arc<Recorder> {
-    Arc::new(Recorder::new(Arc::new(LogicalClock::default())))
+fn recorder() -> Recorder {
+    Recorder::new(Arc::new(LogicalClock::default()))
 }
 
-fn run_tools(recorder: &Arc<Recorder>, calls_max: u32) -> RunTools {
+fn run_tools(recorder: &Recorder, calls_max: u32) -> RunTools {
     let (toolbox, recorder) = (Arc::new(mock_tools()), recorder.clone());
     RunTools { toolbox, recorder, calls_max, written: None, hold: Duration::ZERO }
 }

@@ -233,7 +233,7 @@ async fn a_taken_port_is_an_error_that_names_it() {
 #[tokio::test]
 async fn the_url_leaves_room_for_a_tool_name() {
     let server = McpServer::bind(0).await.unwrap();
-    let run = server.open(run_tools(&Arc::clone(&recorder()), 9), token(200)).unwrap();
+    let run = server.open(run_tools(&recorder(), 9), token(200)).unwrap();
     // Host, port and path become a prefix of the tool's name in one framework, which cuts names at 64 characters.
     assert!(run.url().len() <= "http://127.0.0.1:65535/".len() + 16, "{}", run.url());
     assert!(!format!("{run:?}{server:?}").contains(&run.url()[run.url().len() - 16..]));

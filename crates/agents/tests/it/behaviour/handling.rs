@@ -9,6 +9,7 @@ use planproof_tools::Toolbox;
 use planproof_trace::{ToolCall, ToolResult};
 
 use super::*;
+use crate::events_of_run;
 
 async fn run_with(model: &Arc<Scripted>, name: &str, options: BehaviourOptions) -> String {
     let agent = BehaviourAgent::new(Arc::clone(model) as Arc<_>, spec_of(name), options).unwrap();
@@ -96,16 +97,12 @@ async fn planned(requirements: &str, plan: &[&str]) -> (Vec<Event>, Vec<String>)
     let text: String = plan.iter().enumerate().map(step).collect();
     let model = Scripted::new(WHOLE, 1, [stop(&(text + "[Answer]")), stop("Answer: 5")]);
     let agent = agent(&model, spec(&source));
-    let toolbox = Watched { tools: tools(), seen: Mutex::default() };
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
-    let limits = limits(50);
-    let run = InProcessRun { query: QUERY, toolbox: &toolbox, limits: &limits, seed: 7, recorder: &recorder };
-    agent.run(run).await;
-    let events = recorder.take_events();
+    let toolbox = Arc::new(Watched { tools: tools(), seen: Mutex::default() });
+    let events = events_of_run(&agent, toolbox.clone(), &limits(50), 7).await;
     // Gone through again, the run comes to the same.
     let retraced = Retracer::new(spec(&source)).retrace(toolbox.tools(), &events).unwrap();
     assert_eq!(retraced.len(), 1);
-    let seen = toolbox.seen.into_inner().unwrap();
+    let seen = std::mem::take(&mut *toolbox.seen.lock().unwrap());
     (events, seen)
 }
 
@@ -237,18 +234,7 @@ async fn samples_take_a_vote_and_another_agent_answers_where_they_do_not_agree()
         let other = Arc::new(agent(&model, spec_of("react")));
         let options = VotingOptions { samples: 3.try_into().unwrap(), ..VotingOptions::default() };
         let voting = VotingAgent::new(sampled, Some(other), options);
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
-        let (tools, limits) = (tools(), limits(50));
-        voting
-            .run(InProcessRun {
-                query: QUERY,
-                toolbox: &tools,
-                limits: &limits,
-                seed: 1,
-                recorder: &recorder,
-            })
-            .await;
-        let events = lines(&recorder.take_events());
+        let events = lines(&events_of_run(&voting, Arc::new(tools()), &limits(50), 1).await);
         assert!(events.ends_with(&format!("answer \"{answer}\"\n")), "{events}");
         let parts = events.matches("spec direct text").count();
         assert_eq!((parts, events.contains("spec react text")), (3, answer == "tool"));

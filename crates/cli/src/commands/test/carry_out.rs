@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use planproof_agents::ServedModel;
 use planproof_bench::{
-    CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, ServedModel, Setup, Shrinking,
-    Supervision, TrialRecord, Unit,
+    CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, Setup, Shrinking, Supervision,
+    TrialRecord, Unit,
 };
 use planproof_model::recording::RecordingError;
 use planproof_store::Progress;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::{Agent, RunLimits};
+use planproof_agents::RunLimits;
 use planproof_bench::{AgentUnderTest, Campaign, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
@@ -66,21 +66,15 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     /// The agent, with the served model named if there is one.
     fn agent(&self, find_model: &FindModel<'_>) -> Result<(AgentUnderTest, Option<Arc<dyn Model>>), Failure> {
-        let mut agent = select::agent(self.agent, find_model)?;
+        let mut agent = select::agent(self.agent, self.env, find_model)?;
         let Some(name) = self.serve_model else { return Ok((agent, None)) };
         if agent.agent.is_in_process() {
             return Err(Failure::usage(
                 "--serve-model is for a command: or url: agent; others name their model themselves",
             ));
         }
-        match &mut agent.agent {
-            Agent::Command(agent) => agent.pass_variables(self.env.to_vec()),
-            _ if self.env.is_empty() => {}
-            _ => {
-                return Err(Failure::usage(
-                    "--env is for a command: agent; a service has its own environment",
-                ));
-            }
+        if !self.env.is_empty() && !select::is_program(self.agent) {
+            return Err(Failure::usage("--env is for a command: agent; a service has its own environment"));
         }
         let model = find_model(name, ModelForm::Chat)?;
         agent.simulated = model.is_simulated();
@@ -308,7 +302,7 @@ fn replay(
         ("replay it with", &format!("--replay {shown}")),
     )?;
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
-    let is_program = select::bare(&note.agent).starts_with("command:");
+    let is_program = select::is_program(&note.agent);
     let is_judged_by_program = select::is_judged_by_program(&note.agent);
     let cases = recorded.cases()?;
     must_agree(&recorded, &cases.cases, agent, arguments, &asked, global)?;
