@@ -2,7 +2,8 @@
 //!
 //! # What is where
 //!
-//! The function-calling loop, which sends the conversation with each request (`tools@`) or leaves it at the model's
+//! The trait that all of them have (`agent.rs`), what they have around them (`surroundings.rs`), and their names, taken
+//! apart (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request (`tools@`) or leaves it at the model's
 //! server (`responses@`), `command:` (`external/command.rs`), `url:` (`external/url.rs`), the programs of the user's
 //! that they start (`program.rs`, in process groups of `tools`) without the keys of our environment
 //! (`external/environment.rs`), and the limits of a run (`limits.rs`). Agents made from a specification
@@ -17,6 +18,7 @@
 //! another (`behaviour/voting.rs`).
 
 mod agent;
+mod agent_spec;
 pub mod behaviour;
 mod external;
 mod function_calling;
@@ -25,6 +27,10 @@ mod program;
 mod surroundings;
 
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
+pub use agent_spec::{
+    AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
+    GUARD_PREFIX, PairedWith, SpecName, ToolLoop,
+};
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};
 pub use function_calling::FunctionCallingAgent;

@@ -15,9 +15,6 @@ use planproof_synth::{
 use planproof_tools::{BoxFuture, MockTools, Toolbox};
 use planproof_trace::{TimeOfDay, Tool, ToolCall, ToolResult};
 
-/// What the name of an agent begins with that has a guard between it and the tools.
-pub const GUARD_PREFIX: &str = "repair:";
-
 /// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
 ///
 /// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.

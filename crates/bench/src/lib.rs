@@ -44,7 +44,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest, violated_places};
-pub use guard::{GUARD_PREFIX, RightCall, Standing};
+pub use guard::{RightCall, Standing};
 pub use infeasible::{ConflictScore, InfeasibleReport};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
@@ -52,6 +52,7 @@ pub use limit::{
 };
 pub use metrics::{Interval, wilson};
 pub use monitored::MonitorUse;
+pub use planproof_agents::GUARD_PREFIX;
 pub use planproof_store::Unit;
 pub use repeats::{CaseRuns, PassAll, Rate, Repeated, mean_of_cases, success_rate};
 pub use report::{

@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use planproof_agents::GUARD_PREFIX;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::inspect::InspectError;
 use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
@@ -154,7 +155,7 @@ impl ReportFileArguments {
 /// Whether what was taken for the file of an option that needs none is the agent that stands behind it.
 fn is_agent(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    let text = select::bare(&text);
+    let text = text.strip_prefix(GUARD_PREFIX).unwrap_or(&text);
     let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     ["command:", "url:"].iter().any(|prefix| text.starts_with(prefix))
         || text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && model.contains('/'))

@@ -8,9 +8,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_agents::{Agent, CommandAgent, FunctionCallingAgent, UrlAgent};
+use planproof_agents::{
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, ToolLoop, UrlAgent,
+};
 use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, GUARD_PREFIX, mock_tools};
+use planproof_bench::{AgentUnderTest, mock_tools};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -26,16 +28,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::{progress, secrets};
-pub(crate) use kinds::{
-    FileDigest, MadeFrom, is_from_specification, is_judged_by_program, options_in_name, options_written,
-    with_options,
-};
-
-/// What the name of an agent begins with that is a program.
-const PROGRAM: &str = "command:";
-
-/// What the name of an agent begins with that is a service.
-const SERVICE: &str = "url:";
+pub(crate) use kinds::{FileDigest, MadeFrom, options_written, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -124,13 +117,10 @@ pub(crate) fn tools_of_cases(cases: &[Case]) -> Result<Vec<Tool>, Failure> {
 /// Says on stderr what is wrong with the specifications of the agent of that name if these are the tools, a line for each;
 /// `find` is asked for them where requirements speak of calls alone.
 pub(crate) fn warn_of_tools(
-    name: &str,
+    name: &AgentSpec,
     find: impl FnOnce() -> Result<Vec<Tool>, Failure>,
 ) -> Result<(), Failure> {
-    let bare = bare(name);
-    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
-    let Some((kind, _)) = parts(bare).filter(|_| !is_external) else { return Ok(()) };
-    let specified = kinds::specifications(kind)?;
+    let specified = kinds::specifications(name)?;
     let concerned: Vec<_> = specified.iter().filter(|(_, automaton)| automaton.requires_of_calls()).collect();
     if concerned.is_empty() {
         return Ok(());
@@ -268,104 +258,71 @@ fn variable(name: &str) -> Option<String> {
 /// Gives the model of a name.
 pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
 
-/// The name of the agent itself, where there is a guard around it; else the same name.
-pub(crate) fn bare(name: &str) -> &str {
-    name.strip_prefix(GUARD_PREFIX).unwrap_or(name)
-}
-
-/// Whether the agent of that name is a program of the user's.
-pub(crate) fn is_program(name: &str) -> bool {
-    bare(name).starts_with(PROGRAM)
-}
-
-/// The kind of the agent of that name; `None` where it is not our code.
-pub(crate) fn kind(name: &str) -> Option<&str> {
-    let name = bare(name);
-    let is_external = name.starts_with(PROGRAM) || name.starts_with(SERVICE);
-    parts(name).filter(|_| !is_external).map(|(kind, _)| kind)
+/// The agent of that name, taken apart.
+pub(crate) fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {
+    AgentSpec::parse(name).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.
-pub(crate) fn language(name: &str) -> Result<Language, Failure> {
-    let specified = kind(name).map(kinds::language).transpose()?.flatten();
-    Ok(specified.unwrap_or(Language::Calls))
+pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
+    Ok(kinds::language(name)?.unwrap_or(Language::Calls))
 }
 
 /// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they look as if they
 /// held keys.
 pub(crate) fn agent(
-    name: &str,
+    name: &AgentSpec,
     passed: &[String],
     find_model: &FindModel<'_>,
 ) -> Result<AgentUnderTest, Failure> {
-    if let Some(inner) = name.strip_prefix(GUARD_PREFIX) {
-        if inner.starts_with(GUARD_PREFIX) {
-            return Err(Failure::usage(format!(
-                "\"{name}\" has more than one {GUARD_PREFIX} before it: one guard is all there is, write {GUARD_PREFIX}{}",
-                inner.trim_start_matches(GUARD_PREFIX)
-            )));
+    match name.form() {
+        AgentForm::Command(command) => {
+            let mut agent =
+                CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
+            agent.pass_variables(passed.to_vec());
+            agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
+            Ok(external(Arc::new(agent), name))
         }
-        let agent = agent(inner, passed, find_model)?;
-        return Ok(AgentUnderTest { name: name.to_owned(), guarded: true, ..agent });
-    }
-    if let Some(command) = name.strip_prefix(PROGRAM) {
-        let mut agent = CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
-        agent.pass_variables(passed.to_vec());
-        agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
-        return Ok(external(Arc::new(agent), name));
-    }
-    if let Some(url) = name.strip_prefix(SERVICE) {
-        let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
-        return Ok(external(Arc::new(agent), name));
-    }
-    let Some((kind, model_name)) = parts(name) else {
-        return Err(Failure::usage(format!(
-            "unknown agent \"{name}\": write KIND@MODEL with one of {}; or command:PROGRAM, or url:URL, as in \
-             tools@sim/careless",
-            kinds::known()
-        )));
-    };
-    if let Some(agent) = kinds::agent(name, kind, model_name, find_model)? {
-        return Ok(agent);
-    }
-    let (form, make): (_, fn(_) -> _) = match kind {
-        FunctionCallingAgent::KIND => (ModelForm::Chat, FunctionCallingAgent::new),
-        FunctionCallingAgent::KIND_WITH_SERVER_STATE => {
-            (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state)
+        AgentForm::Url(url) => {
+            let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
+            Ok(external(Arc::new(agent), name))
         }
-        _ => {
-            return Err(kinds::unknown(kind));
+        AgentForm::Asking { kind: AgentKind::Tools(of_tools), model } => {
+            let (form, make): (_, fn(_) -> _) = match of_tools {
+                ToolLoop::WholeConversation => (ModelForm::Chat, FunctionCallingAgent::new),
+                ToolLoop::ServerState => (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state),
+            };
+            let found = find_model(model, form)?;
+            let (shown_name, simulated) = (found.name().to_owned(), is_simulated(&*found));
+            let agent = make(found)
+                .ok_or_else(|| Failure::usage(format!("{model} cannot call tools, which the agent needs")))?;
+            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
-    };
-    let model = find_model(model_name, form)?;
-    let shown_name = model.name().to_owned();
-    let simulated = model.is_simulated() || is_simulation(model.name());
-    let agent = make(model)
-        .ok_or_else(|| Failure::usage(format!("{model_name} cannot call tools, which the agent needs")))?;
-    Ok(AgentUnderTest {
-        agent: Arc::new(agent),
-        name: name.to_owned(),
-        model: Some(shown_name),
-        simulated,
-        guarded: false,
-    })
+        AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
+            let (agent, model) = kinds::agent(name, model, find_model)?;
+            Ok(under_test(agent, name, Some(model.name().to_owned()), is_simulated(&*model)))
+        }
+    }
 }
 
-/// Kind and model of an agent that asks one.
-fn parts(name: &str) -> Option<(&str, &str)> {
-    // The name of a file may hold an `@`, and so may a command.
-    if name.contains(kinds::SPEC_PREFIX) || name.contains(kinds::PROGRAM_OPTION) {
-        name.rsplit_once('@')
-    } else {
-        name.split_once('@')
-    }
+fn under_test(
+    agent: Arc<dyn Agent>,
+    name: &AgentSpec,
+    model: Option<String>,
+    simulated: bool,
+) -> AgentUnderTest {
+    AgentUnderTest { agent, name: name.to_string(), model, simulated, guarded: name.is_guarded() }
 }
 
 /// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.
-fn external(agent: Arc<dyn Agent>, name: &str) -> AgentUnderTest {
+fn external(agent: Arc<dyn Agent>, name: &AgentSpec) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
-    AgentUnderTest { agent, name: name.to_owned(), model, simulated, guarded: false }
+    under_test(agent, name, model, simulated)
+}
+
+fn is_simulated(model: &dyn Model) -> bool {
+    model.is_simulated() || is_simulation(model.name())
 }
 
 /// A simulated model can also be reached as `openai/sim/NAME`, through `serve-model`.

@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_agents::{FunctionCallingAgent, RunContext, RunLimits, Surroundings};
+use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
 use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox, WallClock};
@@ -31,6 +31,7 @@ const CASE: &str = "run";
 
 /// A run about to begin.
 struct Prepared {
+    name: AgentSpec,
     agent: AgentUnderTest,
     task: String,
     limits: RunLimits,
@@ -49,13 +50,13 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// Everything that the user may have got wrong is found here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    if select::bare(&arguments.agent) != arguments.agent {
+    let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
+    if name.is_guarded() {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: what is right in a task of your own is not known",
             planproof_bench::GUARD_PREFIX
         )));
     }
-    let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
     let wall = arguments.model.run_time(arguments.timeout);
     let asking = arguments.model.within(wall)?;
     let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
@@ -82,7 +83,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
     let is_watched = terminal::is_interactive() && !is_from_stdin;
     let asks = !arguments.yes && is_watched && sources.iter().any(ToolSource::is_foreign);
-    Ok(Prepared { agent, task, limits, sources, tool_limits, trace, seed: global.seed, asks })
+    Ok(Prepared { name, agent, task, limits, sources, tool_limits, trace, seed: global.seed, asks })
 }
 
 /// Opens the file for the trace. What it may hold stays in it until the agent begins.
@@ -92,14 +93,16 @@ fn trace_file(path: &Path) -> Result<fs::File, Failure> {
 }
 
 /// Whether the agent of that name can be given standing instructions for its model.
-fn must_take_instructions(name: &str) -> Result<(), Failure> {
-    match select::kind(name) {
-        Some(FunctionCallingAgent::KIND) => Ok(()),
-        Some(kind) if select::is_from_specification(kind) => Err(Failure::usage(
-            "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
+fn must_take_instructions(name: &AgentSpec) -> Result<(), Failure> {
+    match name.form() {
+        AgentForm::Asking { kind: AgentKind::Tools(ToolLoop::WholeConversation), .. } => Ok(()),
+        AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), .. } => {
+            Err(Failure::usage(
+                "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
              (:instructions \"TEXT\") before its (:states ...): for a shipped one such as react, `planproof spec print \
              react > my.spec`, write it there, and run spec:my.spec@MODEL",
-        )),
+            ))
+        }
         _ => Err(Failure::usage(
             "--system is for tools@MODEL: the instructions of other agents are their own affair",
         )),
@@ -117,7 +120,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     let tools = CombinedTools::new(sources).map_err(|error| Failure::usage(error.to_string()))?;
     let tools = Arc::new(tools);
     tool_sources::introduce(&tools, global);
-    select::warn_of_tools(&prepared.agent.name, || Ok(tools.tools().to_vec()))?;
+    select::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
     if prepared.asks {
         let agreed = tokio::select! {
             biased;

@@ -288,7 +288,7 @@ fn learning(
     format: ExportFormat,
     out: &mut impl std::io::Write,
 ) -> Result<(), Failure> {
-    let language = select::language(&campaign.agent)?;
+    let language = select::language(&select::agent_spec(&campaign.agent)?)?;
     let options = stored::options(campaign)?;
     let form = match format {
         ExportFormat::PreferenceJsonl => learning::Form::Preference,

@@ -1,50 +1,28 @@
-//! Agents made from specifications, by name: `react@MODEL`, `spec:FILE@MODEL`, samples and pairs of them, and their options,
-//! which are a part of the name, so that whatever holds the name holds them: `direct:samples=5@MODEL`.
+//! Agents made from specifications: what their names say, put together, and the files that they are made from.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
 use planproof_agents::behaviour::retrace::Retracer;
-use planproof_agents::behaviour::summary::{Choice, Otherwise};
 use planproof_agents::behaviour::voting::{SAMPLE_TEMPERATURE, SAMPLES, VotingAgent, VotingOptions};
-use planproof_agents::{Agent, BehaviourAgent, BehaviourOptions, CommandError, FunctionCallingAgent};
-use planproof_bench::AgentUnderTest;
+use planproof_agents::{
+    AGENT_OPTIONS, Agent, AgentForm, AgentKind, AgentOptions, AgentSpec, BehaviourAgent, BehaviourOptions,
+    CommandError, EvaluatorName, FunctionCallingAgent, PairedWith, SpecName,
+};
 use planproof_bench::learning::Language;
 use planproof_model::Model;
-use planproof_spec::{Automaton, Compat, Loaded, SHIPPED};
+use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
 use serde::{Deserialize, Serialize};
 
-use super::{FindModel, ModelForm, is_simulation};
+use super::{FindModel, ModelForm};
 use crate::arguments::{self, AgentArguments};
 use crate::failure::Failure;
 use crate::spec_source::{Source, sha256};
 
-/// What a kind of agent begins with that is made from a user's specification.
-pub(super) const SPEC_PREFIX: &str = "spec:";
-
-/// What a pair of kinds begins with: the second one answers where samples of the first do not agree.
-const PAIR_PREFIX: &str = "fallback:";
-
-/// What an evaluator begins with that is a program.
-const PROGRAM_PREFIX: &str = "program:";
-
-/// What stands in the name of an agent whose answers a program judges.
-pub(super) const PROGRAM_OPTION: &str = "evaluator=program:";
-
 /// Largest file that a command names and that is kept by its digest, in bytes.
 const DIGESTED_BYTES_MAX: u64 = 64 << 20;
-
-/// The options of an agent, in the order in which its name has them.
-const OPTIONS: [&str; 5] = ["samples", "summary", "evaluator", "continuation", "examples"];
-
-/// The kinds of agents that ask a model, for messages.
-pub(super) fn known() -> String {
-    let shipped = SHIPPED.map(|(name, _)| name).join(", ");
-    let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
-    format!("{tools}, {responses}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
-}
 
 /// The options of the command line, as they are written.
 pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, Option<String>)> {
@@ -55,205 +33,39 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
         arguments.examples.map(|examples| examples.as_str().to_owned()),
     ];
-    OPTIONS.into_iter().zip(values).collect()
-}
-
-/// The options that an agent's name holds, as they are written.
-pub(crate) fn options_in_name(name: &str) -> Vec<(&'static str, Option<String>)> {
-    let kind = super::parts(super::bare(name)).map_or("", |(kind, _)| kind);
-    let held = parse(split(kind).1).unwrap_or_default();
-    let value =
-        |option| held.iter().find(|(other, _)| *other == option).map(|(_, value)| (*value).to_owned());
-    OPTIONS.into_iter().map(|option| (option, value(option))).collect()
+    AGENT_OPTIONS.into_iter().zip(values).collect()
 }
 
 /// The name of an agent with the options of the command line in it.
-pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<String, Failure> {
+pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<AgentSpec, Failure> {
+    let name = super::agent_spec(name)?;
     let values = options_written(arguments);
-    let given: Vec<(&str, &String)> =
-        values.iter().filter_map(|(option, value)| Some((*option, value.as_ref()?))).collect();
-    let Some((first, _)) = given.first() else { return Ok(name.to_owned()) };
-    let bare = super::bare(name);
-    let guard = &name[..name.len() - bare.len()];
-    let is_external = bare.starts_with("command:") || bare.starts_with("url:");
-    let parts = super::parts(bare).filter(|_| !is_external);
-    let Some((kind, model)) = parts.filter(|(kind, _)| is_specified(split(kind).0)) else {
-        return Err(Failure::usage(format!(
-            "--{first} is for agents that are made from a specification, which {name} is not"
-        )));
-    };
-    let (base, options) = split(kind);
-    let mut all = parse(options)?;
-    for (option, value) in given {
-        if all.iter().any(|(other, _)| *other == option) {
-            return Err(Failure::usage(format!("--{option} stands in the agent's name already: {name}")));
-        }
-        all.push((option, value));
-    }
-    all.sort_by_key(|(option, _)| OPTIONS.iter().position(|other| other == option));
-    let texts: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
-    let kind = format!("{base}:{}", texts.join(","));
-    let with_options = format!("{guard}{kind}@{model}");
-    // A command may hold whatever separates the parts of a name.
-    let is_read_back =
-        super::parts(&with_options[guard.len()..]) == Some((&kind, model)) && parse(split(&kind).1)? == all;
-    if !is_read_back {
-        return Err(Failure::usage(format!(
-            "the agent's name would be {with_options}, which cannot be told apart into its options and its model again: put \
-             the command of the evaluator into a script"
-        )));
-    }
-    Ok(with_options)
+    let given: Vec<_> = values.into_iter().filter_map(|(option, value)| Some((option, value?))).collect();
+    name.with_options(&given).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// A kind without its options, and these.
-fn split(kind: &str) -> (&str, &str) {
-    let places = OPTIONS.iter().filter_map(|option| kind.find(&format!(":{option}=")));
-    match places.min() {
-        Some(place) => (&kind[..place], &kind[place + 1..]),
-        None => (kind, ""),
-    }
-}
-
-/// Where the first of the options ends. A command may hold commas, so it ends at the next option alone.
-fn end_of_first(options: &str) -> usize {
-    let end = if options.starts_with(PROGRAM_OPTION) {
-        OPTIONS.iter().filter_map(|option| options.find(&format!(",{option}="))).min()
-    } else {
-        options.find(',')
-    };
-    end.unwrap_or(options.len())
-}
-
-fn parse(options: &str) -> Result<Vec<(&str, &str)>, Failure> {
-    let mut all: Vec<(&str, &str)> = Vec::new();
-    let mut rest = options;
-    while !rest.is_empty() {
-        let end = end_of_first(rest);
-        let part = &rest[..end];
-        rest = rest.get(end + 1..).unwrap_or_default();
-        if part.is_empty() {
-            continue;
-        }
-        let known = part.split_once('=').filter(|(option, _)| OPTIONS.contains(option));
-        let Some((option, value)) = known else {
-            return Err(Failure::usage(format!(
-                "there is no option \"{}\" of an agent; there are {}",
-                part.split('=').next().unwrap_or(part),
-                OPTIONS.map(|option| format!("{option}=...")).join(", ")
-            )));
-        };
-        if all.iter().any(|(other, _)| *other == option) {
-            return Err(Failure::usage(format!("the option {option} of the agent stands twice")));
-        }
-        all.push((option, value));
-    }
-    Ok(all)
-}
-
-/// Whether an agent of that kind is made from specifications.
-pub(crate) fn is_from_specification(kind: &str) -> bool {
-    is_specified(split(kind).0)
-}
-
-/// Whether a kind without its options is made from specifications.
-fn is_specified(base: &str) -> bool {
-    let is_shipped = SHIPPED.iter().any(|(name, _)| *name == base);
-    is_shipped || base.starts_with(SPEC_PREFIX) || base.starts_with(PAIR_PREFIX)
-}
-
-/// What the options of a name say.
-struct Options<'a> {
-    samples: Option<NonZeroU32>,
-    summary: Choice,
-    /// Who judges: `none`, `model`, `program:` and a command, or the name of a model.
-    evaluator: &'a str,
-    continuation: Option<Continuation>,
-    /// Whether examples are shown, where that is said.
-    examples: Option<bool>,
-}
-
-impl<'a> Options<'a> {
-    fn read(options: &'a str) -> Result<Self, Failure> {
-        let mut read = Self {
-            samples: None,
-            summary: Choice::default(),
-            evaluator: "none",
-            continuation: None,
-            examples: None,
-        };
-        for (option, value) in parse(options)? {
-            let wrong = |known: &str| {
-                Failure::usage(format!("\"{value}\" cannot be the {option} of an agent; write {known}"))
-            };
-            match option {
-                "samples" => {
-                    read.samples = Some(value.parse().map_err(|_| wrong("a whole number of at least 1"))?);
-                }
-                "summary" => {
-                    read.summary = match value {
-                        "auto" => Choice::Likelier(Otherwise::default()),
-                        "summary" => Choice::Summary,
-                        "results" => Choice::Results,
-                        _ => return Err(wrong("auto, summary or results")),
-                    };
-                }
-                "examples" => {
-                    read.examples = match value {
-                        "on" => Some(true),
-                        "off" => Some(false),
-                        _ => return Err(wrong("on or off")),
-                    };
-                }
-                "evaluator"
-                    if matches!(value, "none" | "model")
-                        || value.starts_with(PROGRAM_PREFIX)
-                        || value.contains('/') =>
-                {
-                    read.evaluator = value;
-                }
-                "evaluator" => {
-                    return Err(wrong(
-                        "none, model (the agent's own), the name of a model, or program:COMMAND",
-                    ));
-                }
-                _ => {
-                    let way = Continuation::ALL.into_iter().find(|way| way.as_str() == value);
-                    read.continuation = Some(way.ok_or_else(|| wrong("text, partial_turn or chat"))?);
-                }
-            }
-        }
-        Ok(read)
-    }
-}
-
-/// The agent of that kind, if it is made from specifications.
+/// The agent of a name that is made from specifications, with its model.
 pub(super) fn agent(
-    name: &str,
-    kind: &str,
+    name: &AgentSpec,
     model_name: &str,
     find_model: &FindModel<'_>,
-) -> Result<Option<AgentUnderTest>, Failure> {
-    let (base, options) = split(kind);
-    if !is_specified(base) {
-        return Ok(None);
-    }
-    let options = Options::read(options)?;
+) -> Result<(Arc<dyn Agent>, Arc<dyn Model>), Failure> {
+    let options = name.options().cloned().unwrap_or_default();
     // Files are read before models are looked for, whose keys may be missing.
-    let kinds = Kinds::read(base, options.examples)?;
-    let checker = options.evaluator.strip_prefix(PROGRAM_PREFIX).map(checker).transpose()?;
+    let kinds = Kinds::read(name)?;
+    let checker = match &options.evaluator {
+        Some(EvaluatorName::Program(command)) => Some(checker(command)?),
+        _ => None,
+    };
     let model = find_model(model_name, ModelForm::Chat)?;
-    let evaluator = match (checker, options.evaluator) {
+    let evaluator = match (checker, &options.evaluator) {
         (Some(checker), _) => Evaluator::Checker(Arc::new(checker)),
-        (None, "none") => Evaluator::Nobody,
-        (None, "model") => Evaluator::Judge(Arc::clone(&model)),
-        (None, other) => Evaluator::Judge(find_model(other, ModelForm::Chat)?),
+        (None, Some(EvaluatorName::OwnModel)) => Evaluator::Judge(Arc::clone(&model)),
+        (None, Some(EvaluatorName::Model(other))) => Evaluator::Judge(find_model(other, ModelForm::Chat)?),
+        (None, _) => Evaluator::Nobody,
     };
     let maker = Maker { model: Arc::clone(&model), evaluator, options };
-    let simulated = model.is_simulated() || is_simulation(model.name());
-    let agent = kinds.into_agent(&maker)?;
-    let (name, model) = (name.to_owned(), Some(model.name().to_owned()));
-    Ok(Some(AgentUnderTest { agent, name, model, simulated, guarded: false }))
+    Ok((kinds.into_agent(&maker)?, model))
 }
 
 /// The program that judges. It is there.
@@ -285,23 +97,20 @@ pub(crate) struct MadeFrom {
 
 impl MadeFrom {
     /// The files of the agent of this name, as they are now.
-    pub(crate) fn now(name: &str) -> Result<Self, Failure> {
-        let name = super::bare(name);
-        let is_external = name.starts_with("command:") || name.starts_with("url:");
-        let Some((kind, _)) = super::parts(name).filter(|_| !is_external) else { return Ok(Self::default()) };
-        let (base, options) = split(kind);
-        if !is_specified(base) {
-            return Ok(Self::default());
-        }
-        let kinds = base.strip_prefix(PAIR_PREFIX).and_then(|pair| pair.split_once(','));
-        let (first, second) = kinds.map_or((base, None), |(first, second)| (first, Some(second)));
-        let files = [Some(first), second].into_iter().flatten();
-        let specifications = files.filter_map(|kind| kind.strip_prefix(SPEC_PREFIX)).map(|file| {
+    pub(crate) fn now(name: &AgentSpec) -> Result<Self, Failure> {
+        let files = name.specifications().into_iter().filter_map(|name| match name {
+            SpecName::File(file) => Some(file),
+            SpecName::Shipped(_) => None,
+        });
+        let specifications = files.map(|file| {
             let sha256 = Source::find(file)?.sha256();
             Ok(FileDigest { file: file.to_owned(), sha256 })
         });
-        let command = Options::read(options)?.evaluator.strip_prefix(PROGRAM_PREFIX);
-        let evaluator_files = command.map(checker).transpose()?.map(|checker| {
+        let command = match name.options().and_then(|options| options.evaluator.as_ref()) {
+            Some(EvaluatorName::Program(command)) => Some(command),
+            _ => None,
+        };
+        let evaluator_files = command.map(|command| checker(command)).transpose()?.map(|checker| {
             let digest = |file: &str| Some(FileDigest { sha256: sha256_of(file)?, file: file.to_owned() });
             checker.words().filter_map(digest).collect()
         });
@@ -312,7 +121,7 @@ impl MadeFrom {
     }
 
     /// Makes sure that the agent of this name is still made from the same files.
-    pub(crate) fn must_be_unchanged(&self, name: &str) -> Result<(), Failure> {
+    pub(crate) fn must_be_unchanged(&self, name: &AgentSpec) -> Result<(), Failure> {
         // Campaigns of before there were digests have none.
         if *self == Self::default() {
             return Ok(());
@@ -354,40 +163,11 @@ fn sha256_of(file: &str) -> Option<String> {
     Some(sha256(&std::fs::read(path).ok()?))
 }
 
-/// Whether a program of the user's judges the answers of the agent of this name.
-pub(crate) fn is_judged_by_program(name: &str) -> bool {
-    let name = super::bare(name);
-    let kind = super::parts(name).map(|(kind, _)| split(kind));
-    kind.is_some_and(|(base, options)| is_specified(base) && options.contains(PROGRAM_OPTION))
-}
-
-/// What is wrong with a kind of agent that there is not.
-pub(super) fn unknown(kind: &str) -> Failure {
-    let known_kind = kind.split_once(':').filter(|(base, _)| {
-        let tools = [FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE];
-        tools.contains(base) || SHIPPED.iter().any(|(name, _)| name == base)
-    });
-    match known_kind {
-        Some((base, _)) if !is_specified(base) => Failure::usage(format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification"
-        )),
-        Some((base, options)) => match parse(options) {
-            Err(failure) => failure,
-            Ok(_) => Failure::usage(format!("\"{kind}\" has a colon and no option behind it: write {base}")),
-        },
-        None => Failure::usage(format!("unknown kind of agent \"{kind}\"; there are {}", known())),
-    }
-}
-
-/// The language of an agent of that kind, if it is made from specifications.
-pub(super) fn language(kind: &str) -> Result<Option<Language>, Failure> {
-    let (base, options) = split(kind);
-    if !is_specified(base) {
-        return Ok(None);
-    }
-    let Options { samples, examples, .. } = Options::read(options)?;
-    Ok(Some(match Kinds::read(base, examples)? {
-        Kinds::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
+/// The language of an agent, if it is made from specifications.
+pub(super) fn language(name: &AgentSpec) -> Result<Option<Language>, Failure> {
+    let Some(options) = name.options() else { return Ok(None) };
+    Ok(Some(match Kinds::read(name)? {
+        Kinds::One(one) if is_one_sample(options.samples) => {
             Language::Text(Retracer::new(one.loaded.automaton))
         }
         Kinds::One(_) | Kinds::Pair(_, Other::Tools) => Language::Votes,
@@ -395,17 +175,17 @@ pub(super) fn language(kind: &str) -> Result<Option<Language>, Failure> {
     }))
 }
 
-/// The specifications of an agent of that kind, with where they come from; none where it is not made from any.
-pub(super) fn specifications(kind: &str) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
-    let (base, _) = split(kind);
-    if !is_specified(base) {
-        return Ok(Vec::new());
-    }
-    let all = match Kinds::read(base, None)? {
-        Kinds::One(one) | Kinds::Pair(one, Other::Tools) => vec![one],
-        Kinds::Pair(one, Other::Specified(other)) => vec![one, other],
+fn is_one_sample(samples: Option<NonZeroU32>) -> bool {
+    samples.is_none_or(|samples| samples.get() == 1)
+}
+
+/// The specifications of an agent, with where they come from; none where it is not made from any.
+pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
+    let read = |name: &SpecName| {
+        let specified = Specified::read(name, None)?;
+        Ok((specified.source.name, specified.loaded.automaton))
     };
-    Ok(all.into_iter().map(|one| (one.source.name, one.loaded.automaton)).collect())
+    name.specifications().into_iter().map(read).collect()
 }
 
 /// The specifications that an agent is made from.
@@ -426,27 +206,27 @@ enum Other {
 }
 
 impl Kinds {
-    fn read(base: &str, examples: Option<bool>) -> Result<Self, Failure> {
-        let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
-            return Specified::read(base, examples).map(Self::One);
-        };
-        let Some((first, other)) = pair.split_once(',') else {
-            return Err(Failure::usage(format!(
-                "\"{base}\" is no pair of agents: write {PAIR_PREFIX}KIND,KIND, as in {PAIR_PREFIX}direct,react"
-            )));
-        };
-        let first = Specified::read(first, examples)?;
-        let other = match other {
-            FunctionCallingAgent::KIND => Other::Tools,
-            other => Other::Specified(Specified::read(other, examples)?),
-        };
-        Ok(Self::Pair(first, other))
+    fn read(name: &AgentSpec) -> Result<Self, Failure> {
+        let examples = name.options().and_then(|options| options.examples);
+        let read = |name: &SpecName| Specified::read(name, examples);
+        match name.form() {
+            AgentForm::Asking { kind: AgentKind::Specified(one, _), .. } => read(one).map(Self::One),
+            AgentForm::Asking { kind: AgentKind::Pair(first, other, _), .. } => {
+                let first = read(first)?;
+                let other = match other {
+                    PairedWith::Tools => Other::Tools,
+                    PairedWith::Specified(other) => Other::Specified(read(other)?),
+                };
+                Ok(Self::Pair(first, other))
+            }
+            _ => Err(Failure::usage(format!("{name} is made from no specification"))),
+        }
     }
 
-    fn into_agent(self, maker: &Maker<'_>) -> Result<Arc<dyn Agent>, Failure> {
+    fn into_agent(self, maker: &Maker) -> Result<Arc<dyn Agent>, Failure> {
         let samples = maker.options.samples;
         let (first, other) = match self {
-            Self::One(one) if samples.is_none_or(|samples| samples.get() == 1) => {
+            Self::One(one) if is_one_sample(samples) => {
                 return Ok(Arc::new(maker.make(&one, 0.0)?));
             }
             Self::One(one) => (one, None),
@@ -477,10 +257,11 @@ impl Kinds {
 
 impl Specified {
     /// A shipped specification, or that of a file, with examples or without.
-    fn read(kind: &str, examples: Option<bool>) -> Result<Self, Failure> {
-        let source = match kind.strip_prefix(SPEC_PREFIX) {
-            Some(file) => Source::find(file)?,
-            None => Source::shipped(kind).ok_or_else(|| unknown(kind))?,
+    fn read(name: &SpecName, examples: Option<bool>) -> Result<Self, Failure> {
+        let source = match name {
+            SpecName::File(file) => Source::find(file)?,
+            SpecName::Shipped(name) => Source::shipped(name)
+                .ok_or_else(|| Failure::usage(format!("there is no shipped specification {name}")))?,
         };
         let mut loaded = source.load_or_explain(Compat::Ours, false)?;
         if !examples.unwrap_or(source.shows_examples()) {
@@ -491,18 +272,18 @@ impl Specified {
 }
 
 /// What agents are made with.
-struct Maker<'a> {
+struct Maker {
     model: Arc<dyn Model>,
     evaluator: Evaluator,
-    options: Options<'a>,
+    options: AgentOptions,
 }
 
-impl Maker<'_> {
+impl Maker {
     fn make(&self, specified: &Specified, temperature: f64) -> Result<BehaviourAgent, Failure> {
         let options = BehaviourOptions {
             continuation: self.options.continuation,
             temperature,
-            summary: self.options.summary,
+            summary: self.options.summary.unwrap_or_default(),
             evaluator: self.evaluator.clone(),
             ..BehaviourOptions::default()
         };
@@ -518,41 +299,6 @@ impl From<arguments::Way> for Continuation {
             arguments::Way::Text => Self::Text,
             arguments::Way::PartialTurn => Self::PartialTurn,
             arguments::Way::Chat => Self::Chat,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_are_told_from_kinds() {
-        assert_eq!(split("react"), ("react", ""));
-        assert_eq!(split("pass:summary=results"), ("pass", "summary=results"));
-        assert_eq!(
-            split("spec:a:b=c.spec:samples=3,evaluator=openai/ft:x"),
-            ("spec:a:b=c.spec", "samples=3,evaluator=openai/ft:x")
-        );
-        assert_eq!(split("fallback:direct,react:samples=3"), ("fallback:direct,react", "samples=3"));
-    }
-
-    #[test]
-    fn options_of_the_command_line_become_a_part_of_the_name() {
-        let arguments = AgentArguments {
-            samples: NonZeroU32::new(3),
-            evaluator: Some("model".to_owned()),
-            ..AgentArguments::default()
-        };
-        let name = |name| with_options(name, &arguments).map_err(|failure| failure.describe());
-        assert_eq!(name("direct@sim/x"), Ok("direct:samples=3,evaluator=model@sim/x".to_owned()));
-        assert_eq!(
-            name("spec:a@b.spec:summary=results@openai/x"),
-            Ok("spec:a@b.spec:samples=3,summary=results,evaluator=model@openai/x".to_owned())
-        );
-        assert!(name("direct:samples=2@sim/x").is_err_and(|error| error.contains("already")));
-        for other in ["tools@sim/x", "command:direct@x", "nobody"] {
-            assert!(name(other).is_err_and(|error| error.contains("--samples is for")), "{other}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
 use planproof_synth::Case;
 use planproof_synth::file::write_case;
@@ -68,7 +69,7 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
 pub(super) fn must_agree(
     recorded: &RecordedCampaign,
     cases: &[Case],
-    name: Option<&str>,
+    name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
     asked: &Asked<'_>,
     global: &Global,
@@ -77,13 +78,15 @@ pub(super) fn must_agree(
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
         // Programs may lie elsewhere on another machine; models and ways of planning are what was recorded.
-        Some(name) if name != note.agent && !is_same_program(name, &note.agent) => {
+        Some(name) if *name != recorded.agent && !is_same_program(name, &recorded.agent) => {
             agreement.contradictions.push(format!("recorded was the agent {}, now {name}", note.agent));
         }
         Some(_) => {}
         None => {
             let now = select::options_written(&arguments.agent_options);
-            agreement.options(select::options_in_name(&note.agent), &now);
+            let then = AGENT_OPTIONS
+                .map(|option| (option, recorded.agent.option_written(option).map(str::to_owned)));
+            agreement.options(then.to_vec(), &now);
         }
     }
     let options = &note.options;
@@ -140,10 +143,8 @@ pub(super) fn must_agree(
 }
 
 /// Whether both are programs, with a guard around both or neither.
-fn is_same_program(name: &str, recorded: &str) -> bool {
-    let is_guarded = |name: &str| name != select::bare(name);
-    let is_program = |name: &str| select::bare(name).starts_with("command:");
-    is_program(name) && is_program(recorded) && is_guarded(name) == is_guarded(recorded)
+fn is_same_program(name: &AgentSpec, recorded: &AgentSpec) -> bool {
+    name.is_program() && recorded.is_program() && name.is_guarded() == recorded.is_guarded()
 }
 
 fn topics(

@@ -9,7 +9,6 @@ use planproof_store::{Campaign, Store};
 use super::Prepared;
 use crate::commands::report::difference;
 use crate::failure::Failure;
-use crate::select;
 use crate::stored::{Stored, StoredTraces};
 use crate::terminal;
 
@@ -35,7 +34,10 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     let begins_anew = row.command_line.contains(GUARD_PREFIX);
     let bare = match begins_anew {
         true => row.command_line.replacen(GUARD_PREFIX, "", 1),
-        false => format!("planproof test '{}', with the same options", select::bare(&row.agent)),
+        false => format!(
+            "planproof test '{}', with the same options",
+            row.agent.strip_prefix(GUARD_PREFIX).unwrap_or(&row.agent)
+        ),
     };
     writeln!(
         out,

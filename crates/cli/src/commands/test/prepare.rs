@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::RunLimits;
+use planproof_agents::{AgentSpec, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
@@ -50,7 +50,7 @@ pub(in crate::commands) fn prepare(
     let agent = arguments.agent.as_deref();
     let agent = agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()?;
     match (&arguments.recording.replay, &agent) {
-        (Some(file), agent) => replay(arguments, global, file, agent.as_deref(), asked),
+        (Some(file), agent) => replay(arguments, global, file, agent.as_ref(), asked),
         (None, Some(agent)) => begin(arguments, global, agent, asked),
         (None, None) => go_on(arguments, asked),
     }
@@ -58,7 +58,7 @@ pub(in crate::commands) fn prepare(
 
 /// What it takes to put together the agent of a campaign.
 struct Wanted<'a> {
-    agent: &'a str,
+    agent: &'a AgentSpec,
     serve_model: Option<&'a str>,
     env: &'a [String],
 }
@@ -73,7 +73,7 @@ impl Wanted<'_> {
                 "--serve-model is for a command: or url: agent; others name their model themselves",
             ));
         }
-        if !self.env.is_empty() && !select::is_program(self.agent) {
+        if !self.env.is_empty() && !self.agent.is_program() {
             return Err(Failure::usage("--env is for a command: agent; a service has its own environment"));
         }
         let model = find_model(name, ModelForm::Chat)?;
@@ -107,7 +107,7 @@ impl Wanted<'_> {
 fn begin(
     arguments: &CampaignArguments,
     global: &Global,
-    name: &str,
+    name: &AgentSpec,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref(), env: &arguments.env };
@@ -123,7 +123,7 @@ fn begin(
     let cases = asked.cases(global.seed, &bank)?;
     let repeats = asked.repeats(cases.cases.len())?;
     select::warn_of_tools(name, || select::tools_of_cases(&cases.cases))?;
-    let mut options = options(arguments, global, &agent, &cases.cases, repeats, answers)?;
+    let mut options = options(arguments, global, (name, &agent), &cases.cases, repeats, answers)?;
     options.set_synthesis(cases.solver, cases.synthesis);
     options.dissect = asked.dissect();
     options.shrink = asked.shrink();
@@ -197,8 +197,9 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let is_shrunk =
         options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
+    let name = select::agent_spec(&row.agent)?;
     if !is_complete {
-        options.made_from().must_be_unchanged(&row.agent)?;
+        options.made_from().must_be_unchanged(&name)?;
     }
     let trials = dissect::scored_trials(dissection);
     let candidates = shrink::scored_candidates(shrinking);
@@ -215,7 +216,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
         None => Models::live(&asking, key_needed(options.answers.cache())),
     };
     let serve_model = options.serve_model.as_deref();
-    let wanted = Wanted { agent: &row.agent, serve_model, env: &options.env };
+    let wanted = Wanted { agent: &name, serve_model, env: &options.env };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
@@ -223,7 +224,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     };
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
-    allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
+    allow_open_files(&name, &agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = secrets::held_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
@@ -289,7 +290,7 @@ fn replay(
     arguments: &CampaignArguments,
     global: &Global,
     file: &Path,
-    agent: Option<&str>,
+    agent: Option<&AgentSpec>,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
     let may_differ = arguments.recording.may_differ.as_deref();
@@ -302,25 +303,23 @@ fn replay(
         ("replay it with", &format!("--replay {shown}")),
     )?;
     // A program is run only if whoever runs it names it: a recording may come from anywhere.
-    let is_program = select::is_program(&note.agent);
-    let is_judged_by_program = select::is_judged_by_program(&note.agent);
     let cases = recorded.cases()?;
     must_agree(&recorded, &cases.cases, agent, arguments, &asked, global)?;
     let name = match agent {
         Some(agent) => agent,
-        None if is_judged_by_program => {
+        None if recorded.agent.is_judged_by_program() => {
             return Err(Failure::usage(format!(
                 "the recording is of {:?}, whose answers a program judges: to run it, name the agent before --replay",
                 note.agent
             )));
         }
-        None if is_program => {
+        None if recorded.agent.is_program() => {
             return Err(Failure::usage(format!(
                 "the recording is of a program, {:?}: to run it, name it before --replay",
                 note.agent
             )));
         }
-        None => &note.agent,
+        None => &recorded.agent,
     };
     note.options.made_from().must_be_unchanged(name)?;
     let repeats = NonZeroU32::new(note.repeats)
@@ -343,8 +342,8 @@ fn replay(
     if let Some(concurrency) = arguments.concurrency {
         options.concurrency = concurrency.get();
     }
-    if is_program {
-        allow_open_files(&agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
+    if recorded.agent.is_program() {
+        allow_open_files(name, &agent, options.concurrency.min(cases.cases.len() * repeats.get() as usize))?;
     } else if arguments.concurrency.is_none() {
         // The answers come at once, so there is nothing to be spared.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
@@ -419,7 +418,7 @@ fn answers(arguments: &CampaignArguments, models: &Models<'_>) -> Result<Answers
 fn options(
     arguments: &CampaignArguments,
     global: &Global,
-    agent: &AgentUnderTest,
+    (name, agent): (&AgentSpec, &AgentUnderTest),
     cases: &[Case],
     repeats: NonZeroU32,
     answers: Answers,
@@ -437,7 +436,7 @@ fn options(
     let is_external = !agent.agent.is_in_process();
     let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
     let concurrency = arguments.concurrency.map_or(default, NonZeroUsize::get);
-    allow_open_files(agent, concurrency.min(cases.len() * repeats.get() as usize))?;
+    allow_open_files(name, agent, concurrency.min(cases.len() * repeats.get() as usize))?;
     let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge_options(&arguments.judge);
     Ok(StoredOptions {
         seed: global.seed,
@@ -469,10 +468,10 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
-fn allow_open_files(agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
+fn allow_open_files(name: &AgentSpec, agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
     let is_in_process = agent.agent.is_in_process()
         && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"))
-        && !select::is_judged_by_program(&agent.name);
+        && !name.is_judged_by_program();
     if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_agents::AgentSpec;
 use planproof_bench::Outcome;
 use planproof_model::recording::{MayDiffer, Note, Recording};
 use planproof_synth::Case;
@@ -18,6 +19,8 @@ use crate::{progress, select};
 pub(super) struct RecordedCampaign {
     pub(super) recording: Arc<Recording>,
     pub(super) campaign: CampaignNote,
+    /// Whom it is of.
+    pub(super) agent: AgentSpec,
     /// The last verdict of each repeat of each case.
     verdicts: HashMap<(String, u32), VerdictNote>,
     pub(super) ended_by: Option<String>,
@@ -78,7 +81,10 @@ impl RecordedCampaign {
         })?;
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");
-        Ok(Self { recording: Arc::new(recording), campaign, verdicts, ended_by, has_end })
+        let agent = AgentSpec::parse(&campaign.agent).map_err(|error| {
+            Failure::usage(format!("the recording {shown} is of an agent that is none: {error}"))
+        })?;
+        Ok(Self { recording: Arc::new(recording), campaign, agent, verdicts, ended_by, has_end })
     }
 
     /// Whether the campaign's end is in the file.
@@ -164,7 +170,7 @@ impl RecordedCampaign {
     /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
     /// the same, so which of them gets which answer depends on which asks first.
     fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
-        if self.campaign.repeats == 1 || !select::bare(&self.campaign.agent).starts_with("command:") {
+        if self.campaign.repeats == 1 || !self.agent.is_program() {
             return HashSet::new();
         }
         let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();

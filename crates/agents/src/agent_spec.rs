@@ -1,0 +1,554 @@
+//! Agents by name, as command lines, the run store and recordings have them: `tools@sim/perfect`,
+//! `repair:react:samples=3@openai/gpt-5`, `spec:my.spec@anthropic/claude`, `command:python agent.py`, `url:http://...`.
+//!
+//! A name is taken apart here and nowhere else. Parsing looks at the text alone: it reads no file, and asks of no model or
+//! program whether it is there.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use planproof_spec::SHIPPED;
+use planproof_trace::Continuation;
+use thiserror::Error;
+
+use crate::FunctionCallingAgent;
+use crate::behaviour::summary::{Choice, Otherwise};
+
+/// What the name of an agent begins with that has a guard between it and the tools.
+pub const GUARD_PREFIX: &str = "repair:";
+
+const COMMAND_PREFIX: &str = "command:";
+
+const URL_PREFIX: &str = "url:";
+
+/// What a kind of agent begins with that is made from a user's specification.
+const SPEC_PREFIX: &str = "spec:";
+
+/// What a pair of kinds begins with: the second one answers where samples of the first do not agree.
+const PAIR_PREFIX: &str = "fallback:";
+
+/// What an evaluator begins with that is a program.
+const PROGRAM_PREFIX: &str = "program:";
+
+/// What stands in the name of an agent whose answers a program judges.
+const PROGRAM_OPTION: &str = "evaluator=program:";
+
+/// The options of an agent, in the order in which a name made from the command line has them.
+pub const AGENT_OPTIONS: [&str; 5] = ["samples", "summary", "evaluator", "continuation", "examples"];
+
+/// An agent's name, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSpec {
+    text: String,
+    is_guarded: bool,
+    form: AgentForm,
+}
+
+/// What kind of agent a name is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentForm {
+    /// A program, started for each run by this command.
+    Command(String),
+    /// A service at this URL.
+    Url(String),
+    /// Ours, with a model.
+    Asking {
+        /// What it does.
+        kind: AgentKind,
+        /// The name of its model.
+        model: String,
+    },
+}
+
+/// What an agent of ours does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentKind {
+    /// Calls tools through the model's own interface.
+    Tools(ToolLoop),
+    /// Goes by a specification.
+    Specified(SpecName, AgentOptions),
+    /// Takes votes over samples of the first, and asks the second where they do not agree.
+    Pair(SpecName, PairedWith, AgentOptions),
+}
+
+/// A loop of function calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolLoop {
+    /// `tools`: each request holds the whole conversation.
+    WholeConversation,
+    /// `responses`: the model's server keeps the conversation.
+    ServerState,
+}
+
+/// Where a specification comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpecName {
+    /// It is shipped, under this name.
+    Shipped(&'static str),
+    /// It is in this file of the user's.
+    File(String),
+}
+
+/// The second one of a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PairedWith {
+    /// The function-calling loop.
+    Tools,
+    /// An agent that goes by a specification.
+    Specified(SpecName),
+}
+
+/// What the options in a name say; `None` where they say nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentOptions {
+    /// How many samples are taken.
+    pub samples: Option<NonZeroU32>,
+    /// What stands for the results of tools.
+    pub summary: Option<Choice>,
+    /// Who judges proposed answers.
+    pub evaluator: Option<EvaluatorName>,
+    /// How the model is asked to go on.
+    pub continuation: Option<Continuation>,
+    /// Whether the model is shown examples.
+    pub examples: Option<bool>,
+    /// As they are written, in the order of the name.
+    written: Vec<(&'static str, String)>,
+}
+
+/// Who judges the answers that an agent proposes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EvaluatorName {
+    /// Nobody.
+    Nobody,
+    /// The agent's own model.
+    OwnModel,
+    /// Another model, of this name.
+    Model(String),
+    /// A program, started by this command.
+    Program(String),
+}
+
+/// What is wrong with an agent's name, and what could stand there.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct AgentSpecError(String);
+
+impl AgentSpec {
+    /// Takes a name apart.
+    ///
+    /// # Errors
+    /// There is no such kind of agent, it has no such options, or a guard stands before a guard.
+    pub fn parse(text: &str) -> Result<Self, AgentSpecError> {
+        let bare = text.strip_prefix(GUARD_PREFIX).unwrap_or(text);
+        if bare.starts_with(GUARD_PREFIX) {
+            return Err(AgentSpecError(format!(
+                "\"{text}\" has more than one {GUARD_PREFIX} before it: one guard is all there is, write {GUARD_PREFIX}{}",
+                bare.trim_start_matches(GUARD_PREFIX)
+            )));
+        }
+        let form = AgentForm::parse(bare)?;
+        Ok(Self { text: text.to_owned(), is_guarded: bare.len() < text.len(), form })
+    }
+
+    /// The whole name, as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The name of the agent itself, without a guard around it.
+    pub fn bare(&self) -> &str {
+        if self.is_guarded { &self.text[GUARD_PREFIX.len()..] } else { &self.text }
+    }
+
+    /// Whether a guard stands between it and its tools.
+    pub fn is_guarded(&self) -> bool {
+        self.is_guarded
+    }
+
+    /// What it is.
+    pub fn form(&self) -> &AgentForm {
+        &self.form
+    }
+
+    /// Whether it is a program of the user's that is started for each run.
+    pub fn is_program(&self) -> bool {
+        matches!(self.form, AgentForm::Command(_))
+    }
+
+    /// Whether a program of the user's judges the answers that it proposes.
+    pub fn is_judged_by_program(&self) -> bool {
+        let evaluator = self.options().and_then(|options| options.evaluator.as_ref());
+        matches!(evaluator, Some(EvaluatorName::Program(_)))
+    }
+
+    /// The name of its model; `None` for an external agent.
+    pub fn model(&self) -> Option<&str> {
+        match &self.form {
+            AgentForm::Asking { model, .. } => Some(model),
+            AgentForm::Command(_) | AgentForm::Url(_) => None,
+        }
+    }
+
+    /// Its options, if it can have some.
+    pub fn options(&self) -> Option<&AgentOptions> {
+        match &self.form {
+            AgentForm::Asking {
+                kind: AgentKind::Specified(_, options) | AgentKind::Pair(_, _, options),
+                ..
+            } => Some(options),
+            _ => None,
+        }
+    }
+
+    /// The value of an option of [`AGENT_OPTIONS`], as it is written in the name.
+    pub fn option_written(&self, option: &str) -> Option<&str> {
+        let mut written = self.options()?.written.iter();
+        written.find(|(other, _)| *other == option).map(|(_, value)| value.as_str())
+    }
+
+    /// The specifications that it is made from, in the order of the name.
+    pub fn specifications(&self) -> Vec<&SpecName> {
+        match &self.form {
+            AgentForm::Asking { kind, .. } => match kind {
+                AgentKind::Tools(_) => Vec::new(),
+                AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
+                AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
+            },
+            AgentForm::Command(_) | AgentForm::Url(_) => Vec::new(),
+        }
+    }
+
+    /// The same agent with these options besides, each a name of [`AGENT_OPTIONS`] with its value.
+    ///
+    /// # Errors
+    /// It has no options, an option stands in the name already or has a value that it cannot have, or the name could not be
+    /// taken apart again.
+    pub fn with_options(&self, given: &[(&'static str, String)]) -> Result<Self, AgentSpecError> {
+        let Some((first, _)) = given.first() else { return Ok(self.clone()) };
+        let (Some(held), Some(model)) = (self.options(), self.model()) else {
+            return Err(AgentSpecError(format!(
+                "--{first} is for agents that are made from a specification, which {self} is not"
+            )));
+        };
+        let mut all = held.written.clone();
+        for (option, value) in given {
+            if all.iter().any(|(other, _)| other == option) {
+                return Err(AgentSpecError(format!("--{option} stands in the agent's name already: {self}")));
+            }
+            all.push((option, value.clone()));
+        }
+        all.sort_by_key(|(option, _)| AGENT_OPTIONS.iter().position(|other| other == option));
+        let texts: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
+        let (kind, _) = parts(self.bare()).unwrap_or_default();
+        let (base, _) = split(kind);
+        let guard = &self.text[..self.text.len() - self.bare().len()];
+        let text = format!("{guard}{base}:{}@{model}", texts.join(","));
+        let made = Self::parse(&text)?;
+        // A command may hold whatever separates the parts of a name.
+        let is_read_back =
+            made.model() == Some(model) && made.options().is_some_and(|options| options.written == all);
+        if !is_read_back {
+            return Err(AgentSpecError(format!(
+                "the agent's name would be {text}, which cannot be told apart into its options and its model again: put the \
+                 command of the evaluator into a script"
+            )));
+        }
+        Ok(made)
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl AgentForm {
+    fn parse(bare: &str) -> Result<Self, AgentSpecError> {
+        if let Some(command) = bare.strip_prefix(COMMAND_PREFIX) {
+            return Ok(Self::Command(command.to_owned()));
+        }
+        if let Some(url) = bare.strip_prefix(URL_PREFIX) {
+            return Ok(Self::Url(url.to_owned()));
+        }
+        let Some((kind, model)) = parts(bare) else {
+            return Err(AgentSpecError(format!(
+                "unknown agent \"{bare}\": write KIND@MODEL with one of {}; or {COMMAND_PREFIX}PROGRAM, or {URL_PREFIX}URL, as \
+                 in tools@sim/careless",
+                known()
+            )));
+        };
+        Ok(Self::Asking { kind: AgentKind::parse(kind)?, model: model.to_owned() })
+    }
+}
+
+impl AgentKind {
+    fn parse(kind: &str) -> Result<Self, AgentSpecError> {
+        if let Some(of_tools) = ToolLoop::find(kind) {
+            return Ok(Self::Tools(of_tools));
+        }
+        let (base, options) = split(kind);
+        if !is_specified(base) {
+            return Err(unknown(kind));
+        }
+        let options = AgentOptions::parse(options)?;
+        let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
+            return Ok(Self::Specified(SpecName::parse(base)?, options));
+        };
+        let Some((first, other)) = pair.split_once(',') else {
+            return Err(AgentSpecError(format!(
+                "\"{base}\" is no pair of agents: write {PAIR_PREFIX}KIND,KIND, as in {PAIR_PREFIX}direct,react"
+            )));
+        };
+        let first = SpecName::parse(first)?;
+        let other = match ToolLoop::find(other) {
+            Some(ToolLoop::WholeConversation) => PairedWith::Tools,
+            _ => PairedWith::Specified(SpecName::parse(other)?),
+        };
+        Ok(Self::Pair(first, other, options))
+    }
+}
+
+impl ToolLoop {
+    fn find(name: &str) -> Option<Self> {
+        match name {
+            FunctionCallingAgent::KIND => Some(Self::WholeConversation),
+            FunctionCallingAgent::KIND_WITH_SERVER_STATE => Some(Self::ServerState),
+            _ => None,
+        }
+    }
+}
+
+impl SpecName {
+    fn parse(name: &str) -> Result<Self, AgentSpecError> {
+        if let Some(file) = name.strip_prefix(SPEC_PREFIX) {
+            return Ok(Self::File(file.to_owned()));
+        }
+        let shipped = SHIPPED.iter().find(|(shipped, _)| *shipped == name);
+        shipped.map(|(shipped, _)| Self::Shipped(shipped)).ok_or_else(|| unknown(name))
+    }
+}
+
+impl AgentOptions {
+    fn parse(options: &str) -> Result<Self, AgentSpecError> {
+        let mut read = Self::default();
+        for (option, value) in listed(options)? {
+            let wrong = |known: &str| {
+                AgentSpecError(format!("\"{value}\" cannot be the {option} of an agent; write {known}"))
+            };
+            match option {
+                "samples" => {
+                    let samples = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
+                    read.samples = Some(samples);
+                }
+                "summary" => {
+                    read.summary = Some(match value {
+                        "auto" => Choice::Likelier(Otherwise::default()),
+                        "summary" => Choice::Summary,
+                        "results" => Choice::Results,
+                        _ => return Err(wrong("auto, summary or results")),
+                    });
+                }
+                "examples" => {
+                    read.examples = Some(match value {
+                        "on" => true,
+                        "off" => false,
+                        _ => return Err(wrong("on or off")),
+                    });
+                }
+                "evaluator" => {
+                    let evaluator = EvaluatorName::parse(value).ok_or_else(|| {
+                        wrong("none, model (the agent's own), the name of a model, or program:COMMAND")
+                    })?;
+                    read.evaluator = Some(evaluator);
+                }
+                _ => {
+                    let way = Continuation::ALL.into_iter().find(|way| way.as_str() == value);
+                    read.continuation = Some(way.ok_or_else(|| wrong("text, partial_turn or chat"))?);
+                }
+            }
+            read.written.push((option, value.to_owned()));
+        }
+        Ok(read)
+    }
+}
+
+impl EvaluatorName {
+    fn parse(value: &str) -> Option<Self> {
+        match value {
+            "none" => Some(Self::Nobody),
+            "model" => Some(Self::OwnModel),
+            _ => match value.strip_prefix(PROGRAM_PREFIX) {
+                Some(command) => Some(Self::Program(command.to_owned())),
+                None => value.contains('/').then(|| Self::Model(value.to_owned())),
+            },
+        }
+    }
+}
+
+/// The kinds of agents that ask a model, for messages.
+fn known() -> String {
+    let shipped = SHIPPED.map(|(name, _)| name).join(", ");
+    let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
+    format!("{tools}, {responses}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+}
+
+/// What is wrong with a kind of agent that there is not.
+fn unknown(kind: &str) -> AgentSpecError {
+    let known_kind =
+        kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || is_specified(base));
+    AgentSpecError(match known_kind {
+        Some((base, _)) if !is_specified(base) => format!(
+            "{base} has no options: those in an agent's name are for agents that are made from a specification"
+        ),
+        Some((base, options)) => match listed(options) {
+            Err(error) => error.0,
+            Ok(_) => format!("\"{kind}\" has a colon and no option behind it: write {base}"),
+        },
+        None => format!("unknown kind of agent \"{kind}\"; there are {}", known()),
+    })
+}
+
+/// Kind and model of an agent that asks one.
+fn parts(name: &str) -> Option<(&str, &str)> {
+    // The name of a file may hold an `@`, and so may a command.
+    if name.contains(SPEC_PREFIX) || name.contains(PROGRAM_OPTION) {
+        name.rsplit_once('@')
+    } else {
+        name.split_once('@')
+    }
+}
+
+/// A kind without its options, and these.
+fn split(kind: &str) -> (&str, &str) {
+    let places = AGENT_OPTIONS.iter().filter_map(|option| kind.find(&format!(":{option}=")));
+    match places.min() {
+        Some(place) => (&kind[..place], &kind[place + 1..]),
+        None => (kind, ""),
+    }
+}
+
+/// Whether a kind without its options is made from specifications.
+fn is_specified(base: &str) -> bool {
+    let is_shipped = SHIPPED.iter().any(|(name, _)| *name == base);
+    is_shipped || base.starts_with(SPEC_PREFIX) || base.starts_with(PAIR_PREFIX)
+}
+
+/// Where the first of the options ends. A command may hold commas, so it ends at the next option alone.
+fn end_of_first(options: &str) -> usize {
+    let end = if options.starts_with(PROGRAM_OPTION) {
+        AGENT_OPTIONS.iter().filter_map(|option| options.find(&format!(",{option}="))).min()
+    } else {
+        options.find(',')
+    };
+    end.unwrap_or(options.len())
+}
+
+fn listed(options: &str) -> Result<Vec<(&'static str, &str)>, AgentSpecError> {
+    let mut all: Vec<(&'static str, &str)> = Vec::new();
+    let mut rest = options;
+    while !rest.is_empty() {
+        let end = end_of_first(rest);
+        let part = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        if part.is_empty() {
+            continue;
+        }
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let option = AGENT_OPTIONS.into_iter().find(|option| *option == name && part.contains('='));
+        let Some(option) = option else {
+            return Err(AgentSpecError(format!(
+                "there is no option \"{name}\" of an agent; there are {}",
+                AGENT_OPTIONS.map(|option| format!("{option}=...")).join(", ")
+            )));
+        };
+        if all.iter().any(|(other, _)| *other == option) {
+            return Err(AgentSpecError(format!("the option {option} of the agent stands twice")));
+        }
+        all.push((option, value));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parsed(text: &str) -> AgentSpec {
+        AgentSpec::parse(text).expect("it is an agent's name")
+    }
+
+    #[test]
+    fn names_are_taken_apart() {
+        let program = parsed("repair:command:python agent.py a@b");
+        assert!(program.is_guarded() && program.is_program() && program.model().is_none());
+        assert_eq!(program.bare(), "command:python agent.py a@b");
+        let file = parsed("spec:a@b.spec:samples=3,evaluator=openai/ft:x@openai/gpt-5");
+        assert_eq!(file.model(), Some("openai/gpt-5"));
+        assert_eq!(file.specifications(), [&SpecName::File("a@b.spec".to_owned())]);
+        let options = file.options().expect("it has options");
+        assert_eq!(options.samples, NonZeroU32::new(3));
+        assert_eq!(options.evaluator, Some(EvaluatorName::Model("openai/ft:x".to_owned())));
+        let judged = parsed("react:evaluator=program:sh -c 'a,b@c',examples=off@sim/perfect");
+        assert!(
+            judged.is_judged_by_program() && judged.options().is_some_and(|it| it.examples == Some(false))
+        );
+        let pair = parsed("fallback:direct,tools:samples=3@sim/perfect");
+        assert_eq!(pair.specifications(), [&SpecName::Shipped("direct")]);
+        assert_eq!(parsed("tools@sim/x").options(), None);
+        assert_eq!(parsed("tools@openai/a@b").model(), Some("openai/a@b"));
+    }
+
+    #[test]
+    fn what_is_no_agent_is_said() {
+        for (text, expected) in [
+            ("nobody", "unknown agent \"nobody\""),
+            ("solver@sim/x", "unknown kind of agent \"solver\""),
+            ("tools:samples=2@sim/x", "tools has no options"),
+            ("react:@sim/x", "has a colon and no option behind it: write react"),
+            ("react:depth=2@sim/x", "no option \"depth\""),
+            ("react:samples=0@sim/x", "cannot be the samples"),
+            ("react:samples=2,samples=2@sim/x", "stands twice"),
+            ("fallback:direct@sim/x", "no pair of agents"),
+            ("repair:repair:tools@sim/x", "more than one repair:"),
+        ] {
+            let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn options_of_the_command_line_become_a_part_of_the_name() {
+        let given = [("samples", "3".to_owned()), ("evaluator", "model".to_owned())];
+        let name = |text: &str| {
+            parsed(text).with_options(&given).map(|it| it.to_string()).map_err(|error| error.to_string())
+        };
+        assert_eq!(name("direct@sim/x"), Ok("direct:samples=3,evaluator=model@sim/x".to_owned()));
+        assert_eq!(
+            name("repair:spec:a@b.spec:summary=results@openai/x"),
+            Ok("repair:spec:a@b.spec:samples=3,summary=results,evaluator=model@openai/x".to_owned())
+        );
+        assert!(name("direct:samples=2@sim/x").is_err_and(|error| error.contains("already")));
+        for other in ["tools@sim/x", "command:direct@x"] {
+            assert!(name(other).is_err_and(|error| error.contains("--samples is for")), "{other}");
+        }
+        let command = [("evaluator", "program:a@b,samples=2".to_owned())];
+        let error = parsed("react@sim/x").with_options(&command).expect_err("it has two readings");
+        assert!(error.to_string().contains("into a script"));
+    }
+
+    proptest! {
+        /// Whatever a name holds: it is taken apart without a panic, its parts make the name, and it is shown as it was written.
+        #[test]
+        fn any_text_is_a_name_or_an_error(text in "(repair:|command:|url:|spec:|fallback:|react|tools|samples=3|evaluator=program:|[:,@=/ a-zé]){0,12}") {
+            if let Ok(spec) = AgentSpec::parse(&text) {
+                prop_assert_eq!(spec.to_string(), text.clone());
+                prop_assert!(text.ends_with(spec.bare()));
+                let end = spec.model().map(|model| format!("@{model}"));
+                prop_assert!(end.is_none_or(|end| text.ends_with(&end)));
+            }
+        }
+    }
+}
