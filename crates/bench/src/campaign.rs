@@ -29,6 +29,9 @@ use crate::served::Replies;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{MonitorUse, RunSummary};
 
+/// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields takes longer.
+const ENDING_MAX: Duration = Duration::from_secs(5);
+
 /// The agent with the names that traces and reports give it.
 #[derive(Debug, Clone)]
 pub struct AgentUnderTest {
@@ -199,6 +202,8 @@ struct Shared {
     schemas: SchemaCache,
     surroundings: Surroundings,
     supervision: Supervision,
+    /// Ends the agents that have not ended by themselves.
+    cut_off: CancellationToken,
 }
 
 impl Campaign {
@@ -283,7 +288,8 @@ impl Campaign {
     ) -> Result<CampaignEnd, CampaignError> {
         let campaign = self.clone();
         let (schemas, surroundings) = (SchemaCache::default(), self.surroundings());
-        let shared = Arc::new(Shared { campaign, first, store, schemas, surroundings, supervision });
+        let cut_off = CancellationToken::new();
+        let shared = Arc::new(Shared { campaign, first, store, schemas, surroundings, supervision, cut_off });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -313,14 +319,12 @@ impl Campaign {
             }
             let joined = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(CampaignError::Stopped),
+                () = stop.cancelled() => {
+                    shared.end_runs(&mut running, &mut observe).await?;
+                    return Err(CampaignError::Stopped);
+                }
                 () = &mut deadline => {
-                    // What is finished by now is finished.
-                    while let Some(joined) = running.try_join_next() {
-                        if let Step::Done(outcome) = finished_run(joined)? {
-                            observe(*outcome);
-                        }
-                    }
+                    shared.end_runs(&mut running, &mut observe).await?;
                     return Ok(CampaignEnd::DeadlineReached);
                 }
                 joined = running.join_next() => joined,
@@ -449,6 +453,25 @@ impl Shared {
         }
     }
 
+    /// Ends the runs that go on, and waits for those whose agents have ended by now: the store keeps them, so they are to be
+    /// seen as well. Every other account of the campaign would know of fewer runs than the store.
+    async fn end_runs(
+        &self,
+        running: &mut JoinSet<Result<Step, CampaignError>>,
+        observe: &mut impl FnMut(Outcome),
+    ) -> Result<(), CampaignError> {
+        self.cut_off.cancel();
+        let ending = async {
+            while let Some(joined) = running.join_next().await {
+                if let Step::Done(outcome) = finished_run(joined)? {
+                    observe(*outcome);
+                }
+            }
+            Ok(())
+        };
+        tokio::time::timeout(ENDING_MAX, ending).await.unwrap_or(Ok(()))
+    }
+
     fn is_used_up(&self) -> bool {
         self.supervision.meter.as_ref().is_some_and(|meter| meter.is_used_up())
     }
@@ -498,7 +521,12 @@ impl Shared {
         let tools = mock_tools(case, &self.schemas)
             .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
         let running = self.run_agent(case, tools, &recorder, seed);
-        let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
+        let ((ran, was_refused), wall) = tokio::select! {
+            biased;
+            // The agent ends where it is dropped.
+            () = self.cut_off.cancelled() => return Ok(Step::NotRun),
+            ran = run_time::measured(noting_refusals(running)) => ran,
+        };
         let ran = ran?;
         recorder.close();
         if was_refused || ran.was_refused {

@@ -34,6 +34,7 @@ impl ProcessGroup {
     /// # Errors
     /// The system's word for why the program cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
+        watch::stands_by();
         let leader = command.process_group(0).kill_on_drop(true).spawn()?;
         let id = leader.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         id.into_iter().for_each(watch::begins);

@@ -40,6 +40,15 @@ struct Watcher {
     script: Child,
 }
 
+/// Makes sure that there is a watcher before there is a group. It takes a while to start one, in which nobody would end a
+/// group that began before.
+pub(super) fn stands_by() {
+    let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    if watch.watcher.is_none() {
+        watch.watcher = Watcher::begin(&watch.groups);
+    }
+}
+
 /// Has the group killed if this process ends before [`is_over`] is told. Where no shell can be started nobody watches, and
 /// groups end with this process only if it can end them itself.
 pub(super) fn begins(group: Pid) {
