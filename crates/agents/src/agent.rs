@@ -68,8 +68,8 @@ pub struct Contact {
     pub tools_at: &'static str,
     /// It asked for its tools, in whatever way.
     pub connected: bool,
-    /// The model that is served to it answered; `None` where it brings its own.
-    pub model_answered: Option<bool>,
+    /// How often the model answered that is served to it; `None` where it brings its own.
+    pub model_answers: Option<u32>,
     /// A request of it was not in the recording that answers, which is no fault of the surroundings.
     pub not_recorded: bool,
 }

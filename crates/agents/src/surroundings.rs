@@ -139,7 +139,7 @@ impl OpenRun<'_> {
         let contact = Contact {
             tools_at,
             connected: self.tools.was_asked(),
-            model_answered: served.map(|served| served.answered() > 0),
+            model_answers: served.map(ServedRun::answered),
             not_recorded: served.is_some_and(ServedRun::missed_recording),
         };
         let was_refused = served.is_some_and(ServedRun::was_refused);

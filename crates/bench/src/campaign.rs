@@ -115,6 +115,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What it took to hold the model to its specification, where the agent is made from one.
     pub monitor: Option<MonitorUse>,
+    /// How many of its requests the model answered that is served to the agent, where one is. Not in the trace.
+    pub requests: Option<u32>,
 }
 
 /// Why a campaign cannot go on. Finished runs are kept.
@@ -435,6 +437,8 @@ struct Ended {
     /// How it ended, which is not recorded yet.
     end: EndReason,
     wall: Duration,
+    /// As in an [`Outcome`].
+    requests: Option<u32>,
 }
 
 fn finished_run(joined: Result<Result<Step, CampaignError>, JoinError>) -> Result<Step, CampaignError> {
@@ -536,7 +540,8 @@ impl Shared {
             return Ok(Step::NotRun);
         }
         let nothing = recorder.look(|events| Nothing::of(events, &ran));
-        let ended = Ended { unit, run, recorder, end: ran.end, wall };
+        let requests = ran.contact.and_then(|contact| contact.model_answers);
+        let ended = Ended { unit, run, recorder, end: ran.end, wall, requests };
         match nothing {
             Some(nothing) if !self.supervision.setup.works() => {
                 return Ok(Step::Doubtful(Box::new(ended), nothing));
@@ -549,13 +554,14 @@ impl Shared {
 
     /// Judges a run and finishes it in the store. It is unscored if it came to nothing through no fault of its agent.
     async fn finish(&self, ended: Ended, nothing: Option<&Nothing>) -> Result<Outcome, CampaignError> {
-        let Ended { unit, run, recorder, end, wall } = ended;
+        let Ended { unit, run, recorder, end, wall, requests } = ended;
         recorder.end(match nothing {
             Some(nothing) => EndReason::Unscored { reason: nothing.to_string() },
             None => end,
         });
         let case = &self.campaign.cases[(unit.ordinal - self.first) as usize];
-        let outcome = Outcome::of(case, unit, &recorder.take_events(), self.campaign.judge, wall);
+        let judged = Outcome::of(case, unit, &recorder.take_events(), self.campaign.judge, wall);
+        let outcome = Outcome { requests, ..judged };
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
             finish_in_store(writer, run, case, &outcome).await?;
         }
@@ -597,7 +603,8 @@ impl Outcome {
         }
         let Unit { ordinal, repeat } = unit;
         let monitor = MonitorUse::of(events);
-        Self { ordinal, repeat, verdict: judge(case, events, options), wall, usage, monitor }
+        let verdict = judge(case, events, options);
+        Self { ordinal, repeat, verdict, wall, usage, monitor, requests: None }
     }
 
     /// What it is a run of.

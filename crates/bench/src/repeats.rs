@@ -11,10 +11,12 @@
 //! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
 //! sample surveys", Journal of Survey Statistics and Methodology 7 (2019), 334-364, for Wilson's interval of it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use crate::Interval;
 use crate::metrics::wilson_of_rate;
+use crate::{Interval, RunSummary};
 
 /// The scored runs of one case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -47,6 +49,10 @@ pub struct Repeated {
     pub never: u64,
     /// How likely an agent is to pass a case in each of `k` runs, for every `k` up to the number of repeats.
     pub pass_all: Vec<PassAll>,
+    /// Scored runs that asked the model which is served to the agent nothing, although another run of the same case did: a
+    /// cache of the agent's own answered, and they show nothing that the other run did not. Absent where no model is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_requests: Option<u64>,
 }
 
 /// The chance that `k` runs of a case all pass, called pass^k.
@@ -144,8 +150,30 @@ impl Repeated {
             flaky: count(&|case| case.passed > 0 && case.passed < case.runs),
             never: count(&|case| case.passed == 0),
             pass_all: (1..=repeats).map(|k| PassAll::of(cases, k)).collect(),
+            without_requests: None,
         }
     }
+
+    /// In a sentence, that some runs are no repeats; `None` where all are, as far as is known.
+    pub fn what_is_no_repeat(&self) -> Option<String> {
+        let without = self.without_requests.filter(|without| *without > 0)?;
+        let (runs, are) =
+            if without == 1 { ("run", "It is no repeat") } else { ("runs", "They are no repeats") };
+        Some(format!(
+            "{without} {runs} asked the model nothing, although another run of the same case did: a cache of the agent's own \
+             answered. {are}, and pass^k takes every run for one."
+        ))
+    }
+}
+
+/// Counts what [`Repeated::without_requests`] says, of the runs of a campaign.
+pub(crate) fn without_requests(runs: &[&RunSummary]) -> Option<u64> {
+    runs.iter().find_map(|run| run.requests)?;
+    let has_asked = |run: &&&RunSummary| run.requests.is_some_and(|requests| requests > 0);
+    let asked: BTreeSet<u32> = runs.iter().filter(has_asked).map(|run| run.ordinal).collect();
+    let is_without =
+        |run: &&&RunSummary| run.requests == Some(0) && run.score.is_some() && asked.contains(&run.ordinal);
+    Some(runs.iter().filter(is_without).count() as u64)
 }
 
 impl PassAll {

@@ -7,7 +7,7 @@ use planproof_synth::{Case, Class, Flag, OneLook};
 use serde::Serialize;
 
 use crate::infeasible::{Infeasible, InfeasibleReport};
-use crate::repeats::{CaseRuns, Rate, Repeated, success_rate};
+use crate::repeats::{CaseRuns, Rate, Repeated, success_rate, without_requests};
 use crate::{CaseSummary, DissectionReport, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
 
 /// Schema name of a report file.
@@ -322,7 +322,10 @@ impl Report {
         let cases: Vec<CaseRuns> = groups.values().flat_map(|group| group.cases.values().copied()).collect();
         let interval = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
         (report.low, report.high) = (interval.low, interval.high);
-        report.repeated = (input.repeats > 1).then(|| Repeated::of(&cases, input.repeats));
+        report.repeated = (input.repeats > 1).then(|| {
+            let repeated = Repeated::of(&cases, input.repeats);
+            Repeated { without_requests: without_requests(&feasible), ..repeated }
+        });
         if offers_report {
             let alarms: Vec<CaseRuns> = alarms.into_values().collect();
             report.infeasible = Some(infeasible.sum_up(planned(false), &alarms));

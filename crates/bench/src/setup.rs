@@ -172,7 +172,7 @@ impl Nothing {
             EndReason::LimitReached { .. } | EndReason::Unscored { .. } => return None,
         };
         // A model that answered was no trouble; what the agent made of the answer is its own affair.
-        if contact.model_answered == Some(true) {
+        if contact.model_answers.is_some_and(|answers| answers > 0) {
             return None;
         }
         if is_key_refusal(said) {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     const CONNECTED: Contact =
-        Contact { tools_at: "PLANPROOF_MCP_URL", connected: true, model_answered: None, not_recorded: false };
+        Contact { tools_at: "PLANPROOF_MCP_URL", connected: true, model_answers: None, not_recorded: false };
 
     fn of(end: &EndReason, contact: Contact) -> Option<Nothing> {
         Nothing::external(&[], end, contact)
@@ -258,9 +258,9 @@ mod tests {
         assert_eq!(of(&said, CONNECTED), None);
         let limit = EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 50 };
         assert_eq!(of(&limit, CONNECTED), None);
-        let served = Contact { model_answered: Some(true), ..CONNECTED };
+        let served = Contact { model_answers: Some(1), ..CONNECTED };
         assert_eq!(of(&failed("ValueError: no plan in the answer"), served), None);
-        let unasked = Contact { model_answered: Some(false), ..CONNECTED };
+        let unasked = Contact { model_answers: Some(0), ..CONNECTED };
         assert!(of(&failed("KeyError: 'MODEL'"), unasked).is_some());
         assert_eq!(of(&failed("x"), Contact { connected: false, not_recorded: true, ..CONNECTED }), None);
     }

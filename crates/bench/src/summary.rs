@@ -1,6 +1,6 @@
 //! What figures need of a case and of a run, kept beside them so that a report of many runs reads nothing else.
 //!
-//! Everything here follows from case and trace, as the verdict does. It is stored so that the figures of a hundred
+//! Everything here follows from case and trace, as the verdict does, but for the number of requests to a served model. It is stored so that the figures of a hundred
 //! thousand runs need neither their cases nor their traces; whoever wants to be sure judges again.
 
 use std::collections::BTreeSet;
@@ -85,6 +85,8 @@ pub struct RunSummary {
     pub usage: Usage,
     /// What it took to hold the model to its specification, where the agent is made from one.
     pub monitor: Option<MonitorUse>,
+    /// How many of its requests the model answered that is served to the agent, where one is.
+    pub requests: Option<u32>,
 }
 
 /// What a verdict comes to.
@@ -135,6 +137,16 @@ struct RunText {
     /// Absent in a feasible case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conflict: Option<ConflictScore>,
+    /// Absent where no model is served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    requests: Option<u32>,
+}
+
+/// The one part of a run's summary that does not follow from case and trace.
+#[derive(Deserialize)]
+struct RequestsText {
+    #[serde(default)]
+    requests: Option<u32>,
 }
 
 impl CaseSummary {
@@ -206,6 +218,7 @@ impl RunSummary {
             wall: outcome.wall,
             usage: outcome.usage,
             monitor: outcome.monitor.clone(),
+            requests: outcome.requests,
         }
     }
 
@@ -219,7 +232,14 @@ impl RunSummary {
             output_tokens: self.usage.output_tokens,
             monitor: self.monitor.as_ref().map(MonitorText::from),
             conflict: self.score.as_ref().and_then(|score| score.conflict),
+            requests: self.requests,
         })
+    }
+
+    /// The number of requests in what [`to_json`](Self::to_json) wrote, in whatever version of planproof: a run that is
+    /// judged again has it from nowhere else.
+    pub fn requests_in(text: &str) -> Option<u32> {
+        serde_json::from_str(text).ok().and_then(|text: RequestsText| text.requests)
     }
 
     /// Reads [`to_json`](Self::to_json) back, with what the columns say; `None` if it is anything else, or of another
@@ -249,7 +269,7 @@ impl RunSummary {
             None => None,
         };
         let Unit { ordinal, repeat } = unit;
-        Some(Self { ordinal, repeat, score, wall, usage, monitor })
+        Some(Self { ordinal, repeat, score, wall, usage, monitor, requests: text.requests })
     }
 }
 

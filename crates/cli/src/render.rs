@@ -100,6 +100,9 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
              Cases: {} passed every time, {} never, {} sometimes (flaky).",
             repeated.always, repeated.never, repeated.flaky
         );
+        if let Some(what) = repeated.what_is_no_repeat() {
+            let _ = writeln!(out, "{what}");
+        }
     }
     if let Some(held_back @ 1..) = report.flags.get(planproof_synth::Flag::HeldBack.as_str()) {
         let _ = writeln!(out, "\nHeld back by the guard: calls of {held_back} of {} runs.", report.scored());

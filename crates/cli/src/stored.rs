@@ -1,5 +1,6 @@
 //! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use planproof_bench::{
@@ -107,6 +108,12 @@ impl Stored {
         for row in store.cases(&campaign.id)? {
             cases.push(case(&campaign, &row?)?);
         }
+        let mut requests = HashMap::new();
+        for row in store.run_summaries(&campaign.id)? {
+            let row = row?;
+            let asked = row.summary.as_deref().and_then(RunSummary::requests_in);
+            requests.extend(asked.map(|asked| (row.unit, asked)));
+        }
         let mut outcomes = Vec::new();
         for row in store.runs(&campaign.id)? {
             let row = row?;
@@ -117,7 +124,8 @@ impl Stored {
             let case = cases.get(ordinal as usize).ok_or_else(|| {
                 damaged(&campaign, &format!("it has a run of case {ordinal}, which is not there"))
             })?;
-            outcomes.push(judge(store, &campaign, &options, case, &row)?.0);
+            let (judged, _) = judge(store, &campaign, &options, case, &row)?;
+            outcomes.push(Outcome { requests: requests.get(&row.unit).copied(), ..judged });
         }
         let commands = options.commands(&campaign.agent, store.path());
         Ok(Self { campaign, cases, options, commands, outcomes, dissection: None, shrinking: None })

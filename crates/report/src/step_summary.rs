@@ -120,6 +120,9 @@ fn repeated(report: &Report) -> String {
             pass.rate.map_or_else(|| "-".to_owned(), |rate| rate_with_interval(Rate { rate, low, high }));
         let _ = writeln!(out, "| {} | {} | {rate} |", pass.k, pass.cases);
     }
+    if let Some(what) = repeated.what_is_no_repeat() {
+        let _ = writeln!(out, "\n{what}");
+    }
     out + "\n"
 }
 

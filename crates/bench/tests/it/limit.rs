@@ -128,7 +128,15 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         flags: Default::default(),
         conflict: None,
     });
-    RunSummary { ordinal, repeat: 0, score, wall: Duration::ZERO, usage: Default::default(), monitor: None }
+    RunSummary {
+        ordinal,
+        repeat: 0,
+        score,
+        wall: Duration::ZERO,
+        usage: Default::default(),
+        monitor: None,
+        requests: None,
+    }
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! An agent for tests: this very program, which does what a variable says, one word after the other.
 
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process;
+use std::process::{self, Command};
 
 use serde_json::{Value, json};
 
 use crate::support::{Place, Run};
 
 /// What the agent does: `list` looks at its tools, `call` calls the first of them, `ask` asks the served model once,
-/// `ask-on` until it is ended, `key` does so with a key of its own, `fail` breaks, `hang` waits, `say:WORD` says so.
+/// `ask-or-know` does so where no other run has asked the same, as a framework with a cache does, `ask-on` until it is
+/// ended, `key` does so with a key of its own, `fail` breaks, `hang` waits, `say:WORD` says so.
 const DOES: &str = "TEST_AGENT_DOES";
 
 /// Not a test by itself.
@@ -25,6 +27,19 @@ fn agent() {
                 ask_tools("tools/call", &arguments);
             }
             "ask" => println!("The model says: {}", ask_served_model("Hello.", &key)),
+            "ask-or-know" => {
+                // The cache is a folder of the campaign's directory, with a file for each query.
+                let query = std::env::var("PLANPROOF_QUERY").unwrap();
+                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(query);
+                let path = format!("answers/{hash}");
+                if !std::fs::exists(&path).unwrap() {
+                    let answer = ask_served_model("Hello.", &key);
+                    if answer.starts_with('{') {
+                        std::fs::create_dir_all("answers").unwrap();
+                        std::fs::write(&path, answer).unwrap();
+                    }
+                }
+            }
             "ask-on" => loop {
                 ask_served_model("Again.", &key);
             },
@@ -64,9 +79,14 @@ pub(crate) fn test(place: &Place, does: &str, options: &str) -> Run {
 
 /// Any command, in which such an agent does this.
 pub(crate) fn run(place: &Place, does: &str, words: &[&str]) -> Run {
+    Run::of(command(place, does, words), "")
+}
+
+/// The same, to be started.
+pub(crate) fn command(place: &Place, does: &str, words: &[&str]) -> Command {
     let mut command = place.command(words);
     command.env(DOES, does);
-    Run::of(command, "")
+    command
 }
 
 /// Looks at the tools of the run that this process is in.

@@ -1,11 +1,14 @@
 //! `planproof test --repeat`.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::child;
 use crate::recording::without_times;
-use crate::support::{Place, Run, json_lines};
+use crate::stored::finished_count;
+use crate::support::{Place, Run, json_lines, send};
 
 #[test]
 fn repeats_are_counted_shown_and_written() {
@@ -91,6 +94,55 @@ fn budgets_recordings_and_replays_know_repeats() {
         report
     };
     assert_eq!(without(&replayed), without(&whole));
+}
+
+/// A framework's own cache answers in every run of a case but the first: what it gives is no repeat.
+#[test]
+fn repeats_that_ask_the_model_nothing_are_named() {
+    let place = Place::new();
+    let words = "--serve-model sim/perfect --cases 4 --repeat 3 --concurrency 2";
+    let files = "--html r.html --step-summary r.md";
+    let first = child::test(&place, "list ask-or-know", &format!("{words} --record r.jsonl {files}")).code(1);
+    let what = "8 runs asked the model nothing, although another run of the same case did: a cache of the agent's own \
+                answered. They are no repeats, and pass^k takes every run for one.";
+    assert!(first.out.contains(what), "{first:?}");
+    for file in ["r.html", "r.md"] {
+        let text = fs::read_to_string(place.path(file)).unwrap();
+        assert!(text.contains(what), "{text}");
+    }
+    let count = |line: &str| place.run(line).code(0).json()["repeated"]["without_requests"].clone();
+    for line in ["runs show last --json -q", "runs show last --judge-again --json -q"] {
+        assert_eq!(count(line), 8, "{line}");
+    }
+    // An agent that asks in every run, and one of which nobody knows.
+    let asks = child::test(&place, "list ask", &format!("{words} -q --json")).code(1).json();
+    assert_eq!(asks["repeated"]["without_requests"], 0);
+    let unserved = child::test(&place, "list", "--cases 4 --repeat 3 -q --json").code(1).json();
+    assert_eq!(unserved["repeated"].get("without_requests"), None);
+
+    // A replay runs the agent anew, here with an empty cache.
+    fs::remove_dir_all(place.path("answers")).unwrap();
+    let replayed = child::test(&place, "list ask-or-know", "--replay r.jsonl -q --json");
+    assert_eq!(replayed.code(0).json()["repeated"]["without_requests"], 8);
+}
+
+/// What was finished before counts with what is finished after.
+#[test]
+fn a_resumed_campaign_knows_which_repeats_asked_nothing() {
+    const CASES: usize = 20;
+    let place = Place::new();
+    let agent = child::agent_name();
+    let options = "--serve-model sim/perfect --cases 20 --repeat 3 --concurrency 1 -q";
+    let words: Vec<&str> = ["test", &agent].into_iter().chain(options.split(' ')).collect();
+    let mut command = child::command(&place, "list ask-or-know", &words);
+    let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    crate::until("a repeat is finished", || (finished_count(&place) > CASES).then_some(()));
+    send(&process, "INT");
+    assert_eq!(process.wait_with_output().unwrap().status.code(), Some(3));
+    assert!(finished_count(&place) < 3 * CASES);
+    let resume = ["test", "--resume", "last", "-q", "--json"];
+    let whole = child::run(&place, "list ask-or-know", &resume).code(1).json();
+    assert_eq!((&whole["runs"], &whole["repeated"]["without_requests"]), (&json!(60), &json!(40)));
 }
 
 #[test]

@@ -184,6 +184,9 @@ pub(super) fn repeated(report: &Report) -> Markup {
                 strong { (count(repeated.flaky)) " passed sometimes and failed sometimes" }
                 ". All intervals allow for runs of one case being alike."
             }
+            @if let Some(what) = repeated.what_is_no_repeat() {
+                p.intro { strong { (what) } }
+            }
             div.scroll tabindex="0" role="region" aria-label="Table of passing all of k runs" {
                 table.few {
                     thead {
