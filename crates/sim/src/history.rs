@@ -33,16 +33,18 @@ pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     }
     let mut messages: Vec<Message> = Vec::with_capacity(request.messages.len());
     let mut made = 0;
-    let mut open: Vec<ToolCall> = Vec::new();
+    let mut open: Vec<Written> = Vec::new();
     for message in &request.messages {
         match message {
             Message::Assistant { text, calls } if calls.is_empty() && is_calling(text) => {
                 let (_, list) = text.split_once(CALLING).unwrap_or_default();
                 open = read_calls(list, &mut made);
-                messages.push(Message::Assistant { text: String::new(), calls: open.clone() });
+                let calls = as_written(open.iter().map(|it| (it.id.as_str(), it.call.clone())));
+                messages.push(Message::Assistant { text: String::new(), calls });
             }
             Message::User { text } if !open.is_empty() && is_result(text) => {
-                messages.extend(results(text, &open, &request.tools));
+                let results = results(text, &open, &request.tools);
+                messages.extend(as_written(open.iter().map(|it| it.id.as_str()).zip(results)));
                 open.clear();
             }
             Message::Tool { id, text } => {
@@ -75,18 +77,35 @@ fn is_result(text: &str) -> bool {
     text.starts_with(OBSERVATION) || text.starts_with(ERROR)
 }
 
+/// A call of a list, with the id that stands there.
+struct Written {
+    id: String,
+    call: ToolCall,
+}
+
+/// What belongs to the calls of a reply by their ids, in the order in which the calls were written. smolagents sorts them by
+/// their ids as text, so that the tenth comes before the ninth; a simulated model numbers its calls. Where ids are missing
+/// they are in no order but their own.
+fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
+    let mut items: Vec<(&str, T)> = items.collect();
+    if items.iter().all(|(id, _)| !id.is_empty()) {
+        items.sort_by_key(|(id, _)| (id.len(), *id));
+    }
+    items.into_iter().map(|(_, item)| item).collect()
+}
+
 /// The results of calls: a line for each, in any order. A line belongs to the call whose task it names, the others to the
 /// other calls in their order; what cannot be told apart is the result of each.
-fn results(text: &str, calls: &[ToolCall], tools: &[Tool]) -> Vec<Message> {
+fn results(text: &str, calls: &[Written], tools: &[Tool]) -> Vec<Message> {
     let text = text.trim_start().trim_start_matches(OBSERVATION).trim();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let names = |line: &str, call: &ToolCall| {
         let tool = tools.iter().find(|tool| tool.name == call.name);
         tool.is_some_and(|tool| line.contains(&format!("\"{}\"", task_of(tool))))
     };
-    let is_of_nobody = |line: &&str| !calls.iter().any(|call| names(line, call));
+    let is_of_nobody = |line: &&str| !calls.iter().any(|call| names(line, &call.call));
     let mut others = lines.iter().copied().filter(is_of_nobody);
-    let result = |call: &ToolCall| {
+    let result = |Written { call, .. }: &Written| {
         let own = lines.iter().copied().find(|line| names(line, call));
         let line = own.or_else(|| others.next()).filter(|_| lines.len() == calls.len()).unwrap_or(text);
         Message::Tool { id: call.id.clone(), text: line.to_owned() }
@@ -94,8 +113,9 @@ fn results(text: &str, calls: &[ToolCall], tools: &[Tool]) -> Vec<Message> {
     calls.iter().map(result).collect()
 }
 
-/// The calls of a list such as `[{'id': 'call_1', 'type': 'function', 'function': {'name': 'x', 'arguments': {}}}]`.
-fn read_calls(list: &str, made: &mut usize) -> Vec<ToolCall> {
+/// The calls of a list such as `[{'id': 'call_1', 'type': 'function', 'function': {'name': 'x', 'arguments': {}}}]`, in the
+/// order of the list.
+fn read_calls(list: &str, made: &mut usize) -> Vec<Written> {
     let Some(Value::Array(calls)) = read_literal(list) else { return Vec::new() };
     let calls = calls.iter().filter_map(|call| {
         let function = call.get("function").unwrap_or(call);
@@ -106,7 +126,8 @@ fn read_calls(list: &str, made: &mut usize) -> Vec<ToolCall> {
             _ => Arguments::none(),
         };
         *made += 1;
-        Some(ToolCall { id: CallId::new(format!("text_{made}")), name, arguments })
+        let id = call.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some(Written { id, call: ToolCall { id: CallId::new(format!("text_{made}")), name, arguments } })
     });
     calls.collect()
 }
@@ -119,10 +140,41 @@ mod tests {
 
     use super::*;
 
+    fn user(text: &str) -> Message {
+        Message::User { text: text.to_owned() }
+    }
+
+    fn assistant(text: &str) -> Message {
+        Message::Assistant { text: text.to_owned(), calls: Vec::new() }
+    }
+
+    #[test]
+    fn calls_that_were_sorted_by_their_ids_stand_as_they_were_written() {
+        let request = ChatRequest {
+            messages: vec![
+                user("Do it."),
+                assistant(
+                    "Calling tools:\n[{'id': 'call_10', 'function': {'name': 'c', 'arguments': {}}}, {'id': 'call_8', \
+                     'function': {'name': 'a', 'arguments': {}}}, {'id': 'call_9', 'function': {'name': 'b', \
+                     'arguments': {}}}]",
+                ),
+                user("Observation:\nof c\nof a\nof b"),
+            ],
+            previous: None,
+            tools: Arc::from([]),
+            settings: Settings::default(),
+        };
+        let read = read(&request);
+        let [_, Message::Assistant { calls, .. }, results @ ..] = &read.messages[..] else {
+            panic!("{read:?}")
+        };
+        assert_eq!(calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        let of = |call: &ToolCall, text: &str| Message::Tool { id: call.id.clone(), text: text.to_owned() };
+        assert_eq!(results, [of(&calls[0], "of a"), of(&calls[1], "of b"), of(&calls[2], "of c")]);
+    }
+
     #[test]
     fn calls_and_results_in_text_are_read() {
-        let user = |text: &str| Message::User { text: text.to_owned() };
-        let assistant = |text: &str| Message::Assistant { text: text.to_owned(), calls: Vec::new() };
         let request = ChatRequest {
             messages: vec![
                 user("Do it."),
@@ -170,7 +222,7 @@ mod tests {
             assert_eq!(blocks(other), None);
         }
         for broken in ["", "[", "[{'a'", "[{'a': 'b]", "[1 2]", &"[".repeat(99)] {
-            assert_eq!(read_calls(broken, &mut 0), []);
+            assert!(read_calls(broken, &mut 0).is_empty());
         }
     }
 }
