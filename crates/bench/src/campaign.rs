@@ -29,7 +29,8 @@ use crate::served::Replies;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{MonitorUse, RunSummary};
 
-/// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields takes longer.
+/// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields
+/// takes longer.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
 /// The agent with the names that traces and reports give it.
@@ -115,7 +116,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What it took to hold the model to its specification, where the agent is made from one.
     pub monitor: Option<MonitorUse>,
-    /// How many of its requests the model answered that is served to the agent, where one is. Not in the trace.
+    /// How many of its requests the model answered that is served to the agent, where one is. Not in the
+    /// trace.
     pub requests: Option<u32>,
 }
 
@@ -457,8 +459,9 @@ impl Shared {
         }
     }
 
-    /// Ends the runs that go on, and waits for those whose agents have ended by now: the store keeps them, so they are to be
-    /// seen as well. Every other account of the campaign would know of fewer runs than the store.
+    /// Ends the runs that go on, and waits for those whose agents have ended by now: the store keeps them, so
+    /// they are to be seen as well. Every other account of the campaign would know of fewer runs than the
+    /// store.
     async fn end_runs(
         &self,
         running: &mut JoinSet<Result<Step, CampaignError>>,

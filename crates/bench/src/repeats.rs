@@ -49,8 +49,9 @@ pub struct Repeated {
     pub never: u64,
     /// How likely an agent is to pass a case in each of `k` runs, for every `k` up to the number of repeats.
     pub pass_all: Vec<PassAll>,
-    /// Scored runs that asked the model which is served to the agent nothing, although another run of the same case did: a
-    /// cache of the agent's own answered, and they show nothing that the other run did not. Absent where no model is served.
+    /// Scored runs that asked the model which is served to the agent nothing, although another run of the
+    /// same case did: a cache of the agent's own answered, and they show nothing that the other run did not.
+    /// Absent where no model is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_requests: Option<u64>,
 }

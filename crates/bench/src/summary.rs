@@ -1,7 +1,8 @@
 //! What figures need of a case and of a run, kept beside them so that a report of many runs reads nothing else.
 //!
-//! Everything here follows from case and trace, as the verdict does, but for the number of requests to a served model. It is stored so that the figures of a hundred
-//! thousand runs need neither their cases nor their traces; whoever wants to be sure judges again.
+//! Everything here follows from case and trace, as the verdict does, but for the number of requests to a
+//! served model. It is stored so that the figures of a hundred thousand runs need neither their cases nor
+//! their traces; whoever wants to be sure judges again.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -236,8 +237,8 @@ impl RunSummary {
         })
     }
 
-    /// The number of requests in what [`to_json`](Self::to_json) wrote, in whatever version of planproof: a run that is
-    /// judged again has it from nowhere else.
+    /// The number of requests in what [`to_json`](Self::to_json) wrote, in whatever version of planproof: a
+    /// run that is judged again has it from nowhere else.
     pub fn requests_in(text: &str) -> Option<u32> {
         serde_json::from_str(text).ok().and_then(|text: RequestsText| text.requests)
     }

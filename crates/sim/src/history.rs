@@ -83,9 +83,9 @@ struct Written {
     call: ToolCall,
 }
 
-/// What belongs to the calls of a reply by their ids, in the order in which the calls were written. smolagents sorts them by
-/// their ids as text, so that the tenth comes before the ninth; a simulated model numbers its calls. Where ids are missing
-/// they are in no order but their own.
+/// What belongs to the calls of a reply by their ids, in the order in which the calls were written.
+/// smolagents sorts them by their ids as text, so that the tenth comes before the ninth; a simulated model
+/// numbers its calls. Where ids are missing they are in no order but their own.
 fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     let mut items: Vec<(&str, T)> = items.collect();
     if items.iter().all(|(id, _)| !id.is_empty()) {
@@ -113,8 +113,8 @@ fn results(text: &str, calls: &[Written], tools: &[Tool]) -> Vec<Message> {
     calls.iter().map(result).collect()
 }
 
-/// The calls of a list such as `[{'id': 'call_1', 'type': 'function', 'function': {'name': 'x', 'arguments': {}}}]`, in the
-/// order of the list.
+/// The calls of a list, in its order, such as
+/// `[{'id': 'call_1', 'type': 'function', 'function': {'name': 'x', 'arguments': {}}}]`.
 fn read_calls(list: &str, made: &mut usize) -> Vec<Written> {
     let Some(Value::Array(calls)) = read_literal(list) else { return Vec::new() };
     let calls = calls.iter().filter_map(|call| {

@@ -56,8 +56,8 @@ fn kill(place: &Place, mut command: Command, moment: &Moment) {
     assert_eq!(status.code(), None, "the command came to its end before it was killed: {rest}");
 }
 
-/// Kills the command so many times, each time resuming the campaign, and hands what is finished to `look` each time, with the
-/// number of the start that was killed.
+/// Kills the command so many times, each time resuming the campaign, and hands what is finished to `look`
+/// each time, with the number of the start that was killed.
 fn kill_and_resume(
     place: &Place,
     words: &[&str],
@@ -115,8 +115,9 @@ fn a_killed_campaign_goes_on(cases: usize, repeats: &str) {
     assert!(whole.run("runs export last --format verdicts").code(0).out == verdicts);
 }
 
-/// An agent writes down of which case it was, and which start of planproof began it. When it did so says nothing: one whose
-/// planproof was killed may live on for a moment, and under load be slower than the next planproof is with the same case.
+/// An agent writes down of which case it was, and which start of planproof began it. When it did so says
+/// nothing: one whose planproof was killed may live on for a moment, and under load be slower than the next
+/// planproof is with the same case.
 #[test]
 fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     const CASES: usize = 120;

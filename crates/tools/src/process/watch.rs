@@ -40,8 +40,8 @@ struct Watcher {
     script: Child,
 }
 
-/// Makes sure that there is a watcher before there is a group. It takes a while to start one, in which nobody would end a
-/// group that began before.
+/// Makes sure that there is a watcher before there is a group. It takes a while to start one, in which nobody
+/// would end a group that began before.
 pub(super) fn stands_by() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     if watch.watcher.is_none() {
