@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -100,8 +101,11 @@ def main() -> int:
             process = subprocess.Popen(
                 service, stdout=subprocess.PIPE, stderr=log, text=True, env=environment(), cwd=scratch
             )
+            # Some frameworks print what they do, and wait for ever once the pipe is full and nobody reads it.
+            printed = threading.Thread(target=shutil.copyfileobj, args=(process.stdout, log), daemon=True)
             try:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}/"
+                printed.start()
                 for form in FORMS:
                     for model in MODELS:
                         begin = time.monotonic()
@@ -113,6 +117,7 @@ def main() -> int:
             finally:
                 process.terminate()
                 process.wait()
+            printed.join()
             if not is_good:
                 log.seek(0)
                 sys.stderr.writelines(log.readlines()[-40:])
