@@ -12,7 +12,7 @@
 //! on (`behaviour/retrace/way.rs`), what a model is told (`behaviour/instructions.rs`, requirements in words), how it
 //! is asked to go on (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan
 //! is carried out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
-//! in the place of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether
+//! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether
 //! it is better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`, by a program in
 //! `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes them over samples of
 //! another (`behaviour/voting.rs`).

@@ -116,7 +116,7 @@ struct OpenModel<'s> {
 }
 
 impl OpenRun<'_> {
-    /// What an external agent is told of them.
+    /// What an external agent learns about them.
     pub(crate) fn external<'a>(&'a self, run: &RunContext<'a>) -> ExternalRun<'a> {
         let model = self.model.as_ref().map(|model| ModelAccess {
             base_url: model.run.base_url(),

@@ -143,7 +143,7 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
 
 /// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
 /// assistant, and the one that the agent wrote. The error says that no message was wrong, as when time ran out, or that it is
-/// not known what is right there.
+/// not known what is correct at that point.
 fn preference_line(
     case: &Case,
     verdict: &Verdict,

@@ -12,10 +12,10 @@ use planproof_agents::{Contact, Ran};
 use planproof_trace::{EndReason, Event, EventKind, EventSink};
 use tokio_util::sync::CancellationToken;
 
-/// So many runs that come to nothing in the same way stop a campaign of which nothing else is known.
+/// The number of runs that come to nothing in the same way and so stop a campaign of which nothing else is known.
 pub const SETUP_FAILURES_MAX: usize = 3;
 
-/// After so many runs that came to nothing in different ways, the set-up is taken to work: it is the agent that fails.
+/// The number of runs that came to nothing in different ways after which the set-up is taken to work: the agent fails.
 pub const DOUBTFUL_RUNS_MAX: usize = 10;
 
 /// What stands in a refusal of a model's key, as servers and their libraries word it.
@@ -113,7 +113,7 @@ impl Setup {
         self.is_at_fault(nothing) && !matches!(nothing.how, How::Outside(_))
     }
 
-    /// Notes that the campaign is stopped after so many runs that came to nothing.
+    /// Notes that the campaign is stopped after this number of runs that came to nothing.
     pub(crate) fn note_broken(&self, runs: usize, nothing: &Nothing) {
         let what = match runs {
             1 => "its first run came".to_owned(),

@@ -288,7 +288,7 @@ pub(crate) fn lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String
     if let Some(wrong) = verdict.first_wrong_call {
         let called = verdict.calls.get(wrong).map(|id| text(case, id)).unwrap_or_default();
         let right = right_there(case, verdict, wrong, ", ");
-        line("wrong", format!("call {}, {called}; right there: {right}", wrong + 1));
+        line("wrong", format!("call {}, {called}; correct at that point: {right}", wrong + 1));
     }
     if !verdict.repair.is_empty() {
         line("right", repair(case, verdict, ", "));

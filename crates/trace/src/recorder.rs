@@ -54,7 +54,7 @@ impl Recorder {
         Self { run, secrets: Secrets::default() }
     }
 
-    /// The recorder, which writes [`REDACTED`](crate::REDACTED) in the place of these secrets, and so do the clones made of it
+    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, and so do the clones made of it
     /// from now on.
     #[must_use]
     pub fn hiding(mut self, secrets: Secrets) -> Self {

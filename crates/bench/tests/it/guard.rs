@@ -257,7 +257,7 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
     assert!((0..=2).all(|size| sizes.contains_key(&size)), "{sizes:?}");
 }
 
-/// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was right there is what the
+/// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was correct at that point is what the
 /// guard says.
 fn core_of(
     case: &Case,

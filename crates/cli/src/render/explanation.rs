@@ -114,7 +114,7 @@ impl Explained<'_> {
         let called = self.verdict.calls.get(wrong).map(std::slice::from_ref).unwrap_or_default();
         let starts = self.time.and_then(|time| time.verdict.starts.get(wrong..)).unwrap_or_default();
         let called = self.plan(called, starts);
-        let _ = writeln!(out, "  went wrong with call {}, {called}; right there: {right}", wrong + 1);
+        let _ = writeln!(out, "  went wrong at call {}, {called}; correct at that point: {right}", wrong + 1);
         if let Some(why) = self.time.and_then(|time| self.why_wrong(time, wrong)) {
             let _ = writeln!(out, "  because:  {why}");
         }

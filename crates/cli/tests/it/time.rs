@@ -27,7 +27,7 @@ fn a_wrong_start_is_explained() {
       violated: "at or after 10:00, fence painting begins", that is, fence painting starts from 10:00 on
       start:    feed mixing at 07:30, before the day begins, at 08:00
       start:    fence painting at 08:00, before the end of the call before it, at 08:30
-      went wrong with call 1, feed mixing at 07:30; right there: feed mixing at 08:00
+      went wrong at call 1, feed mixing at 07:30; correct at that point: feed mixing at 08:00
       right:    feed mixing at 08:00, fence painting at 10:00
     "#);
     assert_snapshot!(check("a1@noon,a1@08:00,a2@10:00", 1).out, @r#"
@@ -42,7 +42,7 @@ fn a_wrong_start_is_explained() {
       restarts: the day was cleared once; only the calls since then are judged
       called:   feed mixing at 08:00, feed mixing at 18:45
       missing:  fence painting
-      went wrong with call 2, feed mixing at 18:45; right there: fence painting at 10:00
+      went wrong at call 2, feed mixing at 18:45; correct at that point: fence painting at 10:00
       because:  what is left does not fit into the day any more
       right:    feed mixing at 08:00, fence painting at 10:00
     "#);
@@ -53,7 +53,7 @@ fn a_wrong_start_is_explained() {
       called:   feed mixing at 08:30, fence painting at 19:00
       late:     fence painting ends at 20:30, after the day, which ends at 20:00
       note:     more than the 2 restarts that there are were asked for
-      went wrong with call 2, fence painting at 19:00; right there: fence painting at 10:00
+      went wrong at call 2, fence painting at 19:00; correct at that point: fence painting at 10:00
       right:    feed mixing at 08:30, fence painting at 10:00
     "#);
 }

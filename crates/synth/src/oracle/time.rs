@@ -24,7 +24,7 @@ pub struct TimeVerdict {
     pub restarts: u32,
     /// The starts of [`Verdict::repair`].
     pub repair_starts: Vec<u16>,
-    /// For each of [`Verdict::correct_next`] the earliest start that is right there.
+    /// For each of [`Verdict::correct_next`] the earliest start that is correct at that point.
     pub next_starts: Vec<Vec<u16>>,
     /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any; core,
     /// repair and what would have been right may be missing; and another repair may move fewer calls.

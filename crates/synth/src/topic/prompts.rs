@@ -14,7 +14,7 @@ pub const MORE: &str = "More are needed: ";
 /// What stands before each tool in the prompt for names.
 pub const TOOL_MARK: &str = "- ";
 
-/// Asks for so many jobs.
+/// Asks for `count` jobs.
 pub fn jobs(count: u32) -> String {
     format!(
         "{JOBS}{count} typical jobs. Ensure that these {count} positions span a variety of industries.\n\n\
@@ -22,7 +22,7 @@ pub fn jobs(count: u32) -> String {
     )
 }
 
-/// Asks for so many things that a person with this job does.
+/// Asks for `count` activities of a person with this job.
 pub fn activities(count: u32, job: &str) -> String {
     format!(
         "{ACTIVITIES}{count}{}{job}{}\n\n\
