@@ -4,8 +4,6 @@
 //! count as made one after the other as they were written, whatever order a framework sends them in. Other calls whose
 //! executions overlap have no order among each other: they stay overlapping, and stand in an order of their own.
 
-use std::collections::{HashMap, VecDeque};
-
 use planproof_trace::{Arguments, CallId, Event, EventKind, TimeOfDay};
 
 use super::{Refused, time::written_start};
@@ -21,6 +19,8 @@ pub(super) struct CallRecord<'a> {
     pub(super) start: u64,
     /// Set when it was answered: when, and with what error.
     pub(super) answered: Option<(u64, Option<&'a str>)>,
+    /// What a guard answered that held it back.
+    held_back: Option<&'a str>,
     /// The batch that it belongs to, if it does.
     pub(super) batch: Option<usize>,
 }
@@ -37,26 +37,35 @@ pub fn executed_calls(events: &[Event]) -> Vec<usize> {
 /// In foreign traces calls can share an id, even at the same time. Results then belong to them in the order of the calls:
 /// nothing else can be known, and none of what was executed is lost.
 pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
-    let mut calls: Vec<(CallRecord<'_>, Option<&str>)> = Vec::new();
-    // Places of calls without a result.
-    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    // Most events are calls and their results.
+    let mut calls: Vec<CallRecord<'_>> = Vec::with_capacity(events.len() / 2);
+    // Calls without a result, in their order. Mostly there is one at most.
+    let mut open: Vec<usize> = Vec::new();
     let mut batches: Vec<Vec<&str>> = Vec::new();
+    let mut held_back = Vec::new();
     for (place, event) in events.iter().enumerate() {
         match &event.kind {
             EventKind::Batch { calls } => batches.push(calls.iter().map(CallId::as_str).collect()),
             EventKind::Call(call) => {
                 let id = call.id.as_str();
-                open.entry(id).or_default().push_back(calls.len());
-                let (tool, arguments) = (call.name.as_str(), &call.arguments);
-                let batch = batches.iter().rposition(|batch| batch.contains(&id));
-                let start = place as u64;
-                calls.push((CallRecord { id, tool, arguments, place, start, answered: None, batch }, None));
+                open.push(calls.len());
+                calls.push(CallRecord {
+                    id,
+                    tool: &call.name,
+                    arguments: &call.arguments,
+                    place,
+                    start: place as u64,
+                    answered: None,
+                    held_back: None,
+                    batch: batches.iter().rposition(|batch| batch.contains(&id)),
+                });
             }
             EventKind::Result(result) => {
-                let call = open.get_mut(result.id.as_str()).and_then(VecDeque::pop_front);
-                let Some((call, held_back)) = call.and_then(|call| calls.get_mut(call)) else { continue };
+                let first = open.iter().position(|&call| calls[call].id == result.id.as_str());
+                let Some(first) = first else { continue };
+                let call = &mut calls[open.remove(first)];
                 if result.is_held_back {
-                    *held_back = Some(&result.text);
+                    call.held_back = Some(&result.text);
                 } else {
                     let error = result.is_error.then_some(result.text.as_str());
                     call.answered = Some((place as u64, error));
@@ -71,13 +80,11 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
             | EventKind::End(_) => {}
         }
     }
-    let mut held_back = Vec::new();
-    let executed = calls.into_iter().filter_map(|(call, answer)| {
-        let Some(answer) = answer else { return Some(call) };
+    calls.retain(|call| {
+        let Some(answer) = call.held_back else { return true };
         held_back.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
-        None
+        false
     });
-    let mut calls: Vec<CallRecord<'_>> = executed.collect();
     for (number, written) in batches.iter().enumerate() {
         space_out(&mut calls, number, written);
     }

@@ -136,6 +136,7 @@ impl Directions {
         let Some(first) = tokens.get(at) else { return };
         let entries = match self.entries.get(first.text) {
             Some(entries) => entries,
+            None if first.text.bytes().all(|byte| byte.is_ascii_lowercase()) => return,
             // The first word of a sentence has a capital letter.
             None => match self.entries.get(&first.text.to_lowercase()) {
                 Some(entries) => entries,

@@ -3,6 +3,8 @@
 //! A short case is often passed by nothing more than reading its tasks off the page, in the right direction. What the best
 //! of these heuristics passes is shown beside every success rate, so that nobody takes it for planning.
 
+use std::cell::OnceCell;
+
 use super::lexicon::{Directions, Part, Side};
 use super::tokens;
 use crate::case::Case;
@@ -52,19 +54,22 @@ impl OneLook {
     /// The order of the case's actions, by their places, that it comes to. Of the words that say an order those of
     /// [`Directions::shipped`] are known.
     pub fn order(self, case: &Case) -> Vec<usize> {
-        let mut order = case.order_of_mention();
+        self.order_of(&Glance::at(case))
+    }
+
+    fn order_of(self, glance: &Glance<'_>) -> Vec<usize> {
+        let mut order = glance.mention.clone();
         let is_forward = match self {
             Self::Mention => true,
             Self::Reverse => false,
-            Self::FirstWord => words(&look(case)).next().unwrap_or(true),
+            Self::FirstWord => words(glance.seen()).next().unwrap_or(true),
             Self::MostWords => {
-                let seen = look(case);
-                words(&seen).filter(|is_forward| *is_forward).count() * 2 >= words(&seen).count()
+                let seen = glance.seen();
+                words(seen).filter(|is_forward| *is_forward).count() * 2 >= words(seen).count()
             }
             Self::EachSentence => {
-                let seen = look(case);
                 let mut sorted = Vec::with_capacity(order.len());
-                for sentence in seen.split(|seen| *seen == Seen::Stop) {
+                for sentence in glance.seen().split(|seen| *seen == Seen::Stop) {
                     let begin = sorted.len();
                     for seen in sentence {
                         if let Seen::Task(task) = *seen
@@ -90,7 +95,26 @@ impl OneLook {
 
     /// Those whose order is a correct plan of the case: none where there is no correct plan.
     pub fn passing(case: &Case) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|heuristic| case.is_correct_order(&heuristic.order(case)))
+        let glance = Glance::at(case);
+        Self::ALL.into_iter().filter(move |heuristic| case.is_correct_order(&heuristic.order_of(&glance)))
+    }
+}
+
+/// What all heuristics see of a case. They share it, as reading the text is nearly all of their work.
+struct Glance<'a> {
+    case: &'a Case,
+    mention: Vec<usize>,
+    /// Not every heuristic needs it.
+    seen: OnceCell<Vec<Seen>>,
+}
+
+impl<'a> Glance<'a> {
+    fn at(case: &'a Case) -> Self {
+        Self { case, mention: case.order_of_mention(), seen: OnceCell::new() }
+    }
+
+    fn seen(&self) -> &[Seen] {
+        self.seen.get_or_init(|| look(self.case))
     }
 }
 

@@ -14,24 +14,19 @@ pub(super) struct Token<'a> {
 
 /// Splits at white space; commas, semicolons and full stops at the end of a word are tokens of their own.
 pub(super) fn split(text: &str) -> Result<Vec<Token<'_>>, ReadError> {
-    let mut tokens = Vec::with_capacity(text.len() / 5);
-    let mut word: Option<(usize, u32)> = None;
-    let mut count = 0u32;
-    for (byte, character) in text.char_indices() {
-        if count as usize >= CHARACTERS_MAX {
-            return Err(ReadError::TooLong { given: text.chars().count() });
-        }
-        if character.is_whitespace() {
-            if let Some((start_byte, start)) = word.take() {
-                push_word(&mut tokens, &text[start_byte..byte], start, count);
-            }
-        } else if word.is_none() {
-            word = Some((byte, count));
-        }
-        count += 1;
+    // A character has a byte at least, so most texts need not be counted.
+    if text.len() > CHARACTERS_MAX && text.chars().count() > CHARACTERS_MAX {
+        return Err(ReadError::TooLong { given: text.chars().count() });
     }
-    if let Some((start_byte, start)) = word {
-        push_word(&mut tokens, &text[start_byte..], start, count);
+    let mut tokens = Vec::with_capacity(text.len() / 5);
+    let mut start = 0u32;
+    for chunk in text.split(char::is_whitespace) {
+        let end = start + chunk.chars().count() as u32;
+        if !chunk.is_empty() {
+            push_word(&mut tokens, chunk, start, end);
+        }
+        // The white space behind it is one character.
+        start = end + 1;
     }
     Ok(tokens)
 }
