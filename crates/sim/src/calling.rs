@@ -20,12 +20,22 @@ const SCRIPTS_KEPT_MAX: usize = 8192;
 #[derive(Debug)]
 pub(crate) struct Calling {
     pub(crate) kind: SimKind,
-    scripts: Mutex<HashMap<u64, Arc<Script>>>,
+    /// By [`script::seen`].
+    known: Mutex<HashMap<u64, Arc<Known>>>,
+}
+
+/// What the whole of a conversation follows from, known from its first turn on.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// By [`script::key`], which the script's draws depend on.
+    pub(crate) key: u64,
+    pub(crate) script: Script,
+    of_framework: tools::OfFramework,
 }
 
 impl Calling {
     pub(crate) fn new(kind: SimKind) -> Self {
-        Self { kind, scripts: Mutex::default() }
+        Self { kind, known: Mutex::default() }
     }
 
     /// What it replies in a conversation of calls and results.
@@ -37,13 +47,13 @@ impl Calling {
             Message::Assistant { calls, .. } => calls.as_slice(),
             _ => &[],
         });
+        let known = self.known(request);
         let (mut made, mut number) = (0, 1);
         for call in written {
-            made += usize::from(!tools::is_of_framework(&request.tools, &call.name));
+            made += usize::from(!known.of_framework.has(&request.tools, &call.name));
             number += 1;
         }
-        let (_, script) = self.script(request);
-        let steps = script.steps(self.kind, made, request);
+        let steps = known.script.steps(self.kind, made, request, known.key);
         let mut calls = Vec::with_capacity(steps.len());
         for step in steps {
             match step {
@@ -65,22 +75,25 @@ impl Calling {
         (String::new(), calls)
     }
 
-    /// The script of a request, with the request's key.
-    pub(crate) fn script(&self, request: &ChatRequest) -> (u64, Arc<Script>) {
-        let key = script::key(request);
+    /// The script of a request, and what else is the same in all turns of its conversation.
+    pub(crate) fn known(&self, request: &ChatRequest) -> Arc<Known> {
+        let seen = script::seen(request);
         // A panic while the lock is held leaves whole entries only, so the map stays usable.
-        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(script) = scripts.get(&key) {
-            return (key, Arc::clone(script));
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(&seen) {
+            return Arc::clone(known);
         }
-        drop(scripts);
-        let script = Arc::new(Script::write(self.kind, request, key));
-        scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
-        if scripts.len() >= SCRIPTS_KEPT_MAX {
-            scripts.clear();
+        drop(all);
+        let key = script::key(request);
+        let script = Script::write(self.kind, request, key);
+        let of_framework = tools::OfFramework::among(&request.tools);
+        let known = Arc::new(Known { key, script, of_framework });
+        all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= SCRIPTS_KEPT_MAX {
+            all.clear();
         }
-        scripts.insert(key, Arc::clone(&script));
-        (key, script)
+        all.insert(seen, Arc::clone(&known));
+        known
     }
 }
 

@@ -109,8 +109,8 @@ fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: 
         false => Arc::clone(&instructions.tools),
     };
     let request = about(text.question(), tools, settings);
-    let (key, script) = model.script(&request);
-    let course = Course::new(model.kind, &script, key, &request);
+    let known = model.known(&request);
+    let course = Course::new(model.kind, &known.script, known.key, &request);
     let mut out = String::new();
     let is_over = Writer::new(model.kind, instructions, course).go_on(&text, REPLY_BYTES_MAX, &mut out);
     let reply = ended(out, settings);
@@ -170,8 +170,8 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
         return None;
     }
     let request = about(question, tools, settings);
-    let (key, script) = model.script(&request);
-    Some(Course::new(model.kind, &script, key, &request).told())
+    let known = model.known(&request);
+    Some(Course::new(model.kind, &known.script, known.key, &request).told())
 }
 
 /// A text that ends before the first of the texts that are to end it, and at the most tokens.

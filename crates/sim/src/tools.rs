@@ -14,18 +14,33 @@ const SEARCHING: [&str; 3] = ["tool_search", "search_tools", "find_tools"];
 /// Most characters of what is searched for.
 const SEARCHED_CHARACTERS_MAX: usize = 2_000;
 
-fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
+fn place(tools: &[Tool], names: &[&str]) -> Option<usize> {
     let place = names.iter().find_map(|name| shown_place(tools, name, ""))?;
     // A tool that does a task is none of these, whatever it is called.
-    tools.get(place).filter(|tool| !tool.description.contains("Does the task \""))
+    (!tools[place].description.contains("Does the task \"")).then_some(place)
 }
 
-/// Whether a call is one of those that do none of the user's work.
-pub(crate) fn is_of_framework(tools: &[Tool], name: &str) -> bool {
-    // A search is often not offered any more once it has found something.
-    let is_search = SEARCHING.contains(&name) && tools.iter().all(|tool| tool.name != name);
-    let is_it = |names: &[&str]| find(tools, names).is_some_and(|tool| tool.name == name);
-    is_search || is_it(&ENDING) || is_it(&SEARCHING)
+fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
+    place(tools, names).map(|place| &tools[place])
+}
+
+/// The tools with which calls do none of the user's work, by their places. Looking for them takes longer than
+/// all else of a turn, so it is done once in a conversation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfFramework([Option<usize>; 2]);
+
+impl OfFramework {
+    pub(crate) fn among(tools: &[Tool]) -> Self {
+        Self([&ENDING[..], &SEARCHING].map(|names| place(tools, names)))
+    }
+
+    /// Whether a call of that name is of one of them.
+    pub(crate) fn has(self, tools: &[Tool], name: &str) -> bool {
+        let is_it = |place: usize| tools.get(place).is_some_and(|tool| tool.name == name);
+        // A search is often not offered any more once it has found something.
+        let is_search = || SEARCHING.contains(&name) && tools.iter().all(|tool| tool.name != name);
+        self.0.into_iter().flatten().any(is_it) || is_search()
+    }
 }
 
 /// The call that says this at the end of a run, where there is a tool for it.

@@ -27,13 +27,14 @@ pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
 
 /// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are reported where
 /// that is said, and what goes wrong.
-pub(crate) fn write_arguments(
+pub(crate) fn write_arguments<'t>(
     tool: Option<&Tool>,
     (start, sentences): (Option<String>, u64),
     slip: Slip,
-    task: &str,
+    task: impl FnOnce() -> &'t str,
 ) -> Map<String, Value> {
-    let mut own = tool.map_or_else(Map::new, |tool| sample_arguments(&tool.input_schema));
+    let schema = tool.filter(|tool| !tool.is_without_arguments()).map(|tool| &tool.input_schema);
+    let mut own = schema.map_or_else(Map::new, |schema| sample_arguments(schema));
     let mut arguments = Map::new();
     if let Some(start) = start {
         own.remove(START_TIME_ARGUMENT);
@@ -46,7 +47,7 @@ pub(crate) fn write_arguments(
     }
     match slip {
         Slip::ExtraArgument if own.is_empty() => {
-            arguments.insert(EXTRA_ARGUMENT.to_owned(), task.into());
+            arguments.insert(EXTRA_ARGUMENT.to_owned(), task().into());
         }
         Slip::ExtraArgument => {}
         _ => arguments.extend(own),
@@ -65,7 +66,8 @@ pub(crate) fn write_call(
     let tool = tools.get(usize::from(place));
     let name = tool.map_or("", |tool| &tool.name);
     let start = start.map(|minute| start_text(minute, slip));
-    let arguments = write_arguments(tool, (start, sentences), slip, tool.map_or("", task_of));
+    let task = || tool.map_or("", task_of);
+    let arguments = write_arguments(tool, (start, sentences), slip, task);
     ToolCall {
         id: CallId::new(format!("call_{number}")),
         name: if slip == Slip::WrongName { format!("{WRONG_NAME_PREFIX}{name}") } else { name.to_owned() },

@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
         if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
-        let arguments = write_arguments(tool, (start, sentences), slip, self.course.task(place));
+        let arguments = write_arguments(tool, (start, sentences), slip, || self.course.task(place));
         Value::Object(arguments).to_string()
     }
 
