@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Finding, Report, ReportInput, SolverMeter, pick_findings};
+use planproof_bench::{
+    AgentUnderTest, Campaign, CaseSummary, Finding, Report, ReportInput, SolverMeter, pick_findings,
+};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
@@ -60,12 +62,13 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
                 let store = page.new_store()?;
                 let options = StoredOptions::of_simulation(&campaign, solver, synthesis);
                 let now = milliseconds_now();
+                let summaries: Vec<CaseSummary> = cases.iter().map(CaseSummary::of).collect();
                 create_row(
                     &store,
                     &campaign.id,
                     now,
                     &campaign.agent,
-                    &cases,
+                    (&cases, &summaries),
                     NonZeroU32::MIN,
                     &options,
                     &global.command_line,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write as _;
 
 use planproof_bench::{
-    CaseSummary, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
+    LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
 use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
@@ -129,7 +129,6 @@ fn sum_up(
     outcomes: &[Outcome],
     ended_by: Option<&str>,
 ) -> LimitReport {
-    let cases: Vec<CaseSummary> = prepared.campaign.cases.iter().map(CaseSummary::of).collect();
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let agent = &prepared.campaign.agent;
     let options: &StoredOptions = &prepared.options;
@@ -139,7 +138,7 @@ fn sum_up(
             agent: &agent.name,
             model: agent.model.as_deref(),
             simulated: agent.simulated,
-            cases: &cases,
+            cases: &prepared.summaries,
             repeats: 1,
             runs: &runs,
             solver: options.solver(),

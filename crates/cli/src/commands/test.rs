@@ -20,7 +20,9 @@ mod shrink;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{DissectionReport, Finding, Outcome, Report, ReportInput, ShrinkReport, pick_findings};
+use planproof_bench::{
+    DissectionReport, Finding, Outcome, Report, RunSummary, ShrinkReport, SummaryInput, pick_findings,
+};
 use planproof_model::prices::Money;
 use planproof_report::CommandLines;
 use planproof_synth::Unscored;
@@ -63,13 +65,14 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =
         runtime()?.block_on(carry_out(&prepared, global, all))?;
-    let report = Report::new(ReportInput {
+    let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
+    let report = Report::of_summaries(SummaryInput {
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
         simulated: prepared.campaign.agent.simulated,
-        cases: &prepared.campaign.cases,
+        cases: &prepared.summaries,
         repeats: prepared.campaign.repeats.get(),
-        outcomes: &outcomes,
+        runs: &runs,
         solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
         cost: prepared.options.cost(&progress),

@@ -14,11 +14,11 @@ use crate::arguments::{Global, StoreArguments};
 use crate::failure::Failure;
 use crate::{secrets, select};
 
-/// Puts a new campaign into the store; gives its id.
+/// Puts a new campaign into the store, with its cases and what each comes to; gives its id.
 pub(super) fn create(
     store: &Store,
     agent: &AgentUnderTest,
-    cases: &[Case],
+    cases: (&[Case], &[CaseSummary]),
     repeats: NonZeroU32,
     options: &StoredOptions,
     global: &Global,
@@ -36,7 +36,7 @@ pub(crate) fn create_row(
     id: &str,
     created_ms: u64,
     agent: &AgentUnderTest,
-    cases: &[Case],
+    (cases, summaries): (&[Case], &[CaseSummary]),
     repeats: NonZeroU32,
     options: &StoredOptions,
     command_line: &str,
@@ -52,10 +52,10 @@ pub(crate) fn create_row(
         options: &text,
         repeats: repeats.get(),
     };
-    let rows = cases.iter().map(|case| NewCase {
+    let rows = cases.iter().zip(summaries).map(|(case, summary)| NewCase {
         id: case.id.clone(),
         json: write_case(case),
-        summary: Some(CaseSummary::of(case).to_json()),
+        summary: Some(summary.to_json()),
     });
     Ok(store.create_campaign(&campaign, rows)?)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{AgentSpec, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
@@ -145,7 +145,8 @@ fn begin(
     let store = open_store(&arguments.store)?;
     let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
-    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
+    let summaries: Vec<CaseSummary> = cases.cases.iter().map(CaseSummary::of).collect();
+    let id = create(&store, &agent, (&cases.cases, &summaries), repeats, &options, global)?;
     if let Some(recording) = &recording {
         let note = CampaignNote::new(&id, &agent, &options, repeats.get(), &cases);
         recording.write_campaign(&note, &cases.cases)?;
@@ -155,6 +156,7 @@ fn begin(
     Ok(Prepared {
         store,
         campaign,
+        summaries,
         options,
         finished: Vec::new(),
         left_out: HashSet::new(),
@@ -264,12 +266,14 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out =
         recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
+    let summaries = cases.iter().map(CaseSummary::of).collect();
     let campaign = campaign(row.id, agent, cases, repeats, &options)?;
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
         store,
         campaign,
+        summaries,
         options,
         finished: outcomes,
         left_out,
@@ -355,12 +359,14 @@ fn replay(
         wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
-    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
+    let summaries: Vec<CaseSummary> = cases.cases.iter().map(CaseSummary::of).collect();
+    let id = create(&store, &agent, (&cases.cases, &summaries), repeats, &options, global)?;
     let secrets = secrets::held_apart_from(&cases.cases)?;
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
         campaign,
+        summaries,
         options,
         finished: Vec::new(),
         left_out,

@@ -1,9 +1,12 @@
 //! A campaign that is prepared, and what is told of it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use planproof_bench::{Campaign, CandidateRecord, Dissection, Outcome, Report, Shrinking, TrialRecord, Unit};
+use planproof_bench::{
+    Campaign, CandidateRecord, CaseSummary, Dissection, Outcome, Report, Shrinking, TrialRecord, Unit,
+};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
@@ -26,6 +29,8 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 pub(in crate::commands) struct Prepared {
     pub(in crate::commands) store: Store,
     pub(in crate::commands) campaign: Campaign,
+    /// What figures need of the campaign's cases.
+    pub(in crate::commands) summaries: Vec<CaseSummary>,
     pub(in crate::commands) options: StoredOptions,
     /// Runs that are done already.
     pub(super) finished: Vec<Outcome>,
@@ -147,18 +152,21 @@ impl Prepared {
         shrinking: Option<&Shrinking>,
     ) -> bool {
         let Some(replayed) = &self.replayed else { return false };
-        let (mut cases, mut outcomes) = (self.campaign.cases.to_vec(), outcomes.to_vec());
+        // Those of dissection and shrinking come behind, where there are any.
+        let (mut cases, mut outcomes) = (Cow::from(&*self.campaign.cases), Cow::from(outcomes));
         for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
             if let Some(outcome) = &trial.outcome {
-                outcomes.push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
+                outcomes.to_mut().push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
             }
-            cases.push(trial.case.clone());
+            cases.to_mut().push(trial.case.clone());
         }
         for candidate in shrinking.into_iter().flat_map(|shrinking| &shrinking.candidates) {
             let place = cases.len() as u32;
             let of_candidate = candidate.outcomes.values();
-            outcomes.extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..outcome.clone() }));
-            cases.push(candidate.case.clone());
+            outcomes
+                .to_mut()
+                .extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..outcome.clone() }));
+            cases.to_mut().push(candidate.case.clone());
         }
         let mut differences = replayed.recorded.differences(&cases, &outcomes);
         let misses = replayed.models.iter().flat_map(|model| model.misses());
