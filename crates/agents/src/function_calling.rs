@@ -116,7 +116,9 @@ impl Agent for FunctionCallingAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = run_time::within(run.limits.wall, self.turns(&run)).await;
+            // Boxed, because each future around it would otherwise keep room for it twice: where it is handed over, and
+            // where it is polled.
+            let end = run_time::within(run.limits.wall, Box::pin(self.turns(&run))).await;
             Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
         })
     }

@@ -211,7 +211,8 @@ impl Connection {
             reply.clean(endpoint.key());
             Ok(reply)
         };
-        self.retrying(|| self.adapting(settings, once)).await
+        // Boxed, because each future around it would otherwise keep room for it twice.
+        self.retrying(|| Box::pin(self.adapting(settings, once))).await
     }
 
     /// Asks for a reply while it is being written, again and again until its first part is there. What breaks later is

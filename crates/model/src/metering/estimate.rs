@@ -1,5 +1,7 @@
 //! How many tokens a request may take at most, from its size and from what former requests took.
 
+use std::sync::Arc;
+
 use planproof_trace::{Arguments, Tool, Usage};
 use serde_json::{Map, Value};
 
@@ -33,8 +35,7 @@ pub(super) struct RequestSize {
 impl RequestSize {
     pub(super) fn of_chat(request: &ChatRequest) -> Self {
         let messages: u64 = request.messages.iter().map(message_bytes).sum();
-        let tools: u64 = request.tools.iter().map(tool_bytes).sum();
-        let bytes = ITEM_BYTES + messages + tools;
+        let bytes = ITEM_BYTES + messages + tools_bytes(&request.tools);
         Self { goes_on: request.previous.is_some(), ..Self::of(bytes, &request.settings) }
     }
 
@@ -65,8 +66,17 @@ fn message_bytes(message: &Message) -> u64 {
     ITEM_BYTES + content
 }
 
-fn tool_bytes(tool: &Tool) -> u64 {
-    ITEM_BYTES + (tool.name.len() + tool.description.len()) as u64 + object_bytes(&tool.input_schema)
+fn tools_bytes(tools: &[Tool]) -> u64 {
+    let mut sum = 0;
+    // Neighbours mostly share their schema, and all tools are measured anew with every turn.
+    let mut last: Option<(&Arc<Map<String, Value>>, u64)> = None;
+    for tool in tools {
+        let same = last.filter(|(schema, _)| Arc::ptr_eq(schema, &tool.input_schema));
+        let (_, schema) =
+            *last.insert(same.unwrap_or_else(|| (&tool.input_schema, object_bytes(&tool.input_schema))));
+        sum += ITEM_BYTES + (tool.name.len() + tool.description.len()) as u64 + schema;
+    }
+    sum
 }
 
 fn object_bytes(object: &Map<String, Value>) -> u64 {

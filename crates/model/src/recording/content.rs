@@ -223,6 +223,9 @@ fn check_number<T>(what: &str, number: u32, list: &[T]) -> Result<(), String> {
     Err(format!("it is {what} {number} where {what} {expected} is due: lines are missing, or out of order"))
 }
 
+/// How a line of an exchange begins as it is written here.
+const EXCHANGE_BEGINNING: &str = r#"{"type":"exchange","#;
+
 struct Reader<'p> {
     path: &'p Path,
     recording: Option<Recording>,
@@ -327,6 +330,13 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 
 impl Recording {
     fn read_line(&mut self, text: &str, session: &mut u32) -> Result<(), String> {
+        // Nearly all lines are exchanges that we wrote. What such a line is need not be found out by reading
+        // it twice; of one that is wrong the reading below says what is.
+        if text.starts_with(EXCHANGE_BEGINNING)
+            && let Ok(exchange) = parse(text)
+        {
+            return self.read_exchange(exchange, *session);
+        }
         let head: Head<'_> = parse(text)?;
         let Some(kind) = head.r#type else { return Err("it has no `type`".to_owned()) };
         match &*kind {

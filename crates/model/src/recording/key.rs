@@ -1,10 +1,10 @@
 //! Keys: requests and conversations by what they hold.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_trace::{Arguments, Secrets, Tool, ToolCall};
+use serde_json::{Map, Value};
 
 use super::redact;
 use crate::{Message, ReplyId, Settings};
@@ -18,28 +18,34 @@ const TOOL_LISTS_MAX: usize = 4096;
 pub(super) struct Key([u64; 2]);
 
 /// Takes in texts and numbers so that no two sequences of them are the same bytes. A replay hashes each conversation anew
-/// with every turn, so this is quick: two hashes of 64 bits that begin differently.
-struct Hasher([DefaultHasher; 2]);
+/// with every turn, so this is quick: the bytes are gathered, and then hashed eight at once, twice, by folded
+/// products, as the hashes for maps do that are made to be quick.
+struct Hasher(Vec<u8>);
+
+/// What the two hashes begin with and multiply by: digits of pi, as good as any that are drawn.
+const HALVES: [[u64; 2]; 2] =
+    [[0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345], [0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89]];
+
+/// The two halves of a product of 128 bits, one on the other.
+fn folded(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
 
 impl Hasher {
     fn new(domain: &str) -> Self {
-        let mut hasher = Self(Default::default());
-        hasher.0[1].write_u8(1);
+        let mut hasher = Self(Vec::with_capacity(256));
         hasher.text(domain);
         hasher
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|half| half.write(bytes));
-    }
-
     fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
+        self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
-        self.bytes(text.as_bytes());
+        self.0.extend_from_slice(text.as_bytes());
     }
 
     fn key(&mut self, key: Key) {
@@ -52,7 +58,15 @@ impl Hasher {
     }
 
     fn finish(self) -> Key {
-        Key(self.0.map(|half| half.finish()))
+        let (words, rest) = self.0.as_chunks();
+        // What the last word is filled up with is told from bytes of the sequence by its length.
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        let length = self.0.len() as u64;
+        Key(HALVES.map(|[begin, factor]| {
+            let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+            words.chain([length]).fold(begin, |hash, word| folded(hash ^ word, factor))
+        }))
     }
 }
 
@@ -146,12 +160,20 @@ pub(super) fn completion(setup: Key, prompt: &str, score_prompt: bool) -> Key {
 /// A list of tools.
 pub(super) fn tools(tools: &[Tool]) -> Key {
     let mut hasher = Hasher::new("tools");
+    // Neighbours mostly share their schema, and comparing two is cheaper than writing one.
+    let mut last: Option<(&Map<String, Value>, String)> = None;
     for tool in tools {
         hasher.text(&tool.name);
         hasher.text(&tool.description);
+        let schema = &*tool.input_schema;
         // All keys are strings, and JSON numbers in memory are never infinite.
-        let schema = serde_json::to_string(&*tool.input_schema).unwrap_or_default();
-        hasher.text(&schema);
+        let written = || serde_json::to_string(schema).unwrap_or_default();
+        let (_, text) = match last.take() {
+            Some(last) if last.0 == schema => last,
+            _ => (schema, written()),
+        };
+        hasher.text(&text);
+        last = Some((schema, text));
     }
     hasher.finish()
 }
@@ -194,5 +216,39 @@ impl ToolLists {
             lists.insert(address, Seen { _list: Arc::downgrade(list), known: known.clone() });
         }
         known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn sequences_that_differ_have_keys_that_differ_in_both_halves() {
+        let mut seen = [HashSet::new(), HashSet::new()];
+        let mut count = 0;
+        let mut add = |texts: &[&str]| {
+            let mut hasher = Hasher::new("test");
+            texts.iter().for_each(|text| hasher.text(text));
+            let Key(halves) = hasher.finish();
+            for (half, seen) in halves.iter().zip(&mut seen) {
+                seen.insert(*half);
+            }
+            count += 1;
+        };
+        for length in 0..40 {
+            let text = "a".repeat(length);
+            add(&[&text]);
+            // One other byte anywhere, a zero among them, and the same bytes as two texts.
+            for place in 0..length {
+                for other in ["\0", "b", "A"] {
+                    add(&[&[&text[..place], other, &text[place + 1..]].concat()]);
+                }
+                add(&[&text[..place], &text[place..]]);
+            }
+        }
+        assert_eq!(seen.map(|seen| seen.len()), [count, count]);
     }
 }
