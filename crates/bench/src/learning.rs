@@ -13,7 +13,7 @@ use planproof_synth::{
     ActionId, Case, Class, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments,
 };
 use planproof_tools::{MockTools, SchemaCache};
-use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
 use serde_json::{Value, json};
 
 use crate::{RightCall, Standing, case_arguments, mock_tools};
@@ -193,14 +193,6 @@ fn nearest_right(standing: &Standing, plan: &[(usize, Option<u16>)]) -> Option<R
     standing.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
 }
 
-/// What came of a call.
-fn result_of<'e>(events: &'e [Event], call: &ToolCall) -> Option<&'e ToolResult> {
-    events.iter().rev().find_map(|event| match &event.kind {
-        EventKind::Result(result) if result.id == call.id => Some(result),
-        _ => None,
-    })
-}
-
 /// The correct plan nearest to what the agent did: actions, in the time form with their starts.
 fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
     let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
@@ -248,25 +240,20 @@ impl Turn<'_> {
 fn turns(events: &[Event]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     let mut has_turns = false;
+    let mut calls = paired_calls(events).into_iter();
     for event in events {
         match &event.kind {
             EventKind::Turn { text, calls, .. } => {
                 has_turns = true;
                 turns.push(Turn { text, calls: Vec::new(), missing: *calls });
             }
-            EventKind::Call(call) => {
+            EventKind::Call(_) => {
                 if turns.last().is_none_or(|turn| turn.missing == 0) {
                     turns.push(Turn { missing: 1, ..Turn::default() });
                 }
-                if let Some(turn) = turns.last_mut() {
+                if let Some((turn, paired)) = turns.last_mut().zip(calls.next()) {
                     turn.missing -= 1;
-                    turn.calls.push((call, None));
-                }
-            }
-            EventKind::Result(result) => {
-                let mut calls = turns.iter_mut().rev().flat_map(|turn| turn.calls.iter_mut());
-                if let Some(call) = calls.find(|(call, open)| call.id == result.id && open.is_none()) {
-                    call.1 = Some(result);
+                    turn.calls.push((paired.call, paired.result.map(|(_, result)| result)));
                 }
             }
             EventKind::End(EndReason::Answered { text }) if !has_turns => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{CallId, ToolCall, ToolResult};
+use crate::{Actor, CallId, ToolCall, ToolResult};
 
 /// Tokens a model request took, as the provider counted them. Zero where the provider did not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -204,8 +204,8 @@ pub enum EventKind {
     Call(ToolCall),
     /// The execution of a tool call ended.
     Result(ToolResult),
-    /// An agent made from a specification begins. The sections up to the end of the run, or up to the next event of this
-    /// kind, are its word.
+    /// An agent made from a specification begins. The sections of the same actor up to the end of the run, or up to its next
+    /// event of this kind, are its word.
     Spec {
         /// The specification's name.
         name: String,
@@ -243,8 +243,17 @@ pub enum EventKind {
 pub struct Event {
     /// When, in units of the run's clock (see [`Clock`]), counted from the start of the run.
     pub at: u64,
+    /// Which agent of the run did it; `None` for the only or the outermost one.
+    pub actor: Option<Actor>,
     /// What happened.
     pub kind: EventKind,
+}
+
+impl Event {
+    /// An event of the only or the outermost agent.
+    pub fn new(at: u64, kind: EventKind) -> Self {
+        Self { at, actor: None, kind }
+    }
 }
 
 /// What a trace is of; enough to run it again.

@@ -11,10 +11,13 @@
 //!
 //! # What is where
 //!
-//! Tools, calls and results (`tool.rs`), events and clocks (`event.rs`), the recorder, a one-line notation for tests
+//! Tools, calls and results (`tool.rs`), events and clocks (`event.rs`), which agent of a run an event is of (`actor.rs`),
+//! which result is of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests
 //! and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), and the keys that
 //! must not be written anywhere (`secrets.rs`).
 
+mod actor;
+mod calls;
 mod event;
 mod recorder;
 mod sample;
@@ -25,6 +28,8 @@ mod tool;
 pub mod notation;
 pub mod wire;
 
+pub use actor::{ACTOR_BYTES_MAX, Actor, ActorError};
+pub use calls::{PairedCall, Pairing, paired_calls};
 pub use event::{
     Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,
     Tally, Trace, Usage,

@@ -1,8 +1,9 @@
 //! The one owner of a run's events.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Clock, EndReason, Event, EventKind, Secrets};
+use crate::{Actor, ActorError, Clock, EndReason, Event, EventKind, Secrets};
 
 /// Is shown each event of a run the moment it is recorded, in order. The run store is one.
 pub trait EventSink: Send + Sync {
@@ -21,6 +22,14 @@ pub trait EventSink: Send + Sync {
 pub struct Recorder {
     run: Arc<Run>,
     secrets: Secrets,
+    part: Option<Arc<Part>>,
+}
+
+/// What the handles of an agent within the run share.
+struct Part {
+    actor: Actor,
+    /// Is read and written under the lock of the run's state alone.
+    is_over: AtomicBool,
 }
 
 /// What all handles on a run share.
@@ -51,7 +60,7 @@ impl Recorder {
 
     fn of(clock: Arc<dyn Clock>, sink: Option<Box<dyn EventSink>>) -> Self {
         let run = Arc::new(Run { clock, sink, state: Mutex::default() });
-        Self { run, secrets: Secrets::default() }
+        Self { run, secrets: Secrets::default(), part: None }
     }
 
     /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, and so do the clones made of it
@@ -62,19 +71,45 @@ impl Recorder {
         self
     }
 
-    /// Records an event. Returns `false`, and records nothing, when the run has ended.
+    /// A handle for an agent within this one, which does what it does under a name of its own: in an agent that has a name
+    /// itself, behind that one. Its part of the run ends for itself: what ends or closes it leaves the run going on, and is
+    /// no event.
+    ///
+    /// # Errors
+    /// It is no name.
+    pub fn as_actor(&self, name: &str) -> Result<Self, ActorError> {
+        let actor = match &self.part {
+            None => Actor::new(name)?,
+            Some(part) => part.actor.within(name)?,
+        };
+        let part = Part { actor, is_over: AtomicBool::new(false) };
+        Ok(Self { part: Some(Arc::new(part)), ..self.clone() })
+    }
+
+    /// Records an event. Returns `false`, and records nothing, when the run has ended, or the part of the run whose handle this
+    /// is.
     pub fn record(&self, mut kind: EventKind) -> bool {
         if !self.secrets.is_empty() {
             self.secrets.redact_event(&mut kind);
         }
         let mut state = self.lock();
         let is_end = matches!(kind, EventKind::End(_));
+        if let Some(part) = &self.part {
+            if part.is_over.load(Ordering::Relaxed) || state.ended || state.closed_at.is_some() {
+                return false;
+            }
+            if is_end {
+                part.is_over.store(true, Ordering::Relaxed);
+                return true;
+            }
+        }
         if state.ended || (state.closed_at.is_some() && !is_end) {
             return false;
         }
         state.ended = is_end;
         let at = state.closed_at.unwrap_or_else(|| self.run.clock.now());
-        let event = Event { at, kind };
+        let actor = self.part.as_ref().map(|part| part.actor.clone());
+        let event = Event { at, actor, kind };
         if let Some(sink) = &self.run.sink {
             sink.append(&event);
         }
@@ -90,15 +125,18 @@ impl Recorder {
     /// Takes nothing more but the end, whose time is now: the run is over, and what its end is called is yet to be decided.
     pub fn close(&self) {
         let mut state = self.lock();
-        if !state.ended && state.closed_at.is_none() {
+        if let Some(part) = &self.part {
+            part.is_over.store(true, Ordering::Relaxed);
+        } else if !state.ended && state.closed_at.is_none() {
             state.closed_at = Some(self.run.clock.now());
         }
     }
 
-    /// Whether the run is over.
+    /// Whether the run is over, or the part of it whose handle this is.
     pub fn has_ended(&self) -> bool {
         let state = self.lock();
-        state.ended || state.closed_at.is_some()
+        let part_is_over = self.part.as_ref().is_some_and(|part| part.is_over.load(Ordering::Relaxed));
+        state.ended || state.closed_at.is_some() || part_is_over
     }
 
     /// What `look` finds in all events recorded so far.
@@ -149,6 +187,28 @@ mod tests {
         assert!(!recorder.end(EndReason::Answered { text: "again".into() }));
         let events = recorder.take_events();
         assert_eq!((events.len(), events[0].at), (1, 0), "it ended when it was closed");
+    }
+
+    #[test]
+    fn agents_within_a_run_have_names_and_ends_of_their_own() {
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let query = || EventKind::Query { text: "q".into() };
+        let sample = recorder.as_actor("sample-1").unwrap();
+        let inner = sample.as_actor("inner").unwrap();
+        assert!(recorder.record(query()) && sample.record(query()) && inner.record(query()));
+        assert!(sample.end(EndReason::Answered { text: "x".into() }));
+        assert!(sample.has_ended() && !sample.record(query()) && !sample.clone().record(query()));
+        assert!(inner.record(query()), "it has an end of its own");
+        inner.close();
+        assert!(inner.has_ended() && !inner.record(query()) && !recorder.has_ended());
+        let other = recorder.as_actor("other").unwrap();
+        assert!(recorder.end(EndReason::Answered { text: "y".into() }));
+        assert!(!other.record(query()) && !other.end(EndReason::Answered { text: "z".into() }));
+        let events = recorder.take_events();
+        let actors: Vec<_> = events.iter().map(|it| it.actor.as_ref().map(Actor::as_str)).collect();
+        let inner = Some("sample-1/inner");
+        assert_eq!(actors, [None, Some("sample-1"), inner, inner, None]);
+        assert!(recorder.as_actor("a b").is_err() && sample.as_actor(&"x".repeat(60)).is_err());
     }
 
     /// Is shown what is recorded.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use planproof_model::{Message, Settings};
 use planproof_spec::monitor::Section;
 use planproof_spec::{Automaton, ContentRule, Handler, Outcome, State, Step};
-use planproof_trace::{Arguments, Author, Event, EventKind, FinishReason, Tool, ToolCall};
+use planproof_trace::{Arguments, Author, Event, EventKind, FinishReason, Tool, ToolCall, paired_calls};
 use thiserror::Error;
 
 use super::BehaviourOptions;
@@ -105,7 +105,7 @@ impl Retracer {
         Self { automaton, schemas: Arc::new(Schemas::default()) }
     }
 
-    /// Goes through the run of these events: of several agents in them, as with samples, the last. `tools` are those that it
+    /// Goes through the run of these events: of several agents in them, as with samples, the last that begins. `tools` are those that it
     /// had. Takes time in proportion to the square of the run's text, because each turn is given the text before it.
     ///
     /// # Errors
@@ -120,10 +120,10 @@ impl Retracer {
             _ => None,
         });
         let begun = events.iter().enumerate().rev().find_map(|(place, event)| match &event.kind {
-            EventKind::Spec { name, continuation } => Some((place, name, *continuation)),
+            EventKind::Spec { name, continuation } => Some((place, &event.actor, name, *continuation)),
             _ => None,
         });
-        let (Some(question), Some((place, name, continuation))) = (question, begun) else {
+        let (Some(question), Some((place, actor, name, continuation))) = (question, begun) else {
             return Err(NotRetraced);
         };
         if *name != self.automaton.spec().name.value {
@@ -133,7 +133,9 @@ impl Retracer {
         let mut writing =
             Writing::new(&self.automaton, tools, question, &options, continuation, &self.schemas)
                 .map_err(|_| NotRetraced)?;
-        let events = &events[place + 1..];
+        // Other agents of the run may have gone on beside it.
+        let own = events[place + 1..].iter().filter(|event| event.actor == *actor);
+        let events: Vec<&Event> = own.collect();
         let mut rest = events.iter().map(|event| &event.kind);
         let mut turns: Vec<RetracedTurn<'e>> = Vec::new();
         let mut known = 0;
@@ -155,7 +157,7 @@ impl Retracer {
                 Step::Violation => drop(writing.correct()),
                 Step::Environment => {
                     let Some(text) = rest.find_map(by_environment) else { break };
-                    carry_out(&mut writing, events);
+                    carry_out(&mut writing, &events);
                     writing.monitor.environment(text);
                 }
                 Step::Ended => {}
@@ -171,28 +173,23 @@ impl Retracer {
                 break;
             }
         }
-        if fits(&writing, events) { Ok(turns) } else { Err(NotRetraced) }
+        if fits(&writing, &events) { Ok(turns) } else { Err(NotRetraced) }
     }
 }
 
 /// Carries out a plan, if one is to be solved, as its run did: by the calls among the events, decided on again.
-fn carry_out(writing: &mut Writing, events: &[Event]) {
+fn carry_out(writing: &mut Writing, events: &[&Event]) {
     let monitor = &writing.monitor;
     if monitor.request().and_then(|request| request.handler) != Some(Handler::Solve) {
         return;
     }
+    let made = paired_calls(events.iter().copied());
     let mut plan = Plan::new(monitor);
     for call in monitor.calls() {
-        let made = events.iter().find_map(|event| match &event.kind {
-            EventKind::Call(made) if made.id == call.call.id => Some(made),
-            _ => None,
-        });
-        let answer = events.iter().find_map(|event| match &event.kind {
-            EventKind::Result(result) if result.id == call.call.id => Some(text_of(result)),
-            _ => None,
-        });
+        let paired = made.iter().find(|paired| paired.call.id == call.call.id);
+        let answer = paired.and_then(|paired| paired.result).map(|(_, result)| text_of(result));
         plan.next_call(&call.call);
-        match made {
+        match paired.map(|paired| paired.call) {
             _ if !call.is_waiting => plan.note(answer.unwrap_or_default()),
             Some(made) if plan.check(monitor, made).is_ok() => {
                 plan.execute(made.clone(), answer.unwrap_or_default());
@@ -222,7 +219,7 @@ fn by_environment(kind: &EventKind) -> Option<&str> {
 }
 
 /// Whether the sections of a trace are those that were come to again.
-fn fits(writing: &Writing, events: &[Event]) -> bool {
+fn fits(writing: &Writing, events: &[&Event]) -> bool {
     let recorded = events.iter().filter_map(|event| match &event.kind {
         EventKind::Section { state, text, .. } => Some((state, text)),
         _ => None,

@@ -18,6 +18,9 @@ pub const SAMPLES: NonZeroU32 = NonZeroU32::new(5).expect("5 is not 0");
 /// The temperature at which samples are taken, as published. It is a setting of the agent that is sampled.
 pub const SAMPLE_TEMPERATURE: f64 = 0.7;
 
+/// The actor that the other agent is in the trace.
+pub const OTHER_NAME: &str = "other";
+
 /// How votes are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VotingOptions {
@@ -38,8 +41,8 @@ impl Default for VotingOptions {
 /// The samples have no tools, and seeds of their own ([`sample_seed`]). They are taken one after the other, so that the same
 /// replies make the same trace. The limits are those of the whole run.
 ///
-/// All is in one trace: behind the query of the run, each sample begins with its own [`EventKind::Query`], so the n-th of
-/// these begins the n-th sample, and one more the other agent's part. How a part ended is not an event of its own.
+/// All is in one trace, where the n-th sample is the actor `sample-n` ([`sample_name`]), and the other agent [`OTHER_NAME`]. How
+/// a part ended is not an event of its own.
 #[derive(Clone)]
 pub struct VotingAgent {
     sampled: Arc<dyn Agent>,
@@ -64,7 +67,7 @@ impl VotingAgent {
         for number in 1..=self.options.samples.get() {
             let seed = sample_seed(run.seed, number);
             let part = RunContext { toolbox: &no_tools, seed, ..run };
-            match parts.run(self.sampled.as_ref(), part).await? {
+            match parts.run(self.sampled.as_ref(), &sample_name(number), part).await? {
                 Ok(end) => ends.push(end),
                 Err(over) => return Ok(parts.ran(over)),
             }
@@ -74,7 +77,7 @@ impl VotingAgent {
             let majority = votes.majority().map(|group| EndReason::Answered { text: group.answer.clone() });
             return Ok(parts.ran(majority.unwrap_or_else(|| ends.swap_remove(0))));
         };
-        let end = match parts.run(other.as_ref(), run).await? {
+        let end = match parts.run(other.as_ref(), OTHER_NAME, run).await? {
             Ok(end) => end,
             Err(over) => return Ok(parts.ran(over)),
         };
@@ -112,10 +115,11 @@ struct Parts {
 }
 
 impl Parts {
-    /// Runs a part of the run, and says how that ended.
+    /// Runs a part of the run under a name of its own, and says how that ended.
     async fn run(
         &mut self,
         agent: &dyn Agent,
+        name: &str,
         run: RunContext<'_>,
     ) -> Result<Result<EndReason, Over>, RunError> {
         let iterations = run.limits.iterations.saturating_sub(self.turns);
@@ -123,9 +127,13 @@ impl Parts {
             let value = u64::from(run.limits.iterations);
             return Ok(Err(EndReason::LimitReached { limit: LimitKind::Iterations, value }));
         }
+        let recorder = match run.recorder.as_actor(name) {
+            Ok(recorder) => recorder,
+            Err(error) => return Ok(Err(EndReason::AgentFailed { reason: error.to_string() })),
+        };
         let limits = RunLimits { iterations, ..*run.limits };
         let before = run.recorder.look(<[Event]>::len);
-        let ran = agent.run(RunContext { limits: &limits, ..run }).await?;
+        let ran = agent.run(RunContext { limits: &limits, recorder: &recorder, ..run }).await?;
         let is_turn = |event: &&Event| matches!(event.kind, EventKind::Turn { .. });
         let turns = run.recorder.look(|events| events.iter().skip(before).filter(is_turn).count());
         self.turns = self.turns.saturating_add(u32::try_from(turns).unwrap_or(u32::MAX));
@@ -148,6 +156,11 @@ impl fmt::Debug for VotingAgent {
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
+}
+
+/// The actor that a sample is in the trace, by its number from 1.
+pub fn sample_name(number: u32) -> String {
+    format!("sample-{number}")
 }
 
 /// The seed of a sample: of one run all are different (the function is one to one), and they do not fall upon those of the

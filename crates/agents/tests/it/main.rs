@@ -80,8 +80,8 @@ impl Setting {
         assert!(!self.recorder.record(late) && self.recorder.end(end.clone()));
         let events = self.recorder.take_events();
         let expected = [
-            Event { at: 0, kind: EventKind::Query { text: QUERY.into() } },
-            Event { at: 1, kind: EventKind::End(end.clone()) },
+            Event::new(0, EventKind::Query { text: QUERY.into() }),
+            Event::new(1, EventKind::End(end.clone())),
         ];
         assert_eq!(events, expected);
     }

@@ -98,10 +98,12 @@ async fn all_samples_are_in_one_trace() {
     let agent = VotingAgent::new(sampled.clone(), None, VotingOptions { samples, rules: VoteRules::Ours });
     let seeds = [1, 2, 3].map(|number| sample_seed(7, number));
     let query = format!("query \"{QUERY}\"");
-    let sample = ["query \"its own\"", "say \"hm\" tokens=3/2"];
-    let mut expected = vec![query.as_str()];
-    expected.extend([sample; 3].concat());
-    expected.push("answer \"x\"");
+    let sample = |number| {
+        ["query \"its own\"", "say \"hm\" tokens=3/2"].map(|event| format!("sample-{number}: {event}"))
+    };
+    let mut expected = vec![query];
+    expected.extend((1..=3).flat_map(sample));
+    expected.push("answer \"x\"".to_owned());
     assert_eq!(trace(&agent, limits(50)).await, expected);
     // Samples have no tools, and the limits are those of the whole run.
     let expected = seeds.into_iter().zip([50, 49, 48]).map(|(seed, left)| (seed, left, 0));
@@ -112,7 +114,9 @@ async fn all_samples_are_in_one_trace() {
 async fn the_other_agent_answers_with_the_tools_of_the_run() {
     let other = Scripted::new([answered("z")]);
     let events = trace(&voting("xyu", Some(&other), VoteRules::Ours), limits(50)).await;
-    let part = ["query \"its own\"", "say \"hm\" tokens=3/2", "call wash", "ok \"done\"", "answer \"z\""];
+    let part = ["query \"its own\"", "say \"hm\" tokens=3/2", "call wash", "ok \"done\""];
+    let mut part = part.map(|event| format!("other: {event}")).to_vec();
+    part.push("answer \"z\"".to_owned());
     assert_eq!(events[7..], part);
     assert_eq!(*other.runs.lock().unwrap(), [(7, 47, 1)]);
 }

@@ -4,10 +4,10 @@
 use planproof_agents::behaviour::retrace::{Asked, Demonstrated, Planned, Retracer};
 use planproof_model::Message;
 use planproof_synth::{Case, CaseTool, JudgeOptions, Verdict};
-use planproof_trace::{Event, EventKind, Tool, ToolCall};
+use planproof_trace::{Event, EventKind, Tool, ToolCall, paired_calls};
 use serde_json::{Value, json};
 
-use super::{Form, LeftOut, call, result_of, target, tools_of};
+use super::{Form, LeftOut, call, target, tools_of};
 use crate::Standing;
 
 /// The lines of a failed run. `retracer` is of the agent's specification.
@@ -26,11 +26,13 @@ pub(super) fn lines(
         true => LeftOut::Votes,
         false => LeftOut::OtherSpecification,
     })?;
+    let made = paired_calls(events);
+    let result_of = |call: &ToolCall| made.iter().rev().find(|it| it.call.id == call.id)?.result;
     let mut standing = Standing::new(case, options);
     for turn in &turns {
         let before = standing.clone();
         let is_right = turn.calls.iter().all(|call| {
-            let is_executed = result_of(events, call).is_some_and(|result| !result.is_error);
+            let is_executed = result_of(call).is_some_and(|(_, result)| !result.is_error);
             let is_right = is_executed && standing.objection(call).is_none();
             if is_right {
                 standing.executed(call);

@@ -63,7 +63,7 @@ async fn run_behind(kind: SimKind, case: &Case, style: Style) -> Vec<Event> {
     let tools = mock_tools(case, &SchemaCache::default()).expect("the case is good");
     let clock = LogicalClock::default();
     let mut events = Vec::new();
-    let mut note = |kind| events.push(Event { at: clock.now(), kind });
+    let mut note = |kind| events.push(Event::new(clock.now(), kind));
     let mut messages = vec![Message::User { text: case.query.clone() }];
     let mut has_searched = false;
     for turn in 0..100 {

@@ -128,10 +128,10 @@ fn call(case: &Case, tool: &str, made: &[ToolCall]) -> ToolCall {
 fn is_wrong_after(case: &Case, made: &[ToolCall], call: &ToolCall) -> bool {
     let mut events = Vec::new();
     for call in made.iter().chain([call]) {
-        events.push(Event { at: 0, kind: EventKind::Call(call.clone()) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(call.id.clone(), "")) });
+        events.push(Event::new(0, EventKind::Call(call.clone())));
+        events.push(Event::new(0, EventKind::Result(ToolResult::ok(call.id.clone(), ""))));
     }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
     let verdict = judge(case, &events, JudgeOptions::default()).expect("it has an end");
     if case.is_restart(&call.name) {
         return false;
@@ -268,10 +268,10 @@ fn core_of(
     let mut events = Vec::new();
     for (number, call) in calls.iter().chain([&wrong]).enumerate() {
         let call = timed_call(case, *call, number);
-        events.push(Event { at: 0, kind: EventKind::Call(call.clone()) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(call.id, "")) });
+        events.push(Event::new(0, EventKind::Call(call.clone())));
+        events.push(Event::new(0, EventKind::Result(ToolResult::ok(call.id, ""))));
     }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
     let verdict = judge(case, &events, JudgeOptions::default()).expect("it has an end");
     assert_eq!(verdict.first_wrong_call, Some(calls.len()), "{}: {calls:?} {wrong:?}", case.id);
     let starts = &verdict.time.as_ref().expect("it is of the time form").next_starts[calls.len()];

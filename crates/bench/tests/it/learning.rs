@@ -164,10 +164,10 @@ fn held(automaton: &Arc<Automaton>, tools: &[Tool], question: &str, text: &str) 
 fn passes(case: &Case, calls: &[ToolCall]) -> bool {
     let mut events = Vec::new();
     for call in calls {
-        events.push(Event { at: 0, kind: EventKind::Call(call.clone()) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(call.id.clone(), "")) });
+        events.push(Event::new(0, EventKind::Call(call.clone())));
+        events.push(Event::new(0, EventKind::Result(ToolResult::ok(call.id.clone(), ""))));
     }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
     judge(case, &events, JudgeOptions::default()).expect("it has an end").passed
 }
 

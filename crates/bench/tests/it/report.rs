@@ -195,9 +195,9 @@ fn calls_in(case: &Case, order: &[usize]) -> Vec<Event> {
             start_arguments(clock_time(start))
         });
         let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments };
-        events.push(Event { at: 0, kind: EventKind::Call(call) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+        events.push(Event::new(0, EventKind::Call(call)));
+        events.push(Event::new(0, EventKind::Result(ToolResult::ok(id, ""))));
     }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
     events
 }

@@ -138,7 +138,7 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
         kinds.push(EventKind::Result(result));
     }
     kinds.push(EventKind::End(EndReason::Answered { text: String::new() }));
-    Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event { at: at as u64, kind }).collect())
+    Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event::new(at as u64, kind)).collect())
 }
 
 /// A report of the sentences in "1+3". What is no number is reported as it is written, which the tool refuses.

@@ -1,12 +1,12 @@
 //! The trace of a run as a list.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use maud::{Markup, html};
 use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, executed_calls};
 use planproof_trace::{
-    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind, Tally,
-    TimeOfDay, ToolCall, ToolResult, Trace,
+    Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind,
+    Tally, TimeOfDay, ToolCall, ToolResult, Trace, paired_calls,
 };
 
 use super::NAME_CHARACTERS_MAX;
@@ -38,11 +38,11 @@ fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
     html! {
         @if !is_judged { p.note { "This is not the trace that was judged: its calls are others." } }
         ol.trace {
-            @for row in rows.iter().take(ROWS_MAX) { (show(row, case, verdict, is_dated)) }
+            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, case, verdict, is_dated)) }
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
                 li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
             }
-            @if let Some(Event { at, kind: EventKind::End(reason) }) = trace.events.last() {
+            @if let Some(Event { at, kind: EventKind::End(reason), .. }) = trace.events.last() {
                 li.end { (end(reason)) @if is_dated { (time(*at)) } }
             }
         }
@@ -132,41 +132,45 @@ impl CallRow<'_> {
     }
 }
 
-fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<usize>) -> Vec<Row<'a>> {
+/// The rows, each with the agent that it is of, where the run has several.
+fn rows<'a>(
+    case: &Case,
+    events: &'a [Event],
+    executed: &[usize],
+    wrong: Option<usize>,
+) -> Vec<(Option<&'a Actor>, Row<'a>)> {
     let mut rows = Vec::new();
-    let mut turns = 0;
+    let mut turns: HashMap<Option<&Actor>, usize> = HashMap::new();
     let mut done: HashSet<&str> = HashSet::new();
+    let paired = paired_calls(events).into_iter();
+    let answers: HashMap<usize, _> = paired.filter_map(|it| Some((it.place, it.result?))).collect();
     let mut events = events.iter().enumerate().peekable();
     while let Some((place, event)) = events.next() {
+        let actor = event.actor.as_ref();
         match &event.kind {
             EventKind::Query { text } if *text == case.query => {}
-            EventKind::Query { text } => rows.push(Row::Query(text)),
+            EventKind::Query { text } => rows.push((actor, Row::Query(text))),
             EventKind::Turn { text, calls, finish, .. } => {
-                turns += 1;
+                let number = turns.entry(actor).or_default();
+                *number += 1;
                 // What a model said last is mostly the agent's answer, which comes next.
-                let said = events.peek().map(|(_, next)| *next).filter(|next| is_answer(next, text));
+                let said = events.peek().map(|(_, next)| *next);
+                let said = said.filter(|next| next.actor == event.actor && is_answer(next, text));
                 let text = if said.is_some() { "" } else { text };
                 let is_cut =
                     matches!(finish, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Cut);
                 if !text.is_empty() || *calls > 1 || is_cut {
-                    rows.push(Row::Turn {
-                        at: event.at,
-                        number: turns,
-                        text,
-                        calls: *calls,
-                        finish: *finish,
-                    });
+                    let (number, calls, finish) = (*number, *calls, *finish);
+                    rows.push((actor, Row::Turn { at: event.at, number, text, calls, finish }));
                 }
             }
             EventKind::Call(call) => {
-                let answer = events
-                    .next_if(
-                        |(_, next)| matches!(&next.kind, EventKind::Result(answer) if answer.id == call.id),
-                    )
-                    .and_then(|(_, next)| match &next.kind {
-                        EventKind::Result(answer) => Some(answer),
-                        _ => None,
-                    });
+                // A result that comes later than right behind its call has a row of its own.
+                let result = answers.get(&place).filter(|(at, _)| *at == place + 1);
+                let answer = result.map(|(_, answer)| *answer);
+                if answer.is_some() {
+                    events.next();
+                }
                 let number = executed.binary_search(&place).ok().map(|index| index + 1);
                 let is_answered = answer.is_some_and(|answer| !answer.is_error);
                 let remark = match number {
@@ -189,25 +193,27 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
                     times: 1,
                 };
                 match rows.last_mut() {
-                    Some(Row::Call(last)) if last.is_repeated_by(&row) => last.times += 1,
-                    _ => rows.push(Row::Call(row)),
+                    Some((by, Row::Call(last))) if *by == actor && last.is_repeated_by(&row) => {
+                        last.times += 1;
+                    }
+                    _ => rows.push((actor, Row::Call(row))),
                 }
             }
-            EventKind::Result(result) => rows.push(Row::Result(result)),
+            EventKind::Result(result) => rows.push((actor, Row::Result(result))),
             EventKind::Spec { name, continuation } => {
-                rows.push(Row::Spec { name, continuation: *continuation });
+                rows.push((actor, Row::Spec { name, continuation: *continuation }));
             }
             EventKind::Section { state, author: Author::Environment, text, note }
-                if !note.is_empty() || !repeats_answer(&rows, text) =>
+                if !note.is_empty() || !repeats_answer(&rows, actor, text) =>
             {
-                rows.push(Row::Section { at: event.at, state, text, note });
+                rows.push((actor, Row::Section { at: event.at, state, text, note }));
             }
             // The question stands above, and what the model wrote in its turns.
             EventKind::Section { .. } => {}
             EventKind::Correction { violation, appended, .. } => {
-                rows.push(Row::Correction { at: event.at, violation, appended });
+                rows.push((actor, Row::Correction { at: event.at, violation, appended }));
             }
-            EventKind::Tally(tally) if tally.corrections > 0 => rows.push(Row::Tally(*tally)),
+            EventKind::Tally(tally) if tally.corrections > 0 => rows.push((actor, Row::Tally(*tally))),
             EventKind::Tally(_) | EventKind::Batch { .. } => {}
             // The end is shown whether or not there is room for all rows.
             EventKind::End(_) => {}
@@ -216,9 +222,10 @@ fn rows<'a>(case: &Case, events: &'a [Event], executed: &[usize], wrong: Option<
     rows
 }
 
-/// Whether the row before is a tool's answer in these words.
-fn repeats_answer(rows: &[Row<'_>], text: &str) -> bool {
-    let answer = match rows.last() {
+/// Whether the row before, of the same agent, is a tool's answer in these words.
+fn repeats_answer(rows: &[(Option<&Actor>, Row<'_>)], actor: Option<&Actor>, text: &str) -> bool {
+    let row = rows.iter().rev().find(|(by, _)| *by == actor);
+    let answer = match row.map(|(_, row)| row) {
         Some(Row::Call(row)) => row.answer,
         Some(Row::Result(result)) => Some(*result),
         _ => None,
@@ -230,12 +237,14 @@ fn is_answer(event: &Event, said: &str) -> bool {
     matches!(&event.kind, EventKind::End(EndReason::Answered { text }) if text == said)
 }
 
-fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup {
+fn show(actor: Option<&Actor>, row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup {
+    let by = html! { @if let Some(actor) = actor { code { (actor.as_str()) } " " } };
     html! {
         @match row {
-            Row::Query(text) => li { span.what { "query" } " " (said(text)) },
+            Row::Query(text) => li { (by) span.what { "query" } " " (said(text)) },
             Row::Turn { at, number, text, calls, finish } => li {
                 @if is_dated { (time(*at)) }
+                (by)
                 span.what { "turn " (number) } " "
                 @if !text.is_empty() { (said(text)) " " }
                 @if *calls > 1 { span.quiet { "asks for " (calls) " calls at once" } " " }
@@ -248,26 +257,31 @@ fn show(row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup
             },
             Row::Call(row) => li.call.wrong[row.is_wrong] {
                 @if is_dated { (time(row.at)) }
+                (by)
                 (call(row))
                 @if row.is_wrong { (first_wrong(case, verdict)) }
             },
-            Row::Result(result) => li { (answer(result, true)) },
+            Row::Result(result) => li { (by) (answer(result, true)) },
             Row::Spec { name, continuation } => li {
+                (by)
                 span.what { "specification" } " "
                 code { (Foreign::short(name, NAME_CHARACTERS_MAX)) } " "
                 span.quiet { "the model " (way(*continuation)) }
             },
             Row::Section { at, state, text, note } => li {
                 @if is_dated { (time(*at)) }
+                (by)
                 span.what { (Foreign::short(state, NAME_CHARACTERS_MAX)) } " " (said(text))
                 @if !note.is_empty() { " " span.quiet { "(" (Foreign::short(note, NAME_CHARACTERS_MAX)) ")" } }
             },
             Row::Correction { at, violation, appended } => li {
                 @if is_dated { (time(*at)) }
+                (by)
                 span.what { "corrected" } " " (said(violation))
                 @if !appended.trim().is_empty() { " " span.quiet { "goes on after" } " " code { (Foreign::short(appended.trim(), NAME_CHARACTERS_MAX)) } }
             },
             Row::Tally(tally) => li {
+                (by)
                 span.quiet {
                     (counted(tally.corrections, "correction", "corrections")) "; "
                     (counted(tally.discarded_tokens, "token", "tokens")) " discarded, "

@@ -232,8 +232,17 @@ pub(super) struct Limit {
 pub(super) struct Message<'a> {
     pub(super) id: String,
     pub(super) content: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) metadata: Option<MessageMetadata<'a>>,
     #[serde(flatten)]
     pub(super) role: Role<'a>,
+}
+
+/// What Inspect has no field for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct MessageMetadata<'a> {
+    /// Which agent of the run it is of.
+    pub(super) actor: &'a str,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

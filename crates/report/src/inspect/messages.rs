@@ -2,16 +2,18 @@
 //!
 //! A model's turn is an assistant's message that has the turn's calls. The trace of an external agent has no turns, only
 //! the calls that arrived: calls without a result between them become one message, and what the agent finally says
-//! another.
+//! another. A message of an agent within the agent has its name as metadata.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use planproof_synth::Case;
-use planproof_trace::{Arguments, EndReason, EventKind, FinishReason, LimitKind, Trace};
+use planproof_trace::{
+    Actor, Arguments, EndReason, Event, EventKind, FinishReason, LimitKind, Pairing, Trace,
+};
 use serde_json::{Map, Value};
 
-use super::format::{Choice, Limit, Message, Output, Role, ToolCall, ToolCallError};
+use super::format::{Choice, Limit, Message, MessageMetadata, Output, Role, ToolCall, ToolCallError};
 
 /// What was said in a run, and how it ended.
 pub(super) struct Conversation<'a> {
@@ -32,16 +34,18 @@ impl<'a> Conversation<'a> {
             case,
             model,
             messages: Vec::new(),
-            names: HashMap::new(),
-            open: None,
+            actor: None,
+            pairing: Pairing::default(),
+            names: Vec::new(),
+            open: HashMap::new(),
             stop_reason: "unknown",
             limit: None,
             turns: 0,
-            is_text: false,
+            texts: HashSet::new(),
         };
         writer.add(&case.query, Role::User { source: "input" });
         for event in trace.map_or(&[][..], |trace| &trace.events) {
-            writer.take(&event.kind);
+            writer.take(event);
         }
         Self {
             model,
@@ -77,40 +81,46 @@ struct Writer<'a> {
     case: &'a Case,
     model: &'a str,
     messages: Vec<Message<'a>>,
-    /// Names of the tools by the ids of their calls.
-    names: HashMap<&'a str, &'a str>,
-    open: Option<Open>,
+    /// Whose event is taken.
+    actor: Option<&'a Actor>,
+    pairing: Pairing,
+    /// The tools of the calls.
+    names: Vec<&'a str>,
+    open: HashMap<Option<&'a Actor>, Open>,
     stop_reason: &'static str,
     limit: Option<Limit>,
     turns: u32,
-    /// The agent is made from a specification.
-    is_text: bool,
+    /// Agents that are made from a specification.
+    texts: HashSet<Option<&'a Actor>>,
 }
 
 impl<'a> Writer<'a> {
     fn add(&mut self, content: &'a str, role: Role<'a>) {
         let id = format!("{}/{}", self.case.id, self.messages.len() + 1);
-        self.messages.push(Message { id, content, role });
+        let metadata = self.actor.map(|actor| MessageMetadata { actor: actor.as_str() });
+        self.messages.push(Message { id, content, metadata, role });
     }
 
     /// Adds a message of the assistant, which takes calls.
     fn add_turn(&mut self, content: &'a str, calls: Option<u32>) {
-        self.open = Some(Open { place: self.messages.len(), calls });
+        self.open.insert(self.actor, Open { place: self.messages.len(), calls });
         self.add(content, Role::Assistant { source: "generate", tool_calls: Vec::new(), model: self.model });
     }
 
-    fn take(&mut self, event: &'a EventKind) {
-        match event {
+    fn take(&mut self, event: &'a Event) {
+        self.actor = event.actor.as_ref();
+        let number = self.pairing.take(event);
+        match &event.kind {
             // It is the case's query, which stands there already.
             EventKind::Query { .. } => {}
             EventKind::Turn { text, calls, finish, .. } => {
                 self.turns += 1;
                 self.stop_reason = stop_reason(*finish);
                 // The calls of an agent made from a specification stand in its text.
-                self.add_turn(text, (!self.is_text).then_some(*calls));
+                self.add_turn(text, (!self.texts.contains(&self.actor)).then_some(*calls));
             }
             EventKind::Call(call) => {
-                let open = self.open.as_mut().filter(|open| open.calls != Some(0));
+                let open = self.open.get_mut(&self.actor).filter(|open| open.calls != Some(0));
                 let place = match open {
                     Some(open) => {
                         open.calls = open.calls.map(|calls| calls - 1);
@@ -122,21 +132,24 @@ impl<'a> Writer<'a> {
                         self.messages.len() - 1
                     }
                 };
-                self.names.insert(call.id.as_str(), &call.name);
+                self.names.push(&call.name);
                 if let Role::Assistant { tool_calls, .. } = &mut self.messages[place].role {
                     tool_calls.push(tool_call(call));
                 }
             }
             EventKind::Result(result) => {
                 // An external agent that has seen a result has taken a new turn before it calls again.
-                self.open.take_if(|open| open.calls.is_none());
+                if self.open.get(&self.actor).is_some_and(|open| open.calls.is_none()) {
+                    self.open.remove(&self.actor);
+                }
                 let id = result.id.as_str();
+                let function = number.and_then(|number| self.names.get(number).copied());
                 let error =
                     result.is_error.then_some(ToolCallError { kind: "unknown", message: &result.text });
-                let role = Role::Tool { tool_call_id: id, function: self.names.get(id).copied(), error };
+                let role = Role::Tool { tool_call_id: id, function, error };
                 self.add(&result.text, role);
             }
-            EventKind::Spec { .. } => self.is_text = true,
+            EventKind::Spec { .. } => drop(self.texts.insert(self.actor)),
             // All of it stands in the turns and results.
             EventKind::Section { .. } | EventKind::Correction { .. } | EventKind::Tally(_) => {}
             EventKind::Batch { .. } => {}
@@ -150,6 +163,7 @@ impl<'a> Writer<'a> {
                 let last = self.messages.last();
                 let is_said = last.is_some_and(|last| {
                     last.content == text
+                        && last.metadata.is_none()
                         && matches!(&last.role, Role::Assistant { tool_calls, .. } if tool_calls.is_empty())
                 });
                 if !is_said {

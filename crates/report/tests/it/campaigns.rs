@@ -10,8 +10,8 @@ use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
-    Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LogicalClock, Recorder, ToolCall,
-    ToolResult, Trace, Usage,
+    Actor, Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LogicalClock, Recorder,
+    ToolCall, ToolResult, Trace, Usage,
 };
 
 /// Seed of the cases and of the runs.
@@ -243,9 +243,31 @@ fn result(place: usize, text: &str) -> EventKind {
     EventKind::Result(ToolResult::ok(CallId::new(format!("call_{place}")), text))
 }
 
+/// The same run as that of the agent which answers where a sample has not: its own events but for query and end are `other`'s.
+pub(crate) fn acted_by_samples(case: &Case, events: Vec<Event>) -> Vec<Event> {
+    let actor = |name: &str| Some(Actor::new(name).expect("a name"));
+    let said = EventKind::Turn {
+        text: "No idea.".into(),
+        calls: 0,
+        finish: FinishReason::Stop,
+        usage: Usage::default(),
+    };
+    let sample = [EventKind::Query { text: case.query.clone() }, said];
+    let sample = sample.map(|kind| Event { at: 0, actor: actor("sample-1"), kind });
+    let (inner, outer): (Vec<Event>, Vec<Event>) = events
+        .into_iter()
+        .partition(|event| !matches!(event.kind, EventKind::Query { .. } | EventKind::End(_)));
+    let inner = inner.into_iter().map(|event| Event { actor: actor("other"), ..event });
+    let mut outer = outer.into_iter();
+    let begin: Vec<Event> = outer.by_ref().take(1).collect();
+    let mut all: Vec<Event> = begin.into_iter().chain(sample).chain(inner).chain(outer).collect();
+    (0..).zip(&mut all).for_each(|(at, event)| event.at = at);
+    all
+}
+
 /// The events by a clock that counts them.
 pub(crate) fn dated(kinds: Vec<EventKind>) -> Vec<Event> {
-    (0..).zip(kinds).map(|(at, kind)| Event { at, kind }).collect()
+    (0..).zip(kinds).map(|(at, kind)| Event::new(at, kind)).collect()
 }
 
 /// Drawn cases.

@@ -11,7 +11,7 @@ use planproof_trace::{
 };
 use proptest::prelude::*;
 
-use crate::campaigns::{TestCampaign, cases, dated, right_plan, run};
+use crate::campaigns::{TestCampaign, acted_by_samples, cases, dated, right_plan, run};
 use crate::markup::{Element, parse};
 
 pub(crate) fn page_within(campaign: &ReportedCampaign<'_>, limits: &HtmlLimits) -> String {
@@ -214,6 +214,19 @@ fn the_first_wrong_call_is_marked_in_the_trace() {
             assert!(right.contains(&action.text), "{right}");
         }
     }
+}
+
+#[test]
+fn rows_of_agents_within_the_agent_have_their_names() {
+    let case = cases(Options::default(), 1).swap_remove(0);
+    let wrong = &right_plan(&case)[1..];
+    let events = run(&case, wrong, EndReason::Answered { text: "All done.".into() });
+    let events = acted_by_samples(&case, events);
+    let agent = "direct:samples=1@sim/test";
+    let campaign = TestCampaign::of_runs(agent, Some("sim/test"), vec![case.clone()], vec![Some(events)]);
+    let page = page(&campaign);
+    assert!(page.contains("<code>sample-1</code> <span class=\"what\">turn 1</span>"), "{page}");
+    assert_eq!(page.matches("<code>other</code> <span class=\"what\">call").count(), wrong.len());
 }
 
 #[test]

@@ -1,9 +1,10 @@
 use planproof_report::inspect::{InspectError, file_name, write};
 use planproof_sim::SimKind;
 use planproof_synth::Options;
+use planproof_trace::EndReason;
 use serde_json::{Value, json};
 
-use crate::campaigns::TestCampaign;
+use crate::campaigns::{TestCampaign, acted_by_samples, cases, right_plan, run};
 use crate::mixed::{hostile, mixed};
 
 fn text(campaign: &TestCampaign) -> String {
@@ -48,6 +49,32 @@ fn samples_come_last_because_inspect_reads_no_further() {
     .collect();
     assert!(places.is_sorted(), "{places:?}");
     assert!(text.ends_with("]}\n"));
+}
+
+#[test]
+fn messages_of_agents_within_the_agent_have_their_names() {
+    let case = cases(Options::default(), 1).swap_remove(0);
+    let plan = right_plan(&case);
+    let events = run(&case, &plan, EndReason::Answered { text: "All done.".into() });
+    let voted = acted_by_samples(&case, events);
+    let campaign = TestCampaign::of_runs(
+        "direct:samples=1@sim/test",
+        Some("sim/test"),
+        vec![case.clone()],
+        vec![Some(voted)],
+    );
+    let log = log(&campaign);
+    let messages = log["samples"][0]["messages"].as_array().expect("a list");
+    let said = messages.iter().filter(|message| message["metadata"]["actor"] == "sample-1");
+    assert_eq!(said.count(), 1);
+    // Calls and results of others have their own, though the ids are the same.
+    let results = messages.iter().filter(|message| message["role"] == "tool");
+    assert!(results.clone().count() == plan.len());
+    assert!(
+        results
+            .zip(&plan)
+            .all(|(message, tool)| message["function"] == **tool && message["metadata"]["actor"] == "other")
+    );
 }
 
 #[test]

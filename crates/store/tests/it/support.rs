@@ -79,13 +79,13 @@ pub(crate) fn event(ordinal: u32, n: u64) -> Event {
         0 => EventKind::Query { text: format!("case {ordinal}\n\"é\"") },
         _ => EventKind::Result(ToolResult::ok(CallId::new(format!("c{n}")), format!("{ordinal} {n}"))),
     };
-    Event { at: n, kind }
+    Event::new(n, kind)
 }
 
 /// All events of a unit: a few, then the end.
 pub(crate) fn events(ordinal: u32, count: u64) -> Vec<Event> {
     let end = EventKind::End(EndReason::Answered { text: ordinal.to_string() });
-    (0..count).map(|n| event(ordinal, n)).chain([Event { at: count, kind: end }]).collect()
+    (0..count).map(|n| event(ordinal, n)).chain([Event::new(count, end)]).collect()
 }
 
 /// Runs a unit from start to finish.

@@ -4,7 +4,7 @@
 //! count as made one after the other as they were written, whatever order a framework sends them in. Other calls whose
 //! executions overlap have no order among each other: they stay overlapping, and stand in an order of their own.
 
-use planproof_trace::{Arguments, CallId, Event, EventKind, TimeOfDay};
+use planproof_trace::{Actor, Arguments, CallId, Event, EventKind, PairedCall, TimeOfDay, paired_calls};
 
 use super::{Refused, time::written_start};
 
@@ -19,10 +19,15 @@ pub(super) struct CallRecord<'a> {
     pub(super) start: u64,
     /// Set when it was answered: when, and with what error.
     pub(super) answered: Option<(u64, Option<&'a str>)>,
-    /// What a guard answered that held it back.
-    held_back: Option<&'a str>,
     /// The batch that it belongs to, if it does.
     pub(super) batch: Option<usize>,
+}
+
+/// The calls of one reply, as they were written.
+struct Written<'a> {
+    place: usize,
+    actor: Option<&'a Actor>,
+    ids: Vec<&'a str>,
 }
 
 /// The calls of a run that were executed, by the places of the events that say so, in the order in which they are judged.
@@ -31,62 +36,39 @@ pub fn executed_calls(events: &[Event]) -> Vec<usize> {
     calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
 }
 
-/// Pairs calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the
-/// order of observation.
-///
-/// In foreign traces calls can share an id, even at the same time. Results then belong to them in the order of the calls:
-/// nothing else can be known, and none of what was executed is lost.
+/// Calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the order of
+/// observation.
 pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
-    // Most events are calls and their results.
-    let mut calls: Vec<CallRecord<'_>> = Vec::with_capacity(events.len() / 2);
-    // Calls without a result, in their order. Mostly there is one at most.
-    let mut open: Vec<usize> = Vec::new();
-    let mut batches: Vec<Vec<&str>> = Vec::new();
+    let events_at = events.iter().enumerate();
+    let batches: Vec<Written<'_>> = events_at
+        .filter_map(|(place, event)| match &event.kind {
+            EventKind::Batch { calls } => {
+                let ids = calls.iter().map(CallId::as_str).collect();
+                Some(Written { place, actor: event.actor.as_ref(), ids })
+            }
+            _ => None,
+        })
+        .collect();
     let mut held_back = Vec::new();
-    for (place, event) in events.iter().enumerate() {
-        match &event.kind {
-            EventKind::Batch { calls } => batches.push(calls.iter().map(CallId::as_str).collect()),
-            EventKind::Call(call) => {
-                let id = call.id.as_str();
-                open.push(calls.len());
-                calls.push(CallRecord {
-                    id,
-                    tool: &call.name,
-                    arguments: &call.arguments,
-                    place,
-                    start: place as u64,
-                    answered: None,
-                    held_back: None,
-                    batch: batches.iter().rposition(|batch| batch.contains(&id)),
-                });
-            }
-            EventKind::Result(result) => {
-                let first = open.iter().position(|&call| calls[call].id == result.id.as_str());
-                let Some(first) = first else { continue };
-                let call = &mut calls[open.remove(first)];
-                if result.is_held_back {
-                    call.held_back = Some(&result.text);
-                } else {
-                    let error = result.is_error.then_some(result.text.as_str());
-                    call.answered = Some((place as u64, error));
+    let executed =
+        paired_calls(events).into_iter().filter_map(|PairedCall { actor, call, place, result }| {
+            let (id, tool, arguments) = (call.id.as_str(), call.name.as_str(), &call.arguments);
+            let answered = match result {
+                Some((_, result)) if result.is_held_back => {
+                    held_back.push(Refused { tool: tool.to_owned(), answer: result.text.clone() });
+                    return None;
                 }
-            }
-            EventKind::Query { .. }
-            | EventKind::Turn { .. }
-            | EventKind::Spec { .. }
-            | EventKind::Section { .. }
-            | EventKind::Correction { .. }
-            | EventKind::Tally(_)
-            | EventKind::End(_) => {}
-        }
-    }
-    calls.retain(|call| {
-        let Some(answer) = call.held_back else { return true };
-        held_back.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
-        false
-    });
-    for (number, written) in batches.iter().enumerate() {
-        space_out(&mut calls, number, written);
+                Some((end, result)) => Some((end as u64, result.is_error.then_some(result.text.as_str()))),
+                None => None,
+            };
+            let holds =
+                |batch: &Written<'_>| batch.place < place && batch.actor == actor && batch.ids.contains(&id);
+            let batch = batches.iter().rposition(holds);
+            Some(CallRecord { id, tool, arguments, place, start: place as u64, answered, batch })
+        });
+    let mut calls: Vec<CallRecord<'_>> = executed.collect();
+    for (number, batch) in batches.iter().enumerate() {
+        space_out(&mut calls, number, &batch.ids);
     }
     calls.sort_by_key(|call| call.start);
     order_overlapping(&mut calls);

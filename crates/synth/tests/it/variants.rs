@@ -55,10 +55,10 @@ fn events(case: &Case, plan: &[usize]) -> Vec<Event> {
         };
         let id = CallId::new(action.to_string());
         let call = ToolCall { id: id.clone(), name: case.actions[action].tool.clone(), arguments };
-        events.push(Event { at: 0, kind: EventKind::Call(call) });
-        events.push(Event { at: 0, kind: EventKind::Result(ToolResult::ok(id, "")) });
+        events.push(Event::new(0, EventKind::Call(call)));
+        events.push(Event::new(0, EventKind::Result(ToolResult::ok(id, ""))));
     }
-    events.push(Event { at: 0, kind: EventKind::End(EndReason::Answered { text: String::new() }) });
+    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
     events
 }
 

@@ -4,8 +4,9 @@ use serde_json::Map;
 use thiserror::Error;
 
 use super::{Defaults, FINISH_WORDS, default_finish, is_bare};
+use crate::actor::is_part;
 use crate::{
-    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, LimitKind, Tally, ToolCall,
+    Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, LimitKind, Tally, ToolCall,
     ToolResult, Usage,
 };
 
@@ -56,6 +57,7 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     fn event(&mut self, defaults: &Defaults) -> Result<Event, NotationError> {
         let at = if self.eat(b'@') { self.number()? } else { defaults.at };
+        let actor = self.actor()?;
         self.peek();
         let start = self.offset;
         let kind = match self.keyword() {
@@ -92,7 +94,23 @@ impl<'t> Parser<'t> {
                     .error("an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored"));
             }
         };
-        Ok(Event { at, kind })
+        Ok(Event { at, actor, kind })
+    }
+
+    /// A name and a colon right behind it.
+    fn actor(&mut self) -> Result<Option<Actor>, NotationError> {
+        self.peek();
+        let start = self.offset;
+        let name = self.take_while(is_part);
+        let is_named = self.text.as_bytes().get(self.offset) == Some(&b':');
+        let end = std::mem::replace(&mut self.offset, start);
+        if !is_named {
+            return Ok(None);
+        }
+        let actor =
+            Actor::new(name).map_err(|error| self.error(&format!("the name of an actor ({error})")))?;
+        self.offset = end + 1;
+        Ok(Some(actor))
     }
 
     fn turn(&mut self) -> Result<EventKind, NotationError> {

@@ -21,6 +21,9 @@ pub fn print(events: &[Event]) -> String {
         if event.at != defaults.at {
             push(&mut out, format_args!("@{} ", event.at));
         }
+        if let Some(actor) = &event.actor {
+            push(&mut out, format_args!("{actor}: "));
+        }
         print_kind(&mut out, &event.kind, &defaults);
         defaults.note(event);
     }

@@ -19,6 +19,10 @@
 //!   `value`;
 //!   `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
 //!
+//! Where a run has several agents, such as samples that take a vote, an event has an `actor`, as in
+//! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that did it. Without one it is of the only or the
+//! outermost agent.
+//!
 //! An agent made from a specification has more types of lines:
 //!
 //! ```text

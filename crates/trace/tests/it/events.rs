@@ -1,8 +1,8 @@
 //! Arbitrary events, nastier than any real ones.
 
 use planproof_trace::{
-    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind,
-    Tally, ToolCall, ToolResult, Usage,
+    Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header,
+    LimitKind, Tally, ToolCall, ToolResult, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -115,15 +115,23 @@ fn kind() -> impl Strategy<Value = EventKind> {
     ]
 }
 
+/// Names that look like words of the notation among them.
+fn actor() -> impl Strategy<Value = Actor> {
+    let name =
+        prop_oneof!["sample-[1-3]", "(query|say|c1|12)", "[A-Za-z0-9_.-]{1,20}(/[A-Za-z0-9_.-]{1,20}){0,2}"];
+    name.prop_map(|name| Actor::new(&name).expect("a name"))
+}
+
 /// Lists of events in any order, mostly dated one after the other.
 pub(crate) fn events() -> impl Strategy<Value = Vec<Event>> {
-    vec((kind(), option::weighted(0.2, prop_oneof![any::<u64>(), Just(u64::MAX)])), 0..12).prop_map(|kinds| {
+    let at = option::weighted(0.2, prop_oneof![any::<u64>(), Just(u64::MAX)]);
+    vec((kind(), at, option::weighted(0.3, actor())), 0..12).prop_map(|kinds| {
         let mut next: u64 = 0;
         let mut events = Vec::new();
-        for (kind, at) in kinds {
+        for (kind, at, actor) in kinds {
             let at = at.unwrap_or(next);
             next = at.saturating_add(1);
-            events.push(Event { at, kind });
+            events.push(Event { at, actor, kind });
         }
         events
     })

@@ -59,7 +59,7 @@ fn turn(text: &str, calls: u32, finish: FinishReason, tokens: (u64, u64)) -> Eve
 
 #[track_caller]
 fn check(text: &str, kinds: Vec<EventKind>) {
-    let expected: Vec<_> = (0..).zip(kinds).map(|(at, kind)| Event { at, kind }).collect();
+    let expected: Vec<_> = (0..).zip(kinds).map(|(at, kind)| Event::new(at, kind)).collect();
     assert_eq!(parse(text), Ok(expected));
 }
 
@@ -139,6 +139,7 @@ fn times_count_on_from_the_one_given() {
 fn the_shortest_text_is_printed() {
     for text in [
         "",
+        r#"query "Do A." | @7 sample-1: say "No." | query: query "x" | team/2.b: call a | team/2.b: ok | answer """#,
         r#"query "Do A." | turn 1 call | call a1_tool | ok "Done." | say "Well." | answer "finished""#,
         r#"turn 2 calls "Both." tokens=12/3 | call a {"n":1} | call b #x | ok #c1 | err "no" | turn 0 calls"#,
         r#"@3 call a malformed "[1]" | @9 ok "\"quoted\"\nline\u2028line" | limit wall_ms 9"#,
@@ -152,7 +153,7 @@ fn arguments_as_deep_as_json_is_read_survive() {
     let deepest = (1..200).rev().map(nested).find(|text| Arguments::from_text(text).as_object().is_some());
     let arguments = Arguments::from_text(&deepest.expect("some depth is read"));
     let kind = EventKind::Call(ToolCall { id: CallId::new("c1"), name: "a".into(), arguments });
-    let events = [Event { at: 0, kind }];
+    let events = [Event::new(0, kind)];
     assert_eq!(parse(&print(&events)).expect("own output"), events);
 }
 
@@ -170,6 +171,10 @@ fn errors_say_where_and_what() {
         (
             "call a |",
             "at byte 8: expected an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found the end",
+        ),
+        (
+            "@4 a//b: call x",
+            "at byte 3: expected the name of an actor (\"a//b\" is not the name of an actor: a part of it is empty, as in `team/sample-1` none may be), found `a//b: call x`",
         ),
         ("call a ok", "at byte 7: expected `|` or the end, found `ok`"),
         ("call", "at byte 4: expected the tool's name, found the end"),

@@ -111,6 +111,18 @@ fn committed_files_are_read_and_written_the_same() {
     );
     assert_eq!(write(&[trace]), text);
 
+    let text = testdata("every_actor.jsonl");
+    let trace = read_trace(&text).expect("valid");
+    assert_eq!(
+        print(&trace.events),
+        concat!(
+            r#"query "Add 2 and 2." | sample-1: query "Add 2 and 2." | sample-1: say "4" tokens=12/1 | "#,
+            r#"sample-2: query "Add 2 and 2." | sample-2: spec direct chat | sample-2/inner: call add {"a":2} | "#,
+            r#"sample-2/inner: ok "4" | sample-2: tally | answer "4""#,
+        )
+    );
+    assert_eq!(write(&[trace]), text);
+
     let trace = read_trace(&testdata("unordered_fields.jsonl")).expect("valid");
     assert_eq!(print(&trace.events), r#"query "Do A." | call x {"a":2,"b":1}"#);
     assert_eq!(trace.header.model, None);
@@ -122,7 +134,7 @@ fn arguments_as_deep_as_json_is_read_survive() {
     let arguments = Arguments::from_text(&deepest.expect("some depth is read"));
     let mut trace = read_trace(&testdata("every_event.jsonl")).expect("valid");
     let kind = EventKind::Call(ToolCall { id: CallId::new("c1"), name: "a".into(), arguments });
-    trace.events = vec![Event { at: 0, kind }];
+    trace.events = vec![Event::new(0, kind)];
     assert_eq!(read_trace(&write(std::slice::from_ref(&trace))), Ok(trace));
 }
 
@@ -149,11 +161,15 @@ fn errors_say_where_and_what() {
     );
     check_error(
         "HEADER\n\n{\"at\":0,\"type\":\"query\",\"text\":\"x\",\"txet\":\"y\"}\n",
-        "line 3, column 40: unknown field `txet`, expected one of `at`, `type`, `text`",
+        "line 3, column 40: unknown field `txet`, expected one of `at`, `actor`, `type`, `text`",
     );
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"call\",\"id\":\"c1\",\"name\":\"x\",\"arguments\":{},\"calls\":1}\n",
-        "line 2, column 65: unknown field `calls`, expected one of `at`, `type`, `id`, `name`, `arguments`, `arguments_text`",
+        "line 2, column 65: unknown field `calls`, expected one of `at`, `actor`, `type`, `id`, `name`, `arguments`, `arguments_text`",
+    );
+    check_error(
+        "HEADER\n{\"at\":0,\"actor\":\"a b\",\"type\":\"query\",\"text\":\"\"}\n",
+        "line 2, column 0: `actor`: \"a b\" is not the name of an actor: letters a to z, digits, `_`, `-`, `.` and `/` may stand in it, ' ' may not",
     );
     check_error("HEADER\n{\"at\":0,\"type\":\"query\"}\n", "line 2, column 23: missing field `text`");
     check_error(
@@ -162,7 +178,7 @@ fn errors_say_where_and_what() {
     );
     check_error(
         "HEADER\n{\"at\":0,\"type\":\"end\",\"reason\":\"answered\",\"message\":\"x\"}\n",
-        "line 2, column 50: unknown field `message`, expected one of `at`, `type`, `reason`, `text`",
+        "line 2, column 50: unknown field `message`, expected one of `at`, `actor`, `type`, `reason`, `text`",
     );
     check_error("HEADER\n{\"at\":0,\"type\":\"end\"}\n", "line 2, column 0: missing field `reason`");
     check_error(

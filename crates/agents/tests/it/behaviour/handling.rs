@@ -234,7 +234,16 @@ async fn samples_take_a_vote_and_another_agent_answers_where_they_do_not_agree()
         let other = Arc::new(agent(&model, spec_of("react")));
         let options = VotingOptions { samples: 3.try_into().unwrap(), ..VotingOptions::default() };
         let voting = VotingAgent::new(sampled, Some(other), options);
-        let events = lines(&events_of_run(&voting, Arc::new(tools()), &limits(50), 1).await);
+        let recorded = events_of_run(&voting, Arc::new(tools()), &limits(50), 1).await;
+        // What is gone through again is the part of the agent that began last, and none of another agent.
+        let last = if answer == "tool" { "react" } else { "direct" };
+        let retraced = Retracer::new(spec_of(last)).retrace(tools().tools(), &recorded).unwrap();
+        assert_eq!(retraced.len(), 1);
+        assert_eq!(
+            retraced[0].text,
+            if last == "react" { "[Final Thought] f\n[Answer] tool" } else { answers[2] }
+        );
+        let events = lines(&recorded);
         assert!(events.ends_with(&format!("answer \"{answer}\"\n")), "{events}");
         let parts = events.matches("spec direct text").count();
         assert_eq!((parts, events.contains("spec react text")), (3, answer == "tool"));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use planproof_trace::{
-    Arguments, Author, CallId, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
+    Actor, Arguments, Author, EndReason, Event, EventKind, FinishReason, Header, Pairing, Tally, Usage,
 };
 
 use crate::render::short;
@@ -50,9 +50,12 @@ impl Colours {
 /// What is known of the run so far.
 pub(super) struct Transcript {
     colours: Colours,
-    turns: u32,
-    /// Number and beginning of each call.
-    calls: HashMap<CallId, (usize, u64)>,
+    /// What the agent was asked, which agents within it are mostly asked again.
+    query: Option<String>,
+    turns: HashMap<Option<Actor>, u32>,
+    pairing: Pairing,
+    /// When each call began.
+    begun: Vec<u64>,
     usage: Usage,
     /// What the latest tool answered.
     answered: String,
@@ -60,7 +63,8 @@ pub(super) struct Transcript {
 
 impl Transcript {
     pub(super) fn new(colours: Colours) -> Self {
-        Self { colours, turns: 0, calls: HashMap::new(), usage: Usage::default(), answered: String::new() }
+        let (query, turns, pairing, begun, usage, answered) = Default::default();
+        Self { colours, query, turns, pairing, begun, usage, answered }
     }
 
     /// What comes before the first event: nothing, but for a simulation.
@@ -68,7 +72,8 @@ impl Transcript {
         if !header.simulated {
             return String::new();
         }
-        self.line(
+        line_of(
+            self.colours,
             "note",
             "1",
             "SIMULATION: a simulated model answers; it knows nothing of tools like these.",
@@ -78,10 +83,24 @@ impl Transcript {
 
     /// The line of an event, with its end.
     pub(super) fn event(&mut self, event: &Event) -> String {
+        let by = event.actor.as_ref().map(|actor| format!("{actor}:")).unwrap_or_default();
+        let colours = self.colours;
+        let line = |label: &str, colour, text: &str, notes: &str| {
+            let text = if by.is_empty() { text.to_owned() } else { format!("{by} {text}") };
+            line_of(colours, label, colour, text.trim_end(), notes)
+        };
+        let paired = self.pairing.take(event);
         match &event.kind {
-            EventKind::Query { text } => self.line("task", "1", &cut(text, WORDS_SHOWN), ""),
+            EventKind::Query { text } if event.actor.is_some() && self.query.as_ref() == Some(text) => {
+                String::new()
+            }
+            EventKind::Query { text } => {
+                self.query.get_or_insert_with(|| text.clone());
+                line("task", "1", &cut(text, WORDS_SHOWN), "")
+            }
             EventKind::Turn { text, calls, finish, usage } => {
-                self.turns += 1;
+                let number = self.turns.entry(event.actor.clone()).or_default();
+                *number += 1;
                 self.usage += *usage;
                 let calls = match calls {
                     0 => None,
@@ -90,35 +109,38 @@ impl Transcript {
                 };
                 let broken_off = (*finish == FinishReason::Cut).then(|| "broken off".to_owned());
                 let notes: Vec<String> = calls.into_iter().chain(broken_off).chain(tokens(*usage)).collect();
-                self.line(&format!("turn {}", self.turns), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
+                line(&format!("turn {number}"), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
             }
             EventKind::Call(call) => {
-                let number = self.calls.len() + 1;
-                self.calls.insert(call.id.clone(), (number, event.at));
+                self.begun.push(event.at);
+                let number = self.begun.len();
                 let arguments = match &call.arguments {
                     Arguments::Object(object) if object.is_empty() => String::new(),
                     Arguments::Object(_) => call.arguments.to_text(),
                     Arguments::Malformed(text) => format!("malformed: {text}"),
                 };
                 let text = format!("{} {}", cut(&call.name, CALL_SHOWN), cut(&arguments, CALL_SHOWN));
-                self.line(&format!("call {number}"), "1;33", text.trim_end(), "")
+                line(&format!("call {number}"), "1;33", text.trim_end(), "")
             }
             EventKind::Result(result) => {
                 result.text.trim().clone_into(&mut self.answered);
-                let (number, begun) = self.calls.get(&result.id).copied().unwrap_or((0, event.at));
+                let (number, begun) = match paired {
+                    Some(number) => (number + 1, self.begun.get(number).copied().unwrap_or(event.at)),
+                    None => (0, event.at),
+                };
                 let (label, colour) = if result.is_error { ("error", "1;31") } else { ("ok", "1;32") };
                 let taken = time(event.at.saturating_sub(begun));
-                self.line(&format!("{label} {number}"), colour, &cut(&result.text, CALL_SHOWN), &taken)
+                line(&format!("{label} {number}"), colour, &cut(&result.text, CALL_SHOWN), &taken)
             }
             EventKind::Spec { name, continuation } => {
                 let text = cut(name, WORDS_SHOWN);
-                self.line("spec", "1", &text, &format!("continuation: {continuation}"))
+                line("spec", "1", &text, &format!("continuation: {continuation}"))
             }
             EventKind::Section { state, author: Author::Environment, text, note }
                 if !note.is_empty() || *text != self.answered =>
             {
                 let text = format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN));
-                self.line("section", "1", &text, &cut(note, CALL_SHOWN))
+                line("section", "1", &text, &cut(note, CALL_SHOWN))
             }
             // The question stands above, what the model wrote in its turns, and the rest is a tool's answer.
             EventKind::Section { .. } => String::new(),
@@ -127,13 +149,13 @@ impl Transcript {
                     "" => String::new(),
                     appended => format!("goes on after {appended}"),
                 };
-                self.line("correct", "1;35", &cut(violation, WORDS_SHOWN), &appended)
+                line("correct", "1;35", &cut(violation, WORDS_SHOWN), &appended)
             }
             EventKind::Tally(tally) if tally.corrections > 0 => {
                 let Tally { corrections, discarded_tokens, repeated_tokens, .. } = tally;
                 let text = format!("{corrections} corrections");
                 let notes = format!("{discarded_tokens} tokens discarded, {repeated_tokens} sent again");
-                self.line("tally", "1", &text, &notes)
+                line("tally", "1", &text, &notes)
             }
             EventKind::Tally(_) | EventKind::Batch { .. } => String::new(),
             EventKind::End(reason) => {
@@ -147,7 +169,7 @@ impl Transcript {
                     }
                     EndReason::Unscored { reason } => (cut(reason, WORDS_SHOWN), "1;31"),
                 };
-                self.line("end", colour, &text, &self.totals(event.at))
+                line("end", colour, &text, &self.totals(event.at))
             }
         }
     }
@@ -160,23 +182,23 @@ impl Transcript {
         };
         let parts = [
             Some(time(at)),
-            count(self.turns as usize, "turn"),
-            count(self.calls.len(), "call"),
+            count(self.turns.values().sum::<u32>() as usize, "turn"),
+            count(self.pairing.calls(), "call"),
             tokens(self.usage),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
+}
 
-    /// A label, what is to be said, and notes on it.
-    fn line(&self, label: &str, colour: &str, text: &str, notes: &str) -> String {
-        let mut line = self.colours.paint(colour, &format!("{label:<LABEL$}"));
-        for part in [text.to_owned(), notes_of(self.colours, notes)] {
-            if !part.is_empty() {
-                let _ = write!(line, " {part}");
-            }
+/// A label, what is to be said, and notes on it.
+fn line_of(colours: Colours, label: &str, colour: &str, text: &str, notes: &str) -> String {
+    let mut line = colours.paint(colour, &format!("{label:<LABEL$}"));
+    for part in [text.to_owned(), notes_of(colours, notes)] {
+        if !part.is_empty() {
+            let _ = write!(line, " {part}");
         }
-        format!("{}\n", line.trim_end())
     }
+    format!("{}\n", line.trim_end())
 }
 
 fn notes_of(colours: Colours, notes: &str) -> String {
@@ -203,7 +225,7 @@ fn time(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use planproof_trace::{ToolResult, notation};
+    use planproof_trace::{CallId, ToolResult, notation};
 
     use super::*;
 
@@ -226,6 +248,23 @@ mod tests {
         ok 1     42 (1.4 s)
         turn 2   It is 42. (1 tokens in, 2 out)
         end      answered (4.1 s, 2 turns, 2 calls, 11 tokens in, 22 out)
+        "#);
+    }
+
+    #[test]
+    fn agents_within_the_agent_are_named() {
+        let text = shown(
+            r#"query "Add 2 and 2." | sample-1: query "Add 2 and 2." | sample-1: say "4" | sample-2: query "Add 2 and 2." | sample-2: say "5" | other: query "Again." | other: turn 1 call | other: call add | other: ok "4" | answer "4""#,
+        );
+        insta::assert_snapshot!(text, @r#"
+        task     Add 2 and 2.
+        turn 1   sample-1: 4
+        turn 1   sample-2: 5
+        task     other: Again.
+        turn 1   other: (1 call)
+        call 1   other: add
+        ok 1     other: 4 (1 ms)
+        end      answered (9 ms, 3 turns, 1 call)
         "#);
     }
 
@@ -268,7 +307,7 @@ mod tests {
         ];
         let mut transcript = Transcript::new(Colours::Off);
         for kind in kinds {
-            let line = transcript.event(&Event { at: 0, kind });
+            let line = transcript.event(&Event::new(0, kind));
             assert!(line.lines().count() == 1 && harmless(&line) && !line.contains('\t'), "{line:?}");
         }
     }

@@ -8,15 +8,17 @@ use serde_json::{Map, Value};
 
 use super::SCHEMA;
 use crate::{
-    Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind,
-    Tally, ToolCall, ToolResult, Usage,
+    Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header,
+    LimitKind, Tally, ToolCall, ToolResult, Usage,
 };
 
 /// As much of any line as it takes to know which type it is of.
 #[derive(Deserialize)]
-pub(super) struct Head {
+pub(super) struct Head<'a> {
     pub(super) schema: Option<String>,
     pub(super) r#type: Option<Type>,
+    #[serde(borrow)]
+    actor: Option<Cow<'a, str>>,
     reason: Option<Reason>,
 }
 
@@ -103,6 +105,8 @@ struct HeaderLine<'a> {
 #[serde(deny_unknown_fields)]
 struct QueryLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     text: Cow<'a, str>,
@@ -112,6 +116,8 @@ struct QueryLine<'a> {
 #[serde(deny_unknown_fields)]
 struct TurnLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     text: Cow<'a, str>,
@@ -125,6 +131,8 @@ struct TurnLine<'a> {
 #[serde(deny_unknown_fields)]
 struct BatchLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     calls: Vec<Cow<'a, str>>,
@@ -136,6 +144,8 @@ struct BatchLine<'a> {
 #[serde(deny_unknown_fields)]
 struct CallLine<'a, A> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     id: Cow<'a, str>,
@@ -151,6 +161,8 @@ struct CallLine<'a, A> {
 #[serde(deny_unknown_fields)]
 struct ResultLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     id: Cow<'a, str>,
@@ -170,6 +182,8 @@ fn is_false(value: &bool) -> bool {
 #[serde(deny_unknown_fields)]
 struct SpecLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     name: Cow<'a, str>,
@@ -180,6 +194,8 @@ struct SpecLine<'a> {
 #[serde(deny_unknown_fields)]
 struct SectionLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     state: Cow<'a, str>,
@@ -194,6 +210,8 @@ struct SectionLine<'a> {
 #[serde(deny_unknown_fields)]
 struct CorrectionLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     #[serde(borrow)]
     violation: Cow<'a, str>,
@@ -204,8 +222,10 @@ struct CorrectionLine<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TallyLine {
+struct TallyLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     corrections: u64,
     escalations: u64,
@@ -218,6 +238,8 @@ struct TallyLine {
 #[serde(deny_unknown_fields)]
 struct AnsweredLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     reason: Reason,
     #[serde(borrow)]
@@ -226,8 +248,10 @@ struct AnsweredLine<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LimitLine {
+struct LimitLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     reason: Reason,
     limit: Limit,
@@ -238,6 +262,8 @@ struct LimitLine {
 #[serde(deny_unknown_fields)]
 struct FailureLine<'a> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<Cow<'a, str>>,
     r#type: Type,
     reason: Reason,
     #[serde(borrow)]
@@ -302,11 +328,15 @@ pub(super) fn read_header(line: &str) -> Result<Header, LineError> {
 
 pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
     let at = event.at;
+    let actor = event.actor.as_ref().map(|actor| Cow::Borrowed(actor.as_str()));
     match &event.kind {
-        EventKind::Query { text } => write(&QueryLine { at, r#type: Type::Query, text: text.into() }, out),
+        EventKind::Query { text } => {
+            write(&QueryLine { at, actor, r#type: Type::Query, text: text.into() }, out);
+        }
         EventKind::Turn { text, calls, finish, usage } => {
             let line = TurnLine {
                 at,
+                actor,
                 r#type: Type::Turn,
                 text: text.into(),
                 calls: *calls,
@@ -318,7 +348,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
         }
         EventKind::Batch { calls } => {
             let calls = calls.iter().map(|id| id.as_str().into()).collect();
-            write(&BatchLine { at, r#type: Type::Batch, calls }, out);
+            write(&BatchLine { at, actor, r#type: Type::Batch, calls }, out);
         }
         EventKind::Call(call) => {
             let (arguments, arguments_text) = match &call.arguments {
@@ -327,6 +357,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             let line = CallLine::<&Map<String, Value>> {
                 at,
+                actor,
                 r#type: Type::Call,
                 id: call.id.as_str().into(),
                 name: (&call.name).into(),
@@ -338,6 +369,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Result(ToolResult { id, text, is_error, is_held_back }) => {
             let line = ResultLine {
                 at,
+                actor,
                 r#type: Type::Result,
                 id: id.as_str().into(),
                 text: text.into(),
@@ -348,16 +380,17 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
         }
         EventKind::Spec { name, continuation } => {
             let continuation = (*continuation).into();
-            write(&SpecLine { at, r#type: Type::Spec, name: name.into(), continuation }, out);
+            write(&SpecLine { at, actor, r#type: Type::Spec, name: name.into(), continuation }, out);
         }
         EventKind::Section { state, author, text, note } => {
             let (state, author) = (state.into(), (*author).into());
             let (text, note) = (text.into(), note.into());
-            write(&SectionLine { at, r#type: Type::Section, state, author, text, note }, out);
+            write(&SectionLine { at, actor, r#type: Type::Section, state, author, text, note }, out);
         }
         EventKind::Correction { violation, appended, discarded_bytes } => {
             let line = CorrectionLine {
                 at,
+                actor,
                 r#type: Type::Correction,
                 violation: violation.into(),
                 appended: appended.into(),
@@ -374,6 +407,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
         }) => {
             let line = TallyLine {
                 at,
+                actor,
                 r#type: Type::Tally,
                 corrections: *corrections,
                 escalations: *escalations,
@@ -383,25 +417,28 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
-        EventKind::End(reason) => write_end(at, reason, out),
+        EventKind::End(reason) => write_end(at, actor, reason, out),
     }
 }
 
-fn write_end(at: u64, end: &EndReason, out: &mut Vec<u8>) {
+fn write_end(at: u64, actor: Option<Cow<'_, str>>, end: &EndReason, out: &mut Vec<u8>) {
     let r#type = Type::End;
     match end {
         EndReason::Answered { text } => {
-            write(&AnsweredLine { at, r#type, reason: Reason::Answered, text: text.into() }, out);
+            write(&AnsweredLine { at, actor, r#type, reason: Reason::Answered, text: text.into() }, out);
         }
         EndReason::LimitReached { limit, value } => {
             let limit = (*limit).into();
-            write(&LimitLine { at, r#type, reason: Reason::LimitReached, limit, value: *value }, out);
+            write(&LimitLine { at, actor, r#type, reason: Reason::LimitReached, limit, value: *value }, out);
         }
         EndReason::AgentFailed { reason } => {
-            write(&FailureLine { at, r#type, reason: Reason::AgentFailed, message: reason.into() }, out);
+            write(
+                &FailureLine { at, actor, r#type, reason: Reason::AgentFailed, message: reason.into() },
+                out,
+            );
         }
         EndReason::Unscored { reason } => {
-            write(&FailureLine { at, r#type, reason: Reason::Unscored, message: reason.into() }, out);
+            write(&FailureLine { at, actor, r#type, reason: Reason::Unscored, message: reason.into() }, out);
         }
     }
 }
@@ -411,8 +448,13 @@ fn write(line: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, line).expect("writing JSON into memory cannot fail");
 }
 
-/// Reads the line of an event, once its head is known.
-pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event, LineError> {
+/// Reads the line of an event, once its head is known. `known` is the actor of the latest event that has one.
+pub(super) fn read_event(
+    line: &str,
+    r#type: Type,
+    head: &Head<'_>,
+    known: &mut Option<Actor>,
+) -> Result<Event, LineError> {
     let (at, kind) = match r#type {
         Type::Query => {
             let line: QueryLine<'_> = serde_json::from_str(line)?;
@@ -454,7 +496,7 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
             (line.at, EventKind::Correction { violation, appended, discarded_bytes })
         }
         Type::Tally => {
-            let line: TallyLine = serde_json::from_str(line)?;
+            let line: TallyLine<'_> = serde_json::from_str(line)?;
             let tally = Tally {
                 corrections: line.corrections,
                 escalations: line.escalations,
@@ -469,7 +511,17 @@ pub(super) fn read_event(line: &str, r#type: Type, head: &Head) -> Result<Event,
             (at, EventKind::End(reason))
         }
     };
-    Ok(Event { at, kind })
+    Ok(Event { at, actor: read_actor(head, known)?, kind })
+}
+
+fn read_actor(head: &Head<'_>, known: &mut Option<Actor>) -> Result<Option<Actor>, LineError> {
+    let Some(name) = head.actor.as_deref() else { return Ok(None) };
+    // Most events are of the same actor as the one before: they share its name.
+    if known.as_ref().is_none_or(|known| known.as_str() != name) {
+        let actor = Actor::new(name).map_err(|error| LineError::new(format!("`actor`: {error}")))?;
+        *known = Some(actor);
+    }
+    Ok(known.clone())
 }
 
 fn read_call(line: &str) -> Result<(u64, EventKind), LineError> {
@@ -493,7 +545,7 @@ fn read_end(line: &str, reason: Option<Reason>) -> Result<(u64, EndReason), Line
             (line.at, EndReason::Answered { text: line.text.into_owned() })
         }
         Some(Reason::LimitReached) => {
-            let line: LimitLine = serde_json::from_str(line)?;
+            let line: LimitLine<'_> = serde_json::from_str(line)?;
             (line.at, EndReason::LimitReached { limit: line.limit.into(), value: line.value })
         }
         Some(Reason::AgentFailed) => {

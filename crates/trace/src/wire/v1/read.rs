@@ -6,7 +6,7 @@ use std::str::Lines;
 use super::SCHEMA;
 use super::line::{self, Head, LineError};
 use crate::wire::WireError;
-use crate::{Event, Header, Trace};
+use crate::{Actor, Event, Header, Trace};
 
 /// Reads a file that holds exactly one trace.
 ///
@@ -28,6 +28,7 @@ pub fn read_traces(text: &str) -> Traces<'_> {
         lines: text.lines().enumerate().peekable(),
         ends_in_line: !text.ends_with('\n'),
         header: None,
+        actor: None,
         is_over: false,
     }
 }
@@ -40,6 +41,8 @@ pub struct Traces<'t> {
     ends_in_line: bool,
     /// The header of the trace to come, and its line.
     header: Option<(usize, Header)>,
+    /// The actor of the latest event that has one.
+    actor: Option<Actor>,
     is_over: bool,
 }
 
@@ -80,11 +83,14 @@ impl Traces<'_> {
                 WireError::Malformed { line, column: error.column, what: error.what }
             }
         };
-        let head: Head = serde_json::from_str(text).map_err(|error| wrong(error.into()))?;
+        let head: Head<'_> = serde_json::from_str(text).map_err(|error| wrong(error.into()))?;
         match (&head.schema, head.r#type) {
             (Some(schema), _) if schema == SCHEMA => line::read_header(text).map(Line::Header).map_err(wrong),
             (Some(schema), _) => Err(WireError::UnknownSchema { line, found: schema.clone() }),
-            (None, Some(r#type)) => line::read_event(text, r#type, &head).map(Line::Event).map_err(wrong),
+            (None, Some(r#type)) => {
+                let event = line::read_event(text, r#type, &head, &mut self.actor);
+                event.map(Line::Event).map_err(wrong)
+            }
             (None, None) => {
                 let what = "neither a header (`schema`) nor an event (`type`)".to_owned();
                 Err(WireError::Malformed { line, column: 0, what })

@@ -1,0 +1,133 @@
+//! Calls with their results: the one place that says which result is whose.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::{Actor, CallId, Event, EventKind, ToolCall, ToolResult, Trace};
+
+/// A call of a run, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedCall<'e> {
+    /// The agent that made it; `None` for the only or the outermost one.
+    pub actor: Option<&'e Actor>,
+    /// The call.
+    pub call: &'e ToolCall,
+    /// Which of the events it is, from 0.
+    pub place: usize,
+    /// Its result, and which of the events that is; `None` where there is none.
+    pub result: Option<(usize, &'e ToolResult)>,
+}
+
+/// Pairs calls with results while they happen.
+///
+/// A result belongs to the call of the same actor with its id. In foreign traces calls can share an id, even at the same time:
+/// then results belong to them in the order of the calls, each to the first that has none. Nothing else can be known, and none
+/// of what was executed is lost. A result without a call that waits for one belongs to none.
+#[derive(Debug, Clone, Default)]
+pub struct Pairing {
+    calls: usize,
+    /// The numbers of the calls that wait for a result, by actor and id.
+    waiting: HashMap<(Option<Actor>, CallId), VecDeque<usize>>,
+}
+
+impl Pairing {
+    /// Takes the next event. Of a call its number, counted from 0; of a result that of its call; `None` of all else.
+    pub fn take(&mut self, event: &Event) -> Option<usize> {
+        match &event.kind {
+            EventKind::Call(call) => {
+                let number = self.calls;
+                self.calls += 1;
+                let waiting = self.waiting.entry((event.actor.clone(), call.id.clone())).or_default();
+                waiting.push_back(number);
+                Some(number)
+            }
+            EventKind::Result(result) => {
+                let waiting = self.waiting.get_mut(&(event.actor.clone(), result.id.clone()))?;
+                waiting.pop_front()
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls so far.
+    pub fn calls(&self) -> usize {
+        self.calls
+    }
+}
+
+/// The calls among events, in their order, each with its result by the rule of [`Pairing`].
+pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<PairedCall<'e>> {
+    let mut pairing = Pairing::default();
+    let mut calls: Vec<PairedCall<'e>> = Vec::new();
+    for (place, event) in events.into_iter().enumerate() {
+        let number = pairing.take(event);
+        match &event.kind {
+            EventKind::Call(call) => {
+                calls.push(PairedCall { actor: event.actor.as_ref(), call, place, result: None });
+            }
+            EventKind::Result(result) => {
+                if let Some(call) = number.and_then(|number| calls.get_mut(number)) {
+                    call.result = Some((place, result));
+                }
+            }
+            _ => {}
+        }
+    }
+    calls
+}
+
+impl Trace {
+    /// The calls of the run, in their order, each with its result: see [`paired_calls`].
+    pub fn calls(&self) -> Vec<PairedCall<'_>> {
+        paired_calls(&self.events)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::parse;
+
+    /// Each call as its tool and what it was answered.
+    fn pairs(events: &str) -> Vec<(String, String)> {
+        let events = parse(events).expect("valid");
+        let calls = paired_calls(&events).into_iter().map(|it| {
+            assert!(matches!(&events[it.place].kind, EventKind::Call(call) if call == it.call));
+            let text = |(place, result): (usize, &ToolResult)| {
+                assert!(matches!(&events[place].kind, EventKind::Result(other) if other == result));
+                result.text.clone()
+            };
+            (it.call.name.clone(), it.result.map_or_else(|| "-".to_owned(), text))
+        });
+        calls.collect()
+    }
+
+    #[track_caller]
+    fn check(events: &str, expected: &[(&str, &str)]) {
+        let expected: Vec<_> = expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        assert_eq!(pairs(events), expected);
+    }
+
+    #[test]
+    fn results_may_come_in_any_order() {
+        check(
+            r#"call a #x | call b #y | ok #y "2" | say "." | call c #z | ok #x "1""#,
+            &[("a", "1"), ("b", "2"), ("c", "-")],
+        );
+    }
+
+    #[test]
+    fn calls_that_share_an_id_have_results_in_their_order() {
+        check(
+            r#"call a #x | call b #x | ok #x "1" | call c #x | ok #x "2" | ok #x "3" | ok #x "4" | ok #none "5""#,
+            &[("a", "1"), ("b", "2"), ("c", "3")],
+        );
+    }
+
+    #[test]
+    fn ids_are_those_of_an_actor() {
+        check(
+            r#"one: call a #x | two: call b #x | call c #x | two: ok #x "2" | ok #x "3" | one: ok #x "1" | one: ok #x "no""#,
+            &[("a", "1"), ("b", "2"), ("c", "3")],
+        );
+    }
+}
