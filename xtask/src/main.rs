@@ -1,5 +1,5 @@
-//! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our values for
-//! every input of a kit.
+//! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our
+//! values for every input of a kit.
 
 mod kit;
 mod tidy;

@@ -1,5 +1,5 @@
-//! Work of known size, done as often as asked, for `benches/count.py`, which counts instructions and allocations. It takes
-//! the difference of two calls, which is free of what comes before the work.
+//! Work of known size, done as often as asked, for `benches/count.py`, which counts instructions and
+//! allocations. It takes the difference of two calls, which is free of what comes before the work.
 //!
 //! `counted (case | verdict | token) TIMES`
 

@@ -1,4 +1,5 @@
-//! Random walks: what an exported grammar lets a model write next, in llguidance's own opinion, is what the monitor takes.
+//! Random walks: what an exported grammar lets a model write next, in llguidance's own opinion, is what the
+//! monitor takes.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ const WALKS: u64 = 6;
 /// Content that some rule or other is satisfied with.
 const FILLERS: [&str; 7] = ["", "x", " x", "1", "E1", "#E1", " #E1"];
 
-/// Specifications beside the shipped ones: prompts that overlap, rules, requirements, a run that may go on after its end.
+/// Specifications beside the shipped ones: prompts that overlap, rules, requirements, a run that may go on
+/// after its end.
 const OTHERS: [&str; 4] = [
     r##"(define overlapping
       (:states (q (:text "[Question]")) (a (:text "<<x>")) (b (:text "><")) (c (:text "xx>y")))

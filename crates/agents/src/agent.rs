@@ -13,8 +13,8 @@ use crate::{RunLimits, Surroundings};
 
 /// An agent under test. Whoever runs one need not know of what kind it is.
 pub trait Agent: Send + Sync + fmt::Debug {
-    /// Runs it until its end, which is for the caller to record. All that comes before it, from the query on, is recorded by
-    /// then. Dropping the future ends the run, with all that was started for it.
+    /// Runs it until its end, which is for the caller to record. All that comes before it, from the query on,
+    /// is recorded by then. Dropping the future ends the run, with all that was started for it.
     ///
     /// # Errors
     /// What it needs around it cannot be had. What goes wrong in the run itself is an end of it.

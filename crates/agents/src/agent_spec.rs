@@ -1,8 +1,8 @@
 //! Agents by name, as command lines, the run store and recordings have them: `tools@sim/perfect`,
 //! `repair:react:samples=3@openai/gpt-5`, `spec:my.spec@anthropic/claude`, `command:python agent.py`, `url:http://...`.
 //!
-//! A name is taken apart here and nowhere else. Parsing looks at the text alone: it reads no file, and asks of no model or
-//! program whether it is there.
+//! A name is taken apart here and nowhere else. Parsing looks at the text alone: it reads no file, and asks
+//! of no model or program whether it is there.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -221,8 +221,8 @@ impl AgentSpec {
     /// The same agent with these options besides, each a name of [`AGENT_OPTIONS`] with its value.
     ///
     /// # Errors
-    /// It has no options, an option stands in the name already or has a value that it cannot have, or the name could not be
-    /// taken apart again.
+    /// It has no options, an option stands in the name already or has a value that it cannot have, or the
+    /// name could not be taken apart again.
     pub fn with_options(&self, given: &[(&'static str, String)]) -> Result<Self, AgentSpecError> {
         let Some((first, _)) = given.first() else { return Ok(self.clone()) };
         let (Some(held), Some(model)) = (self.options(), self.model()) else {
@@ -540,7 +540,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a name holds: it is taken apart without a panic, its parts make the name, and it is shown as it was written.
+        /// Whatever a name holds: it is taken apart without a panic, its parts make the name, and it is shown
+        /// as it was written.
         #[test]
         fn any_text_is_a_name_or_an_error(text in "(repair:|command:|url:|spec:|fallback:|react|tools|samples=3|evaluator=program:|[:,@=/ a-zé]){0,12}") {
             if let Ok(spec) = AgentSpec::parse(&text) {

@@ -1,10 +1,10 @@
-//! Agents made from a specification: one loop, which asks a model for text, holds what it writes to the specification with
-//! a [`Monitor`](planproof_spec::Monitor), and does what the states of the environment ask for. (Crouse et al., arXiv
-//! 2310.08535.)
+//! Agents made from a specification: one loop, which asks a model for text, holds what it writes to the
+//! specification with a [`Monitor`](planproof_spec::Monitor), and does what the states of the environment ask
+//! for. (Crouse et al., arXiv 2310.08535.)
 //!
-//! Every run that is answered is in the language of the specification, whatever the model writes. How a model is told to
-//! go on with its text depends on what it can do ([`Continuation`]); the trace says which way was used, which sections
-//! there are, and what was corrected.
+//! Every run that is answered is in the language of the specification, whatever the model writes. How a model
+//! is told to go on with its text depends on what it can do ([`Continuation`]); the trace says which way was
+//! used, which sections there are, and what was corrected.
 
 mod continuation;
 mod conversing;
@@ -45,9 +45,9 @@ pub use schemas::Schemas;
 /// How an agent made from a specification is run.
 #[derive(Debug, Clone)]
 pub struct BehaviourOptions {
-    /// How the model is asked to go on; `None` for the best way that it has, for which its server may be asked. A way other
-    /// than [`Continuation::Text`] holds for what is asked beside the text as well: answers from evidence, summaries,
-    /// judgements.
+    /// How the model is asked to go on; `None` for the best way that it has, for which its server may be
+    /// asked. A way other than [`Continuation::Text`] holds for what is asked beside the text as well:
+    /// answers from evidence, summaries, judgements.
     pub continuation: Option<Continuation>,
     /// 0 (always the likeliest token) to 2.
     pub temperature: f64,

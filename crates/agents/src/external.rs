@@ -42,9 +42,11 @@ pub struct ExternalRun<'a> {
     pub mcp_url: &'a str,
     /// The model that is served to it; `None` where it brings its own.
     pub model: Option<ModelAccess<'a>>,
-    /// What ends the run if nothing else does. `iterations` is watched by whoever counts the tool calls and model turns.
+    /// What ends the run if nothing else does. `iterations` is watched by whoever counts the tool calls and
+    /// model turns.
     pub limits: &'a RunLimits,
-    /// Is cancelled when the agent has called more tools than `limits.iterations`, or asked the served model more often.
+    /// Is cancelled when the agent has called more tools than `limits.iterations`, or asked the served model
+    /// more often.
     pub limit_reached: &'a CancellationToken,
     /// Takes the query when the run starts, and is closed the moment the end is known, so that a call which a dying
     /// agent still makes is no part of the run.
@@ -73,8 +75,8 @@ impl ExternalRun<'_> {
     }
 }
 
-/// At most [`QUOTE_CHARS_MAX`] characters of the beginning and of the end of `text`, with a mark where something was left
-/// out: a traceback says what it is at its end.
+/// At most [`QUOTE_CHARS_MAX`] characters of the beginning and of the end of `text`, with a mark where
+/// something was left out: a traceback says what it is at its end.
 fn shortened(text: &str) -> String {
     let text = text.trim();
     let count = text.chars().count();

@@ -1,11 +1,12 @@
 //! Dissection: from a failed case to the cause of the failure (PDoctor, section 4.5, Algorithm 2).
 //!
-//! The agent is asked the same query again, then variants of it, from small changes to large ones ([`planproof_synth::Mutator`]).
-//! The first that it passes names the cause. Each run is a *trial*; the trials of a campaign are a campaign of their own, with
-//! the variants as its cases, so that the store, budgets and recordings keep them like all runs.
+//! The agent is asked the same query again, then variants of it, from small changes to large ones
+//! ([`planproof_synth::Mutator`]). The first that it passes names the cause. Each run is a *trial*; the
+//! trials of a campaign are a campaign of their own, with the variants as its cases, so that the store,
+//! budgets and recordings keep them like all runs.
 //!
-//! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same trials in the
-//! same places, however many run at once.
+//! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same
+//! trials in the same places, however many run at once.
 
 mod course;
 mod part;
@@ -249,9 +250,9 @@ fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
     Next::Found(Cause::Terminal, Some(enough))
 }
 
-/// The errors that are dissected: the cases that were failed, or so many of them, drawn by the seed; in the order of the
-/// campaign. Infeasible cases are none of them: they have no variants (see [`Mutator::mutate`]), as a cause is one of wrong
-/// planning.
+/// The errors that are dissected: the cases that were failed, or so many of them, drawn by the seed; in the
+/// order of the campaign. Infeasible cases are none of them: they have no variants (see [`Mutator::mutate`]),
+/// as a cause is one of wrong planning.
 pub fn pick_errors(outcomes: &[Outcome], options: &DissectOptions, seed: u64) -> Vec<u32> {
     let failed = outcomes.iter().filter(|outcome| is_error(outcome));
     let mut errors: Vec<u32> = failed.map(|outcome| outcome.ordinal).collect();

@@ -65,8 +65,9 @@ impl Candidate {
     }
 }
 
-/// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next smallest,
-/// until there are `most`. A case that failed several times in a class counts once there. Small means few actions, then few constraints, then a short paragraph.
+/// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next
+/// smallest, until there are `most`. A case that failed several times in a class counts once there. Small
+/// means few actions, then few constraints, then a short paragraph.
 pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
     let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -118,8 +119,8 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an infeasible case
-/// that are the sentences that cannot hold together.
+/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an
+/// infeasible case that are the sentences that cannot hold together.
 pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
     if !case.is_feasible() {
         return case.conflict_places();

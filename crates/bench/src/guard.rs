@@ -1,9 +1,9 @@
-//! Live repair: a guard between agent and tools, which holds back every call after which the run could not pass any more.
-//! (The idea of the paper's section 7.)
+//! Live repair: a guard between agent and tools, which holds back every call after which the run could not
+//! pass any more. (The idea of the paper's section 7.)
 //!
-//! The agent is told that the call was not done, why, and which calls are right at this point, in the words of tasks and
-//! tools. The constraints are not shown to it, and the guard never calls a tool of its own accord: what an agent does not
-//! call at all stays undone.
+//! The agent is told that the call was not done, why, and which calls are right at this point, in the words
+//! of tasks and tools. The constraints are not shown to it, and the guard never calls a tool of its own
+//! accord: what an agent does not call at all stays undone.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,8 +97,8 @@ impl Standing {
         }
     }
 
-    /// Why the run could not pass any more after this call, for the agent; `None` if it could, or if no tool executes the
-    /// call anyway. Where nothing is right any more, nothing is objected to.
+    /// Why the run could not pass any more after this call, for the agent; `None` if it could, or if no tool
+    /// executes the call anyway. Where nothing is right any more, nothing is objected to.
     pub fn objection(&self, call: &ToolCall) -> Option<String> {
         let right = self.right_now();
         if right.is_empty() && !self.is_complete() && self.case.is_feasible() {

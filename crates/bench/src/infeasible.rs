@@ -1,5 +1,5 @@
-//! What a campaign's infeasible cases come to. They are scored apart: an agent that says that nothing can be done has not
-//! planned, so the success rate and its baselines are of feasible cases alone.
+//! What a campaign's infeasible cases come to. They are scored apart: an agent that says that nothing can be
+//! done has not planned, so the success rate and its baselines are of feasible cases alone.
 
 use std::collections::BTreeMap;
 
@@ -75,8 +75,8 @@ pub struct InfeasibleReport {
     pub exact_low: f64,
     /// Upper end.
     pub exact_high: f64,
-    /// Share of scored runs in which all sentences would have been exactly the conflict: what an agent gets that reports them
-    /// all; null where no run has a score.
+    /// Share of scored runs in which all sentences would have been exactly the conflict: what an agent gets
+    /// that reports them all; null where no run has a score.
     pub all_exact: Option<f64>,
     /// Of those detected, in how many there were more sentences than the conflict has.
     pub superset: u64,
@@ -161,8 +161,8 @@ impl Infeasible {
         }
     }
 
-    /// Sums up, of `planned` runs of infeasible cases. `alarms` are the runs of each feasible case, where a false alarm counts
-    /// as passed.
+    /// Sums up, of `planned` runs of infeasible cases. `alarms` are the runs of each feasible case, where a
+    /// false alarm counts as passed.
     pub(crate) fn sum_up(mut self, planned: u64, alarms: &[CaseRuns]) -> InfeasibleReport {
         let interval = |runs: Vec<CaseRuns>| {
             let rate = success_rate(&runs).map(Rate::interval);

@@ -1,8 +1,9 @@
-//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes conversations with tools; of agents
-//! that write their calls as text in its forms as well, or as prompt and completion where they are asked for text.
+//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes conversations with
+//! tools; of agents that write their calls as text in its forms as well, or as prompt and completion where
+//! they are asked for text.
 //!
-//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out. A plan that the guard would
-//! object to is not written.
+//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out. A plan that the
+//! guard would object to is not written.
 
 mod text;
 
@@ -84,8 +85,8 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The lines of learning data of a failed run: one, or of an agent that writes text one for each request of its model from the
-/// first wrong reply on.
+/// The lines of learning data of a failed run: one, or of an agent that writes text one for each request of
+/// its model from the first wrong reply on.
 ///
 /// # Errors
 /// Why there are none.
@@ -110,9 +111,8 @@ pub fn lines(
     }
 }
 
-/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the agent did; in an
-/// infeasible case, a report of the conflict.
-/// `None` where no such plan is known.
+/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the
+/// agent did; in an infeasible case, a report of the conflict. `None` where no such plan is known.
 fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
     let mut standing = Standing::new(case, options);
@@ -141,9 +141,9 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
     standing.is_complete().then_some(line)
 }
 
-/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
-/// assistant, and the one that the agent wrote. The error says that no message was wrong, as when time ran out, or that it is
-/// not known what is correct at that point.
+/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message
+/// of the assistant, and the one that the agent wrote. The error says that no message was wrong, as when time
+/// ran out, or that it is not known what is correct at that point.
 fn preference_line(
     case: &Case,
     verdict: &Verdict,

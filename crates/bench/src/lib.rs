@@ -5,15 +5,16 @@
 //!
 //! # What is where
 //!
-//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up works
-//! (`setup.rs`), the guard of `repair:AGENT` between agent and tools (`guard.rs`), what a served model replies (`served.rs`),
-//! topics from a model (`topics/generate.rs`) or of a user's own tools (`topics/own_tools.rs`), learning data
-//! (`learning.rs`, of agents that write text `learning/text.rs`), the dissection of failures (`dissect.rs`, run as a
-//! campaign in `dissect/run.rs`), the shrinking of failures with several runs of each smaller case (`shrink.rs`), both
-//! driven round by round (`rounds.rs`), intervals (`metrics.rs`; of repeats `repeats.rs`, for looking often
-//! `sequential.rs`), the search for the capability limit (`limit.rs`), what figures need of a case and of a run
-//! (`summary.rs`), what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`, and
-//! `infeasible.rs` for infeasible cases, which they keep apart), findings (`findings.rs`).
+//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether
+//! their set-up works (`setup.rs`), the guard of `repair:AGENT` between agent and tools (`guard.rs`), what a
+//! served model replies (`served.rs`), topics from a model (`topics/generate.rs`) or of a user's own tools
+//! (`topics/own_tools.rs`), learning data (`learning.rs`, of agents that write text `learning/text.rs`), the
+//! dissection of failures (`dissect.rs`, run as a campaign in `dissect/run.rs`), the shrinking of failures
+//! with several runs of each smaller case (`shrink.rs`), both driven round by round (`rounds.rs`), intervals
+//! (`metrics.rs`; of repeats `repeats.rs`, for looking often `sequential.rs`), the search for the capability
+//! limit (`limit.rs`), what figures need of a case and of a run (`summary.rs`), what it took to hold models
+//! to specifications (`monitored.rs`), reports (`report.rs`, and `infeasible.rs` for infeasible cases, which
+//! they keep apart), findings (`findings.rs`).
 
 mod campaign;
 mod dissect;

@@ -1,9 +1,10 @@
-//! The capability limit: up to how many actions an agent plans well enough (paper, sections 6.2 and 6.3, figures 8 and 9).
+//! The capability limit: up to how many actions an agent plans well enough (paper, sections 6.2 and 6.3,
+//! figures 8 and 9).
 //!
-//! The number of actions grows. At each one the agent is put on so many cases, and the limit is the last number before the
-//! success rate falls under the threshold. All of a search is one campaign, whose cases come level by level; what is to be
-//! run next follows from the outcomes alone, so a search can be broken off and gone on with, and comes to the same at any
-//! concurrency.
+//! The number of actions grows. At each one the agent is put on so many cases, and the limit is the last
+//! number before the success rate falls under the threshold. All of a search is one campaign, whose cases
+//! come level by level; what is to be run next follows from the outcomes alone, so a search can be broken off
+//! and gone on with, and comes to the same at any concurrency.
 
 use planproof_synth::OneLook;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,8 @@ use crate::{CaseSummary, Interval, Report, RunSummary, SummaryInput, confidence_
 /// Schema name of the report of a limit search.
 pub const LIMIT_SCHEMA: &str = "planproof/limit/v1";
 
-/// Cases after which a level is first looked at. The later looks are at twice as many each, so that there is always much
-/// to be run at once.
+/// Cases after which a level is first looked at. The later looks are at twice as many each, so that there is
+/// always much to be run at once.
 pub const FIRST_LOOK: u32 = 20;
 
 /// Width of a column of difficulty, in bits.
@@ -161,8 +162,8 @@ pub struct LimitReport {
     pub plan: LimitPlan,
     /// What it came to.
     pub outcome: LimitOutcome,
-    /// The last number of actions before the rate first falls under the threshold; null if that is not known, or if it is
-    /// under it from the beginning.
+    /// The last number of actions before the rate first falls under the threshold; null if that is not known,
+    /// or if it is under it from the beginning.
     pub limit: Option<u32>,
     /// Up to here every rate is plainly above the threshold; null if that of the fewest actions is not.
     pub limit_low: Option<u32>,

@@ -19,8 +19,8 @@ pub struct MonitorUse {
     pub repeated_tokens: u64,
     /// How it was asked to go on with its text: `text`, `partial_turn`, `chat`. Runs of one agent agree in it.
     pub continuations: BTreeSet<&'static str>,
-    /// Who judged proposed answers, as in `nobody` or `judge openai/gpt-5-mini`; empty where the specification has no such
-    /// state, or no run came to it.
+    /// Who judged proposed answers, as in `nobody` or `judge openai/gpt-5-mini`; empty where the
+    /// specification has no such state, or no run came to it.
     pub judged_by: BTreeSet<String>,
 }
 

@@ -1,10 +1,10 @@
 //! What the repeats of cases say: rates whose intervals know that runs of one case are alike, and how often an agent
 //! passes a case every time.
 //!
-//! Runs of one case are not independent: a hard case fails again and again. An interval that takes `cases * repeats` runs
-//! for independent trials is too narrow, by the more, the more alike the runs of a case are. Here a rate is taken to be
-//! worth as many independent trials as would give it the variance that is seen between cases, and Wilson's interval is
-//! made of those.
+//! Runs of one case are not independent: a hard case fails again and again. An interval that takes `cases *
+//! repeats` runs for independent trials is too narrow, by the more, the more alike the runs of a case are.
+//! Here a rate is taken to be worth as many independent trials as would give it the variance that is seen
+//! between cases, and Wilson's interval is made of those.
 //!
 //! Sources: J. N. K. Rao and A. J. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48
 //! (1992), 577-585, for the number of trials that a rate is worth (the runs divided by the design effect); C. Franco,
@@ -83,8 +83,8 @@ impl CaseRuns {
         (self.runs > 0).then(|| f64::from(self.passed) / f64::from(self.runs))
     }
 
-    /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance that `k` runs
-    /// of the case all pass. `None` where there are fewer runs.
+    /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance
+    /// that `k` runs of the case all pass. `None` where there are fewer runs.
     fn pass_all(self, k: u32) -> Option<f64> {
         let share =
             |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);

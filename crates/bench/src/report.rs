@@ -63,8 +63,9 @@ pub struct SummaryInput<'a> {
     pub ended_by: Option<&'a str>,
 }
 
-/// Report v1, as it is written. Infeasible cases are scored apart, in [`infeasible`](Self::infeasible): cases, runs, their
-/// results, classes and flags are those of feasible cases. Times, tokens and cost are of all.
+/// Report v1, as it is written. Infeasible cases are scored apart, in [`infeasible`](Self::infeasible):
+/// cases, runs, their results, classes and flags are those of feasible cases. Times, tokens and cost are of
+/// all.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     schema: &'static str,
@@ -94,12 +95,13 @@ pub struct Report {
     pub high: f64,
     /// What repeats say beyond that; null where each case is run once.
     pub repeated: Option<Repeated>,
-    /// Runs that were not begun, or did not come to their end, because a budget was used up or the campaign was interrupted.
+    /// Runs that were not begun, or did not come to their end, because a budget was used up or the campaign
+    /// was interrupted.
     pub not_run: u64,
     /// The budget that ended the campaign before its last case.
     pub ended_by: Option<String>,
-    /// Why the campaign was stopped after its first runs, which say nothing of the agent: its set-up is broken. Absent where it
-    /// is not. Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Why the campaign was stopped after its first runs, which say nothing of the agent: its set-up is
+    /// broken. Absent where it is not. Not known to [`Report::new`], as [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_setup: Option<String>,
     /// Failed runs by class.
@@ -126,8 +128,8 @@ pub struct Report {
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub cost_is_estimate: bool,
-    /// Models that refused a temperature and so were asked without one: their answers vary more from campaign to campaign.
-    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Models that refused a temperature and so were asked without one: their answers vary more from campaign
+    /// to campaign. Not known to [`Report::new`], as [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
     /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
     pub dissection: Option<DissectionReport>,
@@ -151,11 +153,12 @@ pub struct ByActions {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Success rate of an agent that calls every tool once in a random order, in the time form each as early as its own clock
-    /// times let it: the mean of `correct plans / n!`. Null where that is not known for every case, as above 20 actions.
+    /// Success rate of an agent that calls every tool once in a random order, in the time form each as early
+    /// as its own clock times let it: the mean of `correct plans / n!`. Null where that is not known for
+    /// every case, as above 20 actions.
     pub chance: Option<f64>,
-    /// Success rate of an agent that calls the tools in the order of mention, in the time form each as early as its own clock
-    /// times let it.
+    /// Success rate of an agent that calls the tools in the order of mention, in the time form each as early
+    /// as its own clock times let it.
     pub in_order: f64,
     /// The same of agents that go by a heuristic which takes the text in at one look, by its name.
     pub one_look: OneLookRates,

@@ -1,7 +1,8 @@
 //! Campaigns whose cases are not all known when they begin: which come next follows from what came of those before.
 //!
-//! They go in rounds. What is run in a round follows from what the rounds before came to, in whatever order their runs
-//! ended; so the same seed gives the same cases in the same places, however many run at once and however often it was cut off.
+//! They go in rounds. What is run in a round follows from what the rounds before came to, in whatever order
+//! their runs ended; so the same seed gives the same cases in the same places, however many run at once and
+//! however often it was cut off.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,9 +41,9 @@ pub(crate) struct RoundWatch<'a> {
     pub(crate) supervision: Supervision,
 }
 
-/// Runs all rounds, with the agent, the id, the seed and the repeats of `campaign` (its cases do not count). Hands new records
-/// to `keep`, with the place of the first, before any of them is run, and each outcome to `observe`. A unit that `may_run`
-/// refuses is not run.
+/// Runs all rounds, with the agent, the id, the seed and the repeats of `campaign` (its cases do not count).
+/// Hands new records to `keep`, with the place of the first, before any of them is run, and each outcome to
+/// `observe`. A unit that `may_run` refuses is not run.
 ///
 /// # Errors
 /// As [`Campaign::run`], and what `keep` says.

@@ -1,8 +1,9 @@
 //! Intervals that hold however often one looks at them.
 //!
-//! Whoever looks at a 95 % interval after every few runs and stops once it says what he wants to know errs far more often
-//! than one time in twenty: every look is another chance to err. The interval here is made for looking: the chance that
-//! it *ever* leaves out the true rate, at any of endlessly many looks, is at most 5 %.
+//! Whoever looks at a 95 % interval after every few runs and stops once it says what he wants to know errs
+//! far more often than one time in twenty: every look is another chance to err. The interval here is made for
+//! looking: the chance that it *ever* leaves out the true rate, at any of endlessly many looks, is at most 5
+//! %.
 
 use crate::Interval;
 
@@ -12,16 +13,16 @@ const ERROR: f64 = 0.05;
 /// Halvings of the range in which an end of the interval lies: enough for all digits of a floating-point number.
 const HALVINGS: u32 = 60;
 
-/// A range that holds the true rate at every look with 95 % confidence, for `successes` out of `trials` so far. It is wider
-/// than Wilson's interval for the same counts; without trials it is 0 to 1.
+/// A range that holds the true rate at every look with 95 % confidence, for `successes` out of `trials` so
+/// far. It is wider than Wilson's interval for the same counts; without trials it is 0 to 1.
 ///
-/// It holds the rates `p` for which `(trials + 1) * P(successes | trials, p)` is above 5 %, with the binomial probability
-/// `P`. The inverse of the left side is the likelihood of the data if all rates were equally likely, over their likelihood
-/// at `p`. For the true rate that ratio is a martingale that begins at 1, so by Ville's inequality the chance that it ever
-/// reaches 20 is at most 1 in 20.
+/// It holds the rates `p` for which `(trials + 1) * P(successes | trials, p)` is above 5 %, with the binomial
+/// probability `P`. The inverse of the left side is the likelihood of the data if all rates were equally
+/// likely, over their likelihood at `p`. For the true rate that ratio is a martingale that begins at 1, so by
+/// Ville's inequality the chance that it ever reaches 20 is at most 1 in 20.
 ///
-/// Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins, "Statistical methods related to the
-/// law of the iterated logarithm", Annals of Mathematical Statistics 41 (1970), 1397-1409.
+/// Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins, "Statistical methods
+/// related to the law of the iterated logarithm", Annals of Mathematical Statistics 41 (1970), 1397-1409.
 pub fn confidence_sequence(successes: u64, trials: u64) -> Interval {
     if trials == 0 {
         return Interval { low: 0.0, high: 1.0 };

@@ -1,4 +1,5 @@
-//! The replies of a model that is served to the agent under test: what was written together is judged as it was written.
+//! The replies of a model that is served to the agent under test: what was written together is judged as it
+//! was written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,10 @@
-//! Whether the set-up of a campaign works. A program that is not there, a key that is refused or an agent that never looks
-//! for its tools fails in every case alike, and says nothing of how an agent plans.
+//! Whether the set-up of a campaign works. A program that is not there, a key that is refused or an agent
+//! that never looks for its tools fails in every case alike, and says nothing of how an agent plans.
 //!
-//! Until one of its runs has shown that the set-up works, a campaign runs one case at a time, and what a run that comes to
-//! nothing is taken for waits: once the set-up is known to work it is the agent's failure; if [`SETUP_FAILURES_MAX`] runs come
-//! to nothing in the same way, the campaign is stopped, and they are unscored.
+//! Until one of its runs has shown that the set-up works, a campaign runs one case at a time, and what a run
+//! that comes to nothing is taken for waits: once the set-up is known to work it is the agent's failure; if
+//! [`SETUP_FAILURES_MAX`] runs come to nothing in the same way, the campaign is stopped, and they are
+//! unscored.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -102,8 +103,8 @@ impl Setup {
         alike >= SETUP_FAILURES_MAX
     }
 
-    /// Whether a run that came to nothing is to be held against the set-up where there were too few to compare: that an agent
-    /// broke may be due to its case.
+    /// Whether a run that came to nothing is to be held against the set-up where there were too few to
+    /// compare: that an agent broke may be due to its case.
     pub(crate) fn is_at_fault(&self, nothing: &Nothing) -> bool {
         !self.has_worked && !matches!(nothing.how, How::Broke(_))
     }
@@ -220,7 +221,8 @@ fn shows_that_it_works(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Turn { .. } | EventKind::Call(_))
 }
 
-/// Notes with the first answer of a model, or the first tool call, that the set-up works, and passes on what it is shown.
+/// Notes with the first answer of a model, or the first tool call, that the set-up works, and passes on what
+/// it is shown.
 pub(crate) struct Noticing<S> {
     pub(crate) setup: S,
     pub(crate) sink: Option<Box<dyn EventSink>>,

@@ -1,16 +1,16 @@
 //! Shrinking failures: the smallest case that the agent still fails in the same way.
 //!
-//! The search itself is [`planproof_synth::Shrinker`]; here its test is to run the agent. An agent fails now and then, so each
-//! candidate is run until it has failed [`failures`](ShrinkOptions::failures) times out of at most
-//! [`runs`](ShrinkOptions::runs), or cannot any more. A run counts as a failure only if it is the same one: of the same
-//! class, and with the same requirement violated ([`Target`]).
+//! The search itself is [`planproof_synth::Shrinker`]; here its test is to run the agent. An agent fails now
+//! and then, so each candidate is run until it has failed [`failures`](ShrinkOptions::failures) times out of
+//! at most [`runs`](ShrinkOptions::runs), or cannot any more. A run counts as a failure only if it is the
+//! same one: of the same class, and with the same requirement violated ([`Target`]).
 //!
 //! What was chosen because it failed looks worse than it is. So the result is run some more times, on which no choice
 //! depended, and these say how often it fails.
 //!
-//! What is run for all failures of a campaign is a campaign of its own, with the candidates as its cases, so that the store,
-//! budgets and recordings keep it like all runs. It goes in rounds: each failure that is not shrunk yet has as many runs in a
-//! round as can decide its candidate.
+//! What is run for all failures of a campaign is a campaign of its own, with the candidates as its cases, so
+//! that the store, budgets and recordings keep it like all runs. It goes in rounds: each failure that is not
+//! shrunk yet has as many runs in a round as can decide its candidate.
 
 mod course;
 mod report;
@@ -143,8 +143,8 @@ impl Target {
             && self.violated.as_ref().is_none_or(|wanted| violated(case, verdict).contains(wanted))
     }
 
-    /// The shape of what a case demands, with the violated requirement marked; `None` where the case is too large for it.
-    /// Clock times count as such, not by the minute.
+    /// The shape of what a case demands, with the violated requirement marked; `None` where the case is too
+    /// large for it. Clock times count as such, not by the minute.
     pub fn shape(&self, case: &Case) -> Option<Shape> {
         let mut order = planproof_constraint::Order::new(case.actions.len())?;
         for stated in &case.constraints {
@@ -173,9 +173,11 @@ impl Target {
 pub struct CandidateRecord {
     /// Place of the failed case in its campaign.
     pub error: u32,
-    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, run again to confirm it.
+    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, run again
+    /// to confirm it.
     pub number: Option<u32>,
-    /// What the agent was asked. Its id is that of the failed case with `.candidate-` and the number, or with `.shrunk`.
+    /// What the agent was asked. Its id is that of the failed case with `.candidate-` and the number, or with
+    /// `.shrunk`.
     pub case: Case,
     /// What came of its runs, by repeat. Their place is that of the record.
     pub outcomes: BTreeMap<u32, Outcome>,
@@ -196,8 +198,8 @@ pub struct ShrunkFailure {
     pub confirmed: FailureCount,
     /// There are runs left: it was interrupted, or a run says nothing because something else failed.
     pub is_open: bool,
-    /// A run of the smallest case that failed in the same way, one of those that confirm it if there is one: the place of
-    /// its record, and the repeat.
+    /// A run of the smallest case that failed in the same way, one of those that confirm it if there is one:
+    /// the place of its record, and the repeat.
     pub example: Option<Unit>,
 }
 
@@ -215,8 +217,8 @@ pub struct Shrinking {
 }
 
 impl Shrinking {
-    /// What candidates that are there already show. `cases` are those of the campaign, `failures` as [`pick_failures`] gives
-    /// them.
+    /// What candidates that are there already show. `cases` are those of the campaign, `failures` as
+    /// [`pick_failures`] gives them.
     ///
     /// # Panics
     /// When a failure is not of one of the cases.
@@ -255,8 +257,9 @@ pub fn pick_failures(cases: &[Case], outcomes: &[Outcome], options: &ShrinkOptio
     targets.take(options.failures_max as usize).collect()
 }
 
-/// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is too large to have
-/// its shape found is alike to none. Gives the places of each group, each group and the groups in rising order.
+/// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is
+/// too large to have its shape found is alike to none. Gives the places of each group, each group and the
+/// groups in rising order.
 pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(Class, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
     for (place, failure) in failures.iter().enumerate() {
@@ -273,7 +276,8 @@ pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// Every run of coin flips is decided when the fewest runs that decide it have been made, as counting to the end decides.
+    /// Every run of coin flips is decided when the fewest runs that decide it have been made, as counting to
+    /// the end decides.
     #[test]
     fn deciding_early_decides_the_same() {
         for runs in 1..=6u32 {

@@ -1,9 +1,10 @@
-//! Topic banks of one's own: asked of a model with the paper's two prompts (PDoctor, section 4.2), or made of the tools that
-//! a user's agent will have.
+//! Topic banks of one's own: asked of a model with the paper's two prompts (PDoctor, section 4.2), or made of
+//! the tools that a user's agent will have.
 //!
-//! What a model lists is cleaned, checked and held against what is there already; for what is missing it is asked again, in
-//! the same conversation and with the reasons why something was no good, at most [`ROUNDS_MAX`] times in all. Of each bank
-//! it is proved that sentences about it have one reading, by reading cases back.
+//! What a model lists is cleaned, checked and held against what is there already; for what is missing it is
+//! asked again, in the same conversation and with the reasons why something was no good, at most
+//! [`ROUNDS_MAX`] times in all. Of each bank it is proved that sentences about it have one reading, by
+//! reading cases back.
 
 mod generate;
 mod own_tools;
@@ -105,8 +106,8 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Proves of each topic that sentences about it have one reading: draws cases in both forms, those of own tools that can take
-/// no start time in the basic one, and reads them back.
+/// Proves of each topic that sentences about it have one reading: draws cases in both forms, those of own
+/// tools that can take no start time in the basic one, and reads them back.
 ///
 /// # Errors
 /// Says which topic has a case that does not read back as it was meant, or of which no case can be drawn.

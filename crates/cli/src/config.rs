@@ -62,7 +62,8 @@ struct Call<'a> {
 /// # Errors
 /// The file or a `--set` is wrong; the error says where.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
-    // Building the parser and parsing is most of what a short command does, so it is done again only where it has to be.
+    // Building the parser and parsing is most of what a short command does, so it is done again only where it
+    // has to be.
     let parsed = values::command().try_get_matches_from(&words);
     let lenient;
     let seen = match &parsed {
@@ -178,8 +179,8 @@ fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) ->
     by_set.into_iter().map(|(_, setting)| setting).chain(by_file).collect()
 }
 
-/// Whether the file's value of `argument` is not to be used because `above` is given. A recording that is named says what
-/// the file says of other campaigns.
+/// Whether the file's value of `argument` is not to be used because `above` is given. A recording that is
+/// named says what the file says of other campaigns.
 fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
     let conflict =
         |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());

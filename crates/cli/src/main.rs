@@ -17,8 +17,8 @@
 //! held to (`commands/test/recorded.rs`; options beside it must agree, `commands/test/agreement.rs`). All that is
 //! printed goes through `terminal.rs`.
 
-// All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!` is there for
-// it. `clippy.toml` has the rest of the rule.
+// All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
+// is there for it. `clippy.toml` has the rest of the rule.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;

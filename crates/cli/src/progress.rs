@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::arguments::Global;
 use crate::terminal;
 
-/// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is gone, and that
-/// is no reason to lose the work.
+/// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is
+/// gone, and that is no reason to lose the work.
 macro_rules! tell {
     ($($argument:tt)*) => {
         $crate::progress::write_line(format_args!($($argument)*))

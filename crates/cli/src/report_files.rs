@@ -1,8 +1,8 @@
 //! Reports of a campaign as files.
 //!
-//! A campaign may take hours, so everything that could keep a file from being written is found before it begins: the
-//! folder must be there, and a temporary file in it is opened. It takes the name of the report when it is complete, so that
-//! whoever looks for a report never finds half of one.
+//! A campaign may take hours, so everything that could keep a file from being written is found before it
+//! begins: the folder must be there, and a temporary file in it is opened. It takes the name of the report
+//! when it is complete, so that whoever looks for a report never finds half of one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -111,8 +111,8 @@ impl Format {
 }
 
 impl ReportFileArguments {
-    /// Makes sure of every file that is asked for. `taken` are other files of the same command, with the options that name
-    /// them: a report must not destroy one.
+    /// Makes sure of every file that is asked for. `taken` are other files of the same command, with the
+    /// options that name them: a report must not destroy one.
     ///
     /// # Errors
     /// One cannot be written, two are the same, or more than one document is for stdout.
@@ -241,7 +241,8 @@ impl ReportFiles {
 }
 
 impl ReportFile {
-    /// Makes sure that the file can be written: its folder is there, and nothing else stands in its place. `-` is stdout.
+    /// Makes sure that the file can be written: its folder is there, and nothing else stands in its place.
+    /// `-` is stdout.
     pub(crate) fn open(option: &str, path: &Path) -> Result<Self, Failure> {
         let place = Self::place(path).map_err(|error| cannot(option, path, &error))?;
         Ok(Self { asked: path.to_owned(), place })

@@ -114,8 +114,8 @@ pub(crate) fn tools_of_cases(cases: &[Case]) -> Result<Vec<Tool>, Failure> {
     Ok(tools.into_values().collect())
 }
 
-/// Says on stderr what is wrong with the specifications of the agent of that name if these are the tools, a line for each;
-/// `find` is asked for them where requirements speak of calls alone.
+/// Says on stderr what is wrong with the specifications of the agent of that name if these are the tools, a
+/// line for each; `find` is asked for them where requirements speak of calls alone.
 pub(crate) fn warn_of_tools(
     name: &AgentSpec,
     find: impl FnOnce() -> Result<Vec<Tool>, Failure>,
@@ -268,8 +268,8 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
     Ok(kinds::language(name)?.unwrap_or(Language::Calls))
 }
 
-/// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they look as if they
-/// held keys.
+/// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they
+/// look as if they held keys.
 pub(crate) fn agent(
     name: &AgentSpec,
     passed: &[String],

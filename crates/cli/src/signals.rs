@@ -5,10 +5,11 @@ use std::task::Poll;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless whoever started us had SIGHUP
-/// ignored, as `nohup` does. From this call on the signals no longer end the process, so it comes before anything is said
-/// that could make someone send one. Must be called within a Tokio runtime. Where the system does not let us listen, it
-/// never completes, and the signal ends the process as it always does.
+/// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless whoever started
+/// us had SIGHUP ignored, as `nohup` does. From this call on the signals no longer end the process, so it
+/// comes before anything is said that could make someone send one. Must be called within a Tokio runtime.
+/// Where the system does not let us listen, it never completes, and the signal ends the process as it always
+/// does.
 pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
     let heeded = kinds.into_iter().filter(|kind| *kind != SignalKind::hangup() || !is_ignored(*kind));

@@ -59,8 +59,9 @@ impl Source {
         Self { name: format!("{name} (shipped)"), text: text.to_owned(), is_shipped: true }
     }
 
-    /// Whether a model is shown its examples where nothing else is said. Those of a file are a part of what its author made;
-    /// those of shipped ones would change what their names have meant, and cost tokens with each request.
+    /// Whether a model is shown its examples where nothing else is said. Those of a file are a part of what
+    /// its author made; those of shipped ones would change what their names have meant, and cost tokens with
+    /// each request.
     pub(crate) fn shows_examples(&self) -> bool {
         !self.is_shipped
     }

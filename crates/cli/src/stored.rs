@@ -157,8 +157,9 @@ impl Stored {
         report
     }
 
-    /// What its dissection showed of the errors in cases that `counts`, at most `errors_max` of them, drawn by its seed;
-    /// how many there were to draw from, and the failures of every topic in these cases. `None` without a dissection.
+    /// What its dissection showed of the errors in cases that `counts`, at most `errors_max` of them, drawn
+    /// by its seed; how many there were to draw from, and the failures of every topic in these cases. `None`
+    /// without a dissection.
     pub(crate) fn part_of_dissection(
         &self,
         counts: impl Fn(&Case) -> bool,
@@ -324,7 +325,8 @@ pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
-/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not finished.
+/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is
+/// not finished.
 pub(crate) fn load_one(
     store: &Store,
     campaign: &Campaign,

@@ -1,17 +1,17 @@
 //! The one way to stdout and stderr. Every command prints through here, and what comes out cannot make a terminal or a
 //! build log act, whoever wrote it: names of tools, answers of agents, errors of servers, texts of files.
 //!
-//! What is not seen, or moves what is seen, is shown as its escape; so is what GitHub, Azure or TeamCity would take for a
-//! command to the runner (`::error::` at the beginning of a line, `##[group]` and its like anywhere). That says nothing
-//! of lines: text that belongs into one line of a layout is put there with [`inline`]. Clippy refuses `std::io::stdout` and
-//! `std::io::stderr` elsewhere (`clippy.toml`).
+//! What is not seen, or moves what is seen, is shown as its escape; so is what GitHub, Azure or TeamCity
+//! would take for a command to the runner (`::error::` at the beginning of a line, `##[group]` and its like
+//! anywhere). That says nothing of lines: text that belongs into one line of a layout is put there with
+//! [`inline`]. Clippy refuses `std::io::stdout` and `std::io::stderr` elsewhere (`clippy.toml`).
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::str;
 
-/// Opens and closes the codes of a style, which the writer makes an escape sequence of. Noncharacters of Unicode: no text
-/// has them, and foreign text that has them all the same can change colours at most.
+/// Opens and closes the codes of a style, which the writer makes an escape sequence of. Noncharacters of
+/// Unicode: no text has them, and foreign text that has them all the same can change colours at most.
 const STYLE_OPEN: char = '\u{fdd0}';
 const STYLE_CLOSE: char = '\u{fdd1}';
 
@@ -48,8 +48,8 @@ pub(crate) fn results(is_json: bool) -> Harmless<io::StdoutLock<'static>> {
     if is_json { json() } else { text() }
 }
 
-/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. As it is to a file or a program;
-/// like any text to a terminal.
+/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. As it is to a
+/// file or a program; like any text to a terminal.
 pub(crate) fn document() -> Harmless<io::StdoutLock<'static>> {
     let form = if stdout().is_terminal() { Form::Text { colour: false } } else { Form::Document };
     Harmless::new(stdout().lock(), form)

@@ -1,5 +1,5 @@
-//! What options take: numbers within bounds, and files that are files. One place for all of them, so that a mistake is told
-//! in the same words everywhere, with what is allowed.
+//! What options take: numbers within bounds, and files that are files. One place for all of them, so that a
+//! mistake is told in the same words everywhere, with what is allowed.
 
 use std::ffi::OsStr;
 use std::fmt::Display;

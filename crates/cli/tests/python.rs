@@ -1,7 +1,7 @@
 //! Tests that need Python: independent judges, the official MCP client, agents made with other people's frameworks.
 //!
-//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is *ignored*, which
-//! the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
+//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is
+//! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -330,7 +330,8 @@ fn z3_catches_what_is_wrong_with_times() {
     }
 }
 
-/// That the conflict of an infeasible case is its only smallest one, by enumeration of all of them; and verdicts and figures.
+/// That the conflict of an infeasible case is its only smallest one, by enumeration of all of them; and
+/// verdicts and figures.
 fn z3_agrees_with_infeasible_cases() {
     let place = Place::new();
     for options in
@@ -601,8 +602,8 @@ async def main():
 asyncio.run(main())
 "#;
 
-/// Without a guard calls made at once may overlap; behind it each ends before the next one begins, in the trace too, and those
-/// that come too early are held back until they are right.
+/// Without a guard calls made at once may overlap; behind it each ends before the next one begins, in the
+/// trace too, and those that come too early are held back until they are right.
 fn a_guard_lets_calls_at_once_through_one_by_one() {
     let place = Place::new();
     place.write("at_once.py", ALL_AT_ONCE);

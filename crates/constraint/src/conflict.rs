@@ -8,19 +8,20 @@ pub const GROUPS_MAX: usize = 64;
 pub enum GroupConflict {
     /// Nothing: all can hold together.
     None,
-    /// This set of groups, a bit for each, is the only inclusion-minimal one that cannot hold together: every set in conflict
-    /// contains it.
+    /// This set of groups, a bit for each, is the only inclusion-minimal one that cannot hold together: every
+    /// set in conflict contains it.
     Sole(u64),
     /// There are several inclusion-minimal sets that cannot hold together.
     Several,
 }
 
-/// Whether groups of constraints have exactly one inclusion-minimal conflict. `holds` says whether the groups of a set can
-/// hold together, and must not say so of a set of which it denies a part.
+/// Whether groups of constraints have exactly one inclusion-minimal conflict. `holds` says whether the groups
+/// of a set can hold together, and must not say so of a set of which it denies a part.
 ///
-/// A group whose removal makes the others hold is a member of every conflict, and a group that is a member of every conflict
-/// makes the others hold by its removal. So these groups are what all conflicts have in common, and there is one conflict
-/// alone exactly when they are in conflict themselves. That takes two calls of `holds` and one for each group.
+/// A group whose removal makes the others hold is a member of every conflict, and a group that is a member of
+/// every conflict makes the others hold by its removal. So these groups are what all conflicts have in
+/// common, and there is one conflict alone exactly when they are in conflict themselves. That takes two calls
+/// of `holds` and one for each group.
 ///
 /// # Errors
 /// Those of `holds`.

@@ -32,9 +32,9 @@ const FORGOTTEN_VARIABLES_MAX: u32 = 4;
 impl Order {
     /// The number of correct sequences, exactly; `None` above [`COUNTED_VARIABLES_MAX`] variables.
     ///
-    /// The cost is exponential in the largest part that splits in no way: some hundred nanoseconds for a handful of
-    /// variables; at the limit, tens of microseconds for orders like those of synthesised cases, and some milliseconds for
-    /// the worst that a search has found.
+    /// The cost is exponential in the largest part that splits in no way: some hundred nanoseconds for a
+    /// handful of variables; at the limit, tens of microseconds for orders like those of synthesised cases,
+    /// and some milliseconds for the worst that a search has found.
     pub fn count_sequences(&self) -> Option<u128> {
         (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
             let row = |set: u64| set as u32;

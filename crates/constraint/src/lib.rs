@@ -16,9 +16,9 @@
 //! | What is the nearest correct sequence? | [`Order::nearest`] |
 //! | Is there one conflict alone between groups of constraints? | [`sole_conflict`] |
 //!
-//! Order constraints alone are a graph, so nothing of this searches: an [`Order`] keeps the reachability of the graph up
-//! to date while constraints come in, and refuses a cycle the moment it would appear. It lives without the heap,
-//! because synthesis makes several for each case it draws.
+//! Order constraints alone are a graph, so nothing of this searches: an [`Order`] keeps the reachability of
+//! the graph up to date while constraints come in, and refuses a cycle the moment it would appear. It lives
+//! without the heap, because synthesis makes several for each case it draws.
 //!
 //! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers the
 //! same questions of schedules, through a [`Timetable`] in the place of the `Order`. It does search, so each of its

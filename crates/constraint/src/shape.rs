@@ -3,7 +3,8 @@
 use crate::order::Order;
 use crate::variable::Variable;
 
-/// Most variables of an order whose shape is found. All ways to number alike variables are looked through: 40,320 at most.
+/// Most variables of an order whose shape is found. All ways to number alike variables are looked through:
+/// 40,320 at most.
 pub const SHAPE_VARIABLES_MAX: usize = 8;
 
 /// An order with labels on its variables, up to renaming: two orders have the same shape if and only if one becomes the
@@ -17,8 +18,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of an order whose variables have these labels. `None` for more than [`SHAPE_VARIABLES_MAX`] variables, or
-    /// where they and the labels are not as many.
+    /// The shape of an order whose variables have these labels. `None` for more than [`SHAPE_VARIABLES_MAX`]
+    /// variables, or where they and the labels are not as many.
     pub fn of(order: &Order, labels: &[u8]) -> Option<Self> {
         if order.len() > SHAPE_VARIABLES_MAX || labels.len() != order.len() {
             return None;
@@ -50,7 +51,8 @@ impl Shape {
     }
 }
 
-/// Visits all orders of `places` in which those from `from` on change places with their like alone. Leaves them as they were.
+/// Visits all orders of `places` in which those from `from` on change places with their like alone. Leaves
+/// them as they were.
 fn each_numbering(
     places: &mut [usize],
     from: usize,

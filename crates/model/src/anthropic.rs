@@ -33,18 +33,20 @@ pub const OUTPUT_TOKENS_DEFAULT: u32 = 4096;
 /// Most bytes of a tool's name.
 const TOOL_NAME_BYTES_MAX: usize = 128;
 
-/// A model behind Anthropic's messages. Connections are pooled, so one instance should serve a whole campaign; it belongs
-/// to the tokio runtime that first used it. Proxies named in the environment are not used.
+/// A model behind Anthropic's messages. Connections are pooled, so one instance should serve a whole
+/// campaign; it belongs to the tokio runtime that first used it. Proxies named in the environment are not
+/// used.
 ///
 /// The protocol differs from the conversation of a [`ChatRequest`] in some ways:
 /// - It has one place for standing instructions. All [`Message::System`](crate::Message::System) of a conversation go
 ///   there, in their order.
 /// - Roles alternate, so messages of one role that follow each other become one, as do the results of one turn's calls.
-/// - An unfinished turn must not end with white space. What is cut off there is left out of the reply too where the model
-///   repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on take no unfinished turn.
+/// - An unfinished turn must not end with white space. What is cut off there is left out of the reply too
+///   where the model repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on take
+///   no unfinished turn.
 /// - Arguments of a call that are no JSON object are sent as the field `malformed` of one.
-/// - It has no seed, and its temperature ends at 1. Models from Claude 4.7 on refuse every temperature, so they get none. Where
-///   another one does, the request is made again without, and so are all that follow.
+/// - It has no seed, and its temperature ends at 1. Models from Claude 4.7 on refuse every temperature, so
+///   they get none. Where another one does, the request is made again without, and so are all that follow.
 /// - It takes no text to stop at that is white space alone. Such a text is left to whoever reads the reply.
 pub struct AnthropicModel {
     name: String,

@@ -53,8 +53,8 @@ pub struct Settings {
     pub output_tokens_max: Option<u32>,
     /// Asks for repeatable sampling, where the provider offers it.
     pub seed: Option<u64>,
-    /// Texts that end the writing. Where a model refuses to be given any, or takes fewer, the rest is left to whoever reads
-    /// the reply.
+    /// Texts that end the writing. Where a model refuses to be given any, or takes fewer, the rest is left to
+    /// whoever reads the reply.
     pub stop: Vec<String>,
 }
 
@@ -308,8 +308,8 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Whether it takes a temperature, as far as it has shown: `false` once it has refused one, after which requests are sent
-    /// without, so that its answers vary as its server has it.
+    /// Whether it takes a temperature, as far as it has shown: `false` once it has refused one, after which
+    /// requests are sent without, so that its answers vary as its server has it.
     fn takes_temperature(&self) -> bool {
         true
     }
@@ -396,8 +396,8 @@ pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
     (text, calls.collect())
 }
 
-/// Puts the results of one message's calls into the order of the calls, whichever came first: what a model is asked, and
-/// what a recording knows a request by, must not depend on that.
+/// Puts the results of one message's calls into the order of the calls, whichever came first: what a model is
+/// asked, and what a recording knows a request by, must not depend on that.
 pub(crate) fn order_results(messages: &mut [Message]) {
     let mut rest = messages;
     while let Some(first) = rest.iter().position(|message| matches!(message, Message::Tool { .. })) {

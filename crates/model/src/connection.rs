@@ -1,5 +1,5 @@
-//! What all providers behind HTTP share: where they are, how patiently and how fast they are asked, what is tried again,
-//! and that the key never comes back. A provider's own module has its wire types only.
+//! What all providers behind HTTP share: where they are, how patiently and how fast they are asked, what is
+//! tried again, and that the key never comes back. A provider's own module has its wire types only.
 
 pub(crate) mod fault;
 pub(crate) mod key;
@@ -131,13 +131,13 @@ struct Rate {
 }
 
 impl Connection {
-    /// A connection for `model`, which is known to refuse these settings, and the endpoint at `path` of its server. Nothing
-    /// is sent yet.
+    /// A connection for `model`, which is known to refuse these settings, and the endpoint at `path` of its
+    /// server. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless it is asked for late;
-    /// [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or where `https` has no
-    /// root certificates.
+    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless it is asked
+    /// for late; [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or
+    /// where `https` has no root certificates.
     pub(crate) fn new(
         provider: &'static Provider,
         model: &str,
@@ -267,8 +267,8 @@ impl Connection {
 
     /// One attempt, which is several where the server turns out not to take some of the settings.
     ///
-    /// The newest models of several providers refuse any request that names them, and for most only their answers tell which
-    /// models these are: a list of names would be out of date with the next model.
+    /// The newest models of several providers refuse any request that names them, and for most only their
+    /// answers tell which models these are: a list of names would be out of date with the next model.
     async fn adapting<T, F>(&self, settings: &Settings, once: impl Fn(Refused) -> F) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,

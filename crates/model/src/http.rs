@@ -366,7 +366,8 @@ impl Endpoint {
     }
 }
 
-/// Whether an answer says that there is no such endpoint. A model that is missing is a 404 as well, whose message names it.
+/// Whether an answer says that there is no such endpoint. A model that is missing is a 404 as well, whose
+/// message names it.
 fn is_missing(status: u16, message: &str) -> bool {
     matches!(status, 404 | 405) && !message.to_ascii_lowercase().contains("model")
 }

@@ -3,8 +3,8 @@
 /// Bytes that are looked at together.
 const CHUNK_BYTES: usize = 32;
 
-/// Appends `text` as a JSON string, in the bytes that serde_json writes. It looks at many bytes at once, as most need no
-/// escape.
+/// Appends `text` as a JSON string, in the bytes that serde_json writes. It looks at many bytes at once, as
+/// most need no escape.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.push(b'"');

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 /// Above this no server counts tokens, and a float cannot tell one from the next.
 const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A number of tokens. Servers also write it as a float or a text; a negative one and whatever is no number count as not
-/// said.
+/// A number of tokens. Servers also write it as a float or a text; a negative one and whatever is no number
+/// count as not said.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let number = match Value::deserialize(deserializer)? {
         Value::Number(number) if number.is_u64() => return Ok(number.as_u64()),

@@ -1,7 +1,8 @@
 //! Language models behind one trait, and a model served as an OpenAI-compatible endpoint.
 //!
-//! [`Model`] is what agents talk to. [`openai`] and [`anthropic`] speak to servers with those protocols; [`server`] does
-//! the reverse and offers any [`Model`] (in practice a simulated one) to agents written elsewhere.
+//! [`Model`] is what agents talk to. [`openai`] and [`anthropic`] speak to servers with those protocols;
+//! [`server`] does the reverse and offers any [`Model`] (in practice a simulated one) to agents written
+//! elsewhere.
 //!
 //! # What is where
 //!

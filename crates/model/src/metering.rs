@@ -109,14 +109,14 @@ impl Meter {
         self.lock().spent
     }
 
-    /// Calls `watcher` after each request that is booked, from whichever thread booked it, and no other one any more; `None`
-    /// calls nobody. What was spent by then it can ask for.
+    /// Calls `watcher` after each request that is booked, from whichever thread booked it, and no other one
+    /// any more; `None` calls nobody. What was spent by then it can ask for.
     pub fn watch(&self, watcher: Option<Arc<dyn Fn() + Send + Sync>>) {
         self.lock().watcher = Watcher(watcher);
     }
 
-    /// The part of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. Where there are several,
-    /// that of which most is spent counts.
+    /// The part of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. Where there
+    /// are several, that of which most is spent counts.
     pub fn used(&self) -> f64 {
         let spent = self.spent();
         let part = |spent: u64, most: u64| spent as f64 / most.max(1) as f64;
@@ -206,8 +206,8 @@ fn amount(usage: Usage, price: Option<Price>) -> Amount {
     Amount { tokens: tokens(usage), cost: price.map(|price| price.of(usage)).unwrap_or_default() }
 }
 
-/// What is set aside for a request. Dropped unsettled (whoever asked has given up), it is booked in full: the server may
-/// have done the work.
+/// What is set aside for a request. Dropped unsettled (whoever asked has given up), it is booked in full: the
+/// server may have done the work.
 struct Reservation<'m> {
     meter: &'m Meter,
     usage: Usage,

@@ -70,9 +70,9 @@ impl OpenAiConfig {
 /// A model behind OpenAI's chat completions and completions. Connections are pooled, so one instance should serve a
 /// whole campaign; it belongs to the tokio runtime that first used it. Proxies named in the environment are not used.
 ///
-/// Where the server refuses every temperature, texts to stop at, seeds, or the limit on tokens under its old name, the
-/// request is made again without them (with the new name), and so are all that follow. Of OpenAI's own reasoning models that
-/// is known beforehand. Texts to stop at are then left to whoever reads the reply.
+/// Where the server refuses every temperature, texts to stop at, seeds, or the limit on tokens under its old
+/// name, the request is made again without them (with the new name), and so are all that follow. Of OpenAI's
+/// own reasoning models that is known beforehand. Texts to stop at are then left to whoever reads the reply.
 pub struct OpenAiModel {
     name: String,
     model: String,
@@ -164,9 +164,10 @@ impl OpenAiModel {
     }
 }
 
-/// A seed as requests carry it. Some servers take 32 bits with a sign, some without, and some take all of them as "draw one":
-/// what lies between 0 and 2^31 - 1 everybody takes as it is. Smaller seeds stay what they are; larger ones are folded,
-/// here and nowhere else, so that traces and recordings have the seed of the run.
+/// A seed as requests carry it. Some servers take 32 bits with a sign, some without, and some take all of
+/// them as "draw one": what lies between 0 and 2^31 - 1 everybody takes as it is. Smaller seeds stay what
+/// they are; larger ones are folded, here and nowhere else, so that traces and recordings have the seed of
+/// the run.
 fn wire_seed(seed: u64) -> u32 {
     const BITS: u32 = 31;
     let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
@@ -222,7 +223,8 @@ impl Model for OpenAiModel {
         }
     }
 
-    /// Asks the server for one token where neither its host nor the model's name says whether it goes on from plain texts.
+    /// Asks the server for one token where neither its host nor the model's name says whether it goes on from
+    /// plain texts.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(async move {
             if self.completes.initialized() {
@@ -262,9 +264,9 @@ impl Model for OpenAiModel {
 
     /// Goes on from a plain text over `/completions`. Without `output_tokens_max` most servers write 16 tokens.
     ///
-    /// With `score_prompt` the server is asked to repeat the prompt with the log-probabilities of its tokens, as OpenAI's
-    /// old models and vLLM do. Because several servers refuse to write nothing, `output_tokens_max` 0 asks for one token
-    /// and drops it; its cost is in the usage.
+    /// With `score_prompt` the server is asked to repeat the prompt with the log-probabilities of its tokens,
+    /// as OpenAI's old models and vLLM do. Because several servers refuse to write nothing,
+    /// `output_tokens_max` 0 asks for one token and drops it; its cost is in the usage.
     fn complete<'a>(
         &'a self,
         request: &'a CompletionRequest,

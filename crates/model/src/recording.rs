@@ -9,9 +9,9 @@
 //! - **replay**: a [`ReplayModel`] answers from the file alone. A request that the file does not hold is
 //!   [`ModelError::NotRecorded`](crate::ModelError::NotRecorded), with the difference from the nearest one it holds.
 //!
-//! A request is known by its content: the model's name, the settings, the tools, the conversation or the text. Where it
-//! was sent does not count, nor what a replay is told that it [may differ](MayDiffer) in. The same request asked several times gets its replies in the order in which they were
-//! recorded.
+//! A request is known by its content: the model's name, the settings, the tools, the conversation or the
+//! text. Where it was sent does not count, nor what a replay is told that it [may differ](MayDiffer) in. The
+//! same request asked several times gets its replies in the order in which they were recorded.
 //!
 //! The file is JSON lines of schema [`RECORDING_SCHEMA`]; docs/files.md describes them. An exchange holds only what is
 //! new in its conversation, tools and settings are written once. Every exchange is written at once and with one call,
@@ -138,8 +138,8 @@ pub enum RecordingError {
     },
 }
 
-/// What to do about a recording that is damaged in that line. Later lines name earlier ones by their numbers, so that they
-/// are of no use without it.
+/// What to do about a recording that is damaged in that line. Later lines name earlier ones by their numbers,
+/// so that they are of no use without it.
 fn what_to_do(line: u64) -> String {
     match line.saturating_sub(1) {
         // The first line alone is worth nothing.

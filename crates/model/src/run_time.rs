@@ -1,9 +1,9 @@
 //! The time of a run, which is the agent's: how long a run waits for others, it is not charged.
 //!
-//! [`within`] gives work a limit. What the work waits for because of us, or because a server asks to be left alone for a
-//! while, does not count: a rate limit, a budget that others have reserved, the pauses between attempts. Nor do attempts
-//! that failed before one that succeeded. If the time ends while a model's server is being asked, [`Over::asked`] says so:
-//! that is an outage or a slow server, and nothing the agent did.
+//! [`within`] gives work a limit. What the work waits for because of us, or because a server asks to be left
+//! alone for a while, does not count: a rate limit, a budget that others have reserved, the pauses between
+//! attempts. Nor do attempts that failed before one that succeeded. If the time ends while a model's server
+//! is being asked, [`Over::asked`] says so: that is an outage or a slow server, and nothing the agent did.
 //!
 //! All of it is seen while the work itself is polled, not in other tasks that it starts.
 
@@ -46,8 +46,8 @@ pub struct Over {
     pub asked: Option<Arc<str>>,
 }
 
-/// Runs `work` for at most `limit` of its own time. Within another such call, what is not charged to the one is not charged
-/// to the other either.
+/// Runs `work` for at most `limit` of its own time. Within another such call, what is not charged to the one
+/// is not charged to the other either.
 ///
 /// # Errors
 /// The time is over; the work has been dropped.

@@ -1,8 +1,9 @@
 //! Any [`Model`] as an OpenAI-compatible endpoint for agents that are written elsewhere.
 //!
-//! Answered are `POST …/chat/completions`, `POST …/responses`, `GET …/models`, and for a model that goes on from plain text
-//! `POST …/completions`, behind any path prefix, so that a caller can put the name of a run into the base URL. The server listens on this machine only and refuses requests
-//! that name another host or come from a foreign web page.
+//! Answered are `POST …/chat/completions`, `POST …/responses`, `GET …/models`, and for a model that goes on
+//! from plain text `POST …/completions`, behind any path prefix, so that a caller can put the name of a run
+//! into the base URL. The server listens on this machine only and refuses requests that name another host or
+//! come from a foreign web page.
 
 mod access;
 mod chat_completions;

@@ -1,12 +1,12 @@
 //! Tools by the names under which frameworks show them to a model.
 //!
-//! Some put a server's name or a digest of its URL in front of a tool's own name, write it in other letters, or cut it off
-//! and put a digest in its place. The description stays.
+//! Some put a server's name or a digest of its URL in front of a tool's own name, write it in other letters,
+//! or cut it off and put a digest in its place. The description stays.
 
 use planproof_trace::Tool;
 
-/// Which of our own tools a tool is that a model was shown: by its exact name, otherwise by what its name ends with (the
-/// longest of several), otherwise by a description that it contains.
+/// Which of our own tools a tool is that a model was shown: by its exact name, otherwise by what its name
+/// ends with (the longest of several), otherwise by a description that it contains.
 pub fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
     by_name(own, &shown.name).or_else(|| {
         let mut found = own.iter().enumerate().filter(|(_, tool)| describes(shown, &tool.description));
@@ -22,8 +22,8 @@ pub fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Option<usi
     }
 }
 
-/// The place of a tool of ours among those that a model was shown: by its exact name, otherwise by what a name ends with,
-/// otherwise by its description.
+/// The place of a tool of ours among those that a model was shown: by its exact name, otherwise by what a
+/// name ends with, otherwise by its description.
 pub fn shown_place(shown: &[Tool], name: &str, description: &str) -> Option<usize> {
     let exact = shown.iter().position(|tool| tool.name == name);
     let suffix = || shown.iter().position(|tool| ends_with(&tool.name, name));

@@ -1,5 +1,5 @@
-//! What a simulated model says where it does not understand what it is asked. It says so in words, because nothing else of
-//! it passes through the interfaces of models, and whoever serves it has to know.
+//! What a simulated model says where it does not understand what it is asked. It says so in words, because
+//! nothing else of it passes through the interfaces of models, and whoever serves it has to know.
 
 /// What it says where it has nothing to do.
 pub const NO_TASKS: &str = "I find no tasks with an order in this request that my tools could do.";

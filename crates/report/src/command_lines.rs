@@ -9,8 +9,9 @@ pub struct CommandLines {
 }
 
 impl CommandLines {
-    /// `command` is the one that makes such campaigns, `test` or `limit`. `store` is the path of the run store, where it is
-    /// not the default one. `agent` are the words by which that command knows the agent and how it is run, not yet quoted.
+    /// `command` is the one that makes such campaigns, `test` or `limit`. `store` is the path of the run
+    /// store, where it is not the default one. `agent` are the words by which that command knows the agent
+    /// and how it is run, not yet quoted.
     pub fn new<'a>(
         command: &'static str,
         store: Option<&str>,

@@ -1,5 +1,5 @@
-//! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck. Several are
-//! put into one table by [`agents`].
+//! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck.
+//! Several are put into one table by [`agents`].
 
 pub mod agents;
 
@@ -58,8 +58,8 @@ fn same_ids(differing: u64) -> String {
     }
 }
 
-/// Comparison v1, as it is written. Rates, the difference and the test are about the feasible cases that both campaigns have
-/// and have a score for; infeasible ones are in [`infeasible`](Self::infeasible) alone.
+/// Comparison v1, as it is written. Rates, the difference and the test are about the feasible cases that both
+/// campaigns have and have a score for; infeasible ones are in [`infeasible`](Self::infeasible) alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     schema: &'static str,

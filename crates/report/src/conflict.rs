@@ -7,8 +7,9 @@ use crate::stated::Stated;
 /// Most numbers of sentences that are told one by one; an agent can report any.
 const NUMBERS_MAX: usize = 20;
 
-/// What there is to say of a conflict, as lines of a label and a text: which sentences cannot hold together, in their words,
-/// what they come to, and what the agent reported. None where there was no conflict and none was reported.
+/// What there is to say of a conflict, as lines of a label and a text: which sentences cannot hold together,
+/// in their words, what they come to, and what the agent reported. None where there was no conflict and none
+/// was reported.
 pub fn conflict_lines(case: &Case, verdict: &Verdict) -> Vec<(&'static str, String)> {
     let Some(conflict) = &verdict.conflict else { return Vec::new() };
     let mut lines = Vec::new();

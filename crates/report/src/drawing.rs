@@ -57,10 +57,11 @@ const INSET: f64 = 4.0;
 const LEGEND_WIDTH: f64 = 250.0;
 const LEGEND_LINE: f64 = 24.0;
 
-/// Draws the states of an automaton: from top to bottom, each with its prompt, the environment's with a dashed border and
-/// with what writes them, a disc before those that a run begins with, and a double border where a run can end. The colours
-/// follow the reader's choice of light or dark, and the picture has a ground of its own. The same automaton gives the same
-/// bytes. Takes up to some seconds at the limits, milliseconds for ten states.
+/// Draws the states of an automaton: from top to bottom, each with its prompt, the environment's with a
+/// dashed border and with what writes them, a disc before those that a run begins with, and a double border
+/// where a run can end. The colours follow the reader's choice of light or dark, and the picture has a ground
+/// of its own. The same automaton gives the same bytes. Takes up to some seconds at the limits, milliseconds
+/// for ten states.
 ///
 /// # Errors
 /// [`DrawingError`].

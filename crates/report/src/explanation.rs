@@ -105,7 +105,8 @@ pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
     time.late.iter().filter_map(in_words).collect()
 }
 
-/// What restarts did to the verdict; `None` without one, and where the case is infeasible: there no restart undoes a task.
+/// What restarts did to the verdict; `None` without one, and where the case is infeasible: there no restart
+/// undoes a task.
 pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
     let restarts = verdict.time.as_ref().filter(|_| verdict.conflict.is_none())?.restarts;
     let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
@@ -332,8 +333,8 @@ pub fn in_one_line(text: &str) -> String {
     }
 }
 
-/// At most `most` characters, with a mark where something was left out: of what a program writes the end says most, and the
-/// beginning what it is about.
+/// At most `most` characters, with a mark where something was left out: of what a program writes the end says
+/// most, and the beginning what it is about.
 pub fn short_in_the_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {

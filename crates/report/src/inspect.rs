@@ -1,11 +1,12 @@
 //! A log of Inspect (the UK AI Security Institute's `inspect_ai`): its JSON form, version 2, for `inspect view` and
 //! Inspect's data frames.
 //!
-//! A case is a sample, a repeat of it an epoch, its query the input, the correct plan nearest to the order of mention the target, the trace the
-//! messages, and the verdict the score `planproof`: `C` or `I`. That of an infeasible case, whose target is the conflict, is
-//! the score `planproof_infeasible`, so that Inspect too keeps the two apart. An unscored run is a sample with an error and without a
-//! score. A case that was not run is no sample, but counted in the results. What Inspect calls events would say the
-//! same as the messages, so there are none.
+//! A case is a sample, a repeat of it an epoch, its query the input, the correct plan nearest to the order of
+//! mention the target, the trace the messages, and the verdict the score `planproof`: `C` or `I`. That of an
+//! infeasible case, whose target is the conflict, is the score `planproof_infeasible`, so that Inspect too
+//! keeps the two apart. An unscored run is a sample with an error and without a score. A case that was not
+//! run is no sample, but counted in the results. What Inspect calls events would say the same as the
+//! messages, so there are none.
 
 mod format;
 mod messages;
@@ -208,8 +209,8 @@ fn score_summary(campaign: &ReportedCampaign<'_>, name: &'static str) -> ScoreSu
     ScoreSummary { name, scorer: name, scored_samples: scored, unscored_samples: unscored, metrics }
 }
 
-/// The success rate of each case of this kind with a scored run: Inspect makes one value of all epochs of a sample before it
-/// computes metrics.
+/// The success rate of each case of this kind with a scored run: Inspect makes one value of all epochs of a
+/// sample before it computes metrics.
 fn case_means(campaign: &ReportedCampaign<'_>, is_feasible: bool) -> Vec<f64> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for outcome in campaign.outcomes.iter().filter(|outcome| outcome.is_infeasible() != is_feasible) {
@@ -220,8 +221,8 @@ fn case_means(campaign: &ReportedCampaign<'_>, is_feasible: bool) -> Vec<f64> {
     cases.into_values().filter_map(CaseRuns::rate).collect()
 }
 
-/// The mean and its standard error, from the sample's variance, as Inspect computes it; 0 where one value says nothing of
-/// it. There must be a value.
+/// The mean and its standard error, from the sample's variance, as Inspect computes it; 0 where one value
+/// says nothing of it. There must be a value.
 fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -283,8 +284,8 @@ fn score_name(case: &Case) -> &'static str {
     if case.is_feasible() { NAME } else { INFEASIBLE_NAME }
 }
 
-/// The correct plan nearest to the order of mention, or the sentences that cannot hold together. It depends on nothing but the case, so that every agent's log has
-/// the same.
+/// The correct plan nearest to the order of mention, or the sentences that cannot hold together. It depends
+/// on nothing but the case, so that every agent's log has the same.
 fn target(case: &Case) -> String {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();

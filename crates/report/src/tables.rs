@@ -1,8 +1,9 @@
 //! Tables in the shape of those of the paper, and the paper's own figures beside them.
 //!
-//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2 to 7, figures 8 and 9). They are about other
-//! models, other cases and other prompts than any campaign of ours, so they stand in a block of their own and are in no row
-//! with ours. Tables 4, 5 and 7 are about root causes; a campaign without dissected failures is in none of them.
+//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2 to 7, figures 8 and 9). They are
+//! about other models, other cases and other prompts than any campaign of ours, so they stand in a block of
+//! their own and are in no row with ours. Tables 4, 5 and 7 are about root causes; a campaign without
+//! dissected failures is in none of them.
 
 mod causes;
 
@@ -348,8 +349,8 @@ mod tests {
         for (_, agent, shares) in causes {
             assert!((shares.iter().sum::<f64>() - 100.0).abs() < 1e-9, "{agent}");
         }
-        // 300 errors of each model were dissected. Those whose cause is the topic fit the counts of table 5 and the topics
-        // without any; all 300 would not, for the topic with most errors has no more than six.
+        // 300 errors of each model were dissected. Those whose cause is the topic fit the counts of table 5
+        // and the topics without any; all 300 would not, for the topic with most errors has no more than six.
         for column in Published::PDOCTOR.topics {
             let rows = Published::PDOCTOR.causes.iter().filter(|(model, ..)| *model == column.model);
             let caused: f64 = rows.map(|(_, _, shares)| shares[2]).sum();

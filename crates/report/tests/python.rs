@@ -1,7 +1,7 @@
 //! Tests that need Python: other people's readers of what the reports are, and the schemas of workflows.
 //!
-//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is *ignored*, which
-//! the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
+//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is
+//! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
 
 #[path = "it/campaigns.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]

@@ -16,7 +16,8 @@ use crate::{SimKind, tools};
 /// Most scripts kept between the turns of runs; beyond that they are worked out again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
 
-/// What a simulated model of one kind calls. It keeps the scripts of runs, which it would otherwise work out in every turn.
+/// What a simulated model of one kind calls. It keeps the scripts of runs, which it would otherwise work out
+/// in every turn.
 #[derive(Debug)]
 pub(crate) struct Calling {
     pub(crate) kind: SimKind,
@@ -97,8 +98,8 @@ impl Calling {
     }
 }
 
-/// Whether turns of its own in a conversation with tools hold no calls but words that it never said: calls, in a form that
-/// nobody told it of.
+/// Whether turns of its own in a conversation with tools hold no calls but words that it never said: calls,
+/// in a form that nobody told it of.
 fn has_foreign_turns(request: &ChatRequest) -> bool {
     let has_calls = |it: &Message| matches!(it, Message::Assistant { calls, .. } if !calls.is_empty());
     let is_foreign = |it: &Message| match it {

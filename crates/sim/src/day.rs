@@ -141,9 +141,10 @@ impl DayScript {
         self.step_after(&known)
     }
 
-    /// The calls that a model writes in one reply which is right and sees how far it can: up to the first task whose
-    /// duration is not known yet, or, with `guesses`, all of them with guessed durations. With the durations that it has
-    /// learnt, it clears the day where what it has done so far is wrong, and does all tasks in the same reply.
+    /// The calls that a model writes in one reply which is right and sees how far it can: up to the first
+    /// task whose duration is not known yet, or, with `guesses`, all of them with guessed durations. With the
+    /// durations that it has learnt, it clears the day where what it has done so far is wrong, and does all
+    /// tasks in the same reply.
     pub(crate) fn steps(&self, request: &ChatRequest, guesses: bool) -> Vec<Step> {
         let mut known = self.known(request);
         if known.advised.is_some() {
@@ -375,7 +376,8 @@ impl DayScript {
         known
     }
 
-    /// What it does of the calls that an answer names as right: what is mentioned first, and what it has forgotten last.
+    /// What it does of the calls that an answer names as right: what is mentioned first, and what it has
+    /// forgotten last.
     fn advised(&self, answer: &str, tools: &[Tool]) -> Option<Start> {
         let start = |advised: Advised| {
             let task = self.tools.iter().position(|place| *place == advised.tool)?;

@@ -1,5 +1,5 @@
-//! DSPy's `ReAct`: tools, calls and results are text between marks such as `[[ ## next_tool_name ## ]]`, all of it in one
-//! request, and the answer is asked for at the end in a request of its own.
+//! DSPy's `ReAct`: tools, calls and results are text between marks such as `[[ ## next_tool_name ## ]]`, all
+//! of it in one request, and the answer is asked for at the end in a request of its own.
 
 use std::sync::Arc;
 

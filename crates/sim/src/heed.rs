@@ -1,7 +1,8 @@
 //! What a simulated model makes of a guard's words, and how far it has got in its turns where some were held back.
 //!
-//! A model that heeds them calls what is right instead, of several what comes first in its own plan, and then tries again
-//! what was held back. [`SimKind::InOrder`] does not: it goes on with its plan, and what was held back stays undone.
+//! A model that heeds them calls what is right instead, of several what comes first in its own plan, and then
+//! tries again what was held back. [`SimKind::InOrder`] does not: it goes on with its plan, and what was held
+//! back stays undone.
 
 use std::collections::VecDeque;
 
@@ -100,8 +101,8 @@ impl Progress {
             .or_else(|| (self.at..calls.len()).find(is_open).map(|turn| (turn, true)))
     }
 
-    /// A call has been made. `is_made_good` says of a turn with a mistake in it that the call had none, so that a turn that
-    /// would make up for it is passed over.
+    /// A call has been made. `is_made_good` says of a turn with a mistake in it that the call had none, so
+    /// that a turn that would make up for it is passed over.
     pub(crate) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
         if let Some(tool) = self.advised.take() {
             self.heeded.push(tool);

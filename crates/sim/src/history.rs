@@ -1,9 +1,9 @@
-//! Conversations as frameworks write them, read as calls and results. (Those of DSPy, which are more than that, have a module of
-//! their own.)
+//! Conversations as frameworks write them, read as calls and results. (Those of DSPy, which are more than
+//! that, have a module of their own.)
 //!
-//! Most frameworks use the calls and results of the model interfaces; some give a result as a list of blocks in JSON, as it came
-//! from the tool server. smolagents writes both as text: an assistant's turn
-//! `Calling tools:` with a list in Python's notation, and a user's turn `Observation:` with the results.
+//! Most frameworks use the calls and results of the model interfaces; some give a result as a list of blocks
+//! in JSON, as it came from the tool server. smolagents writes both as text: an assistant's turn `Calling
+//! tools:` with a list in Python's notation, and a user's turn `Observation:` with the results.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,8 @@ pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     Cow::Owned(ChatRequest { messages, ..request.clone() })
 }
 
-/// The texts of a result's blocks, `[{"type": "text", "text": "Done."}]`, or of an object that has them as its `content`.
+/// The texts of a result's blocks, `[{"type": "text", "text": "Done."}]`, or of an object that has them as
+/// its `content`.
 fn blocks(result: &str) -> Option<String> {
     if !result.starts_with(['[', '{']) {
         return None;
@@ -94,8 +95,8 @@ fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     items.into_iter().map(|(_, item)| item).collect()
 }
 
-/// The results of calls: a line for each, in any order. A line belongs to the call whose task it names, the others to the
-/// other calls in their order; what cannot be told apart is the result of each.
+/// The results of calls: a line for each, in any order. A line belongs to the call whose task it names, the
+/// others to the other calls in their order; what cannot be told apart is the result of each.
 fn results(text: &str, calls: &[Written], tools: &[Tool]) -> Vec<Message> {
     let text = text.trim_start().trim_start_matches(OBSERVATION).trim();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -1,27 +1,29 @@
 //! Simulated models. They prove the plumbing and say nothing of any real model: whatever they produce must be named
 //! a simulation wherever it is shown.
 //!
-//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds the
-//! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call a
-//! turn. It has no memory: what it will do follows from the text, the tools and the seed in the request, and where it is
-//! follows from the calls already in the conversation, with their answers. So it behaves the same in process and over HTTP.
+//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds
+//! the synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes
+//! one tool call a turn. It has no memory: what it will do follows from the text, the tools and the seed in
+//! the request, and where it is follows from the calls already in the conversation, with their answers. So it
+//! behaves the same in process and over HTTP.
 //!
-//! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead of tools: in
-//! a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it answers the prompts with which
-//! agents ask for summaries, judgements, and answers from evidence, and those with which topics are asked for.
+//! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead
+//! of tools: in a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it
+//! answers the prompts with which agents ask for summaries, judgements, and answers from evidence, and those
+//! with which topics are asked for.
 //!
-//! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it has forgotten
-//! too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own plan, in which what was held
-//! back stays undone. So obedient is no real model: what a guard gains with a simulation says nothing of what it gains
-//! elsewhere.
+//! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it
+//! has forgotten too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own
+//! plan, in which what was held back stays undone. So obedient is no real model: what a guard gains with a
+//! simulation says nothing of what it gains elsewhere.
 //!
 //! # What is where
 //!
-//! What each kind does wrong (`kind.rs`, faults that are planted in `planted.rs`), what it makes of a text (`reading.rs`), what
-//! it is going to do (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), told by a guard (`heed.rs`) or
-//! in conflict with itself (`report.rs`), how that is written (`writing.rs`), in a conversation of calls (`calling.rs`),
-//! conversations as frameworks write them (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), and
-//! the text form (`text.rs`).
+//! What each kind does wrong (`kind.rs`, faults that are planted in `planted.rs`), what it makes of a text
+//! (`reading.rs`), what it is going to do (`script.rs`, a turn at a time in `step.rs`), in the time form
+//! (`day.rs`), told by a guard (`heed.rs`) or in conflict with itself (`report.rs`), how that is written
+//! (`writing.rs`), in a conversation of calls (`calling.rs`), conversations as frameworks write them
+//! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), and the text form (`text.rs`).
 
 mod calling;
 mod day;
@@ -74,8 +76,8 @@ impl SimModel {
         Self::with_capabilities(kind, capabilities)
     }
 
-    /// As [`new`](Self::new), for tests of agents with models that can do less: it says that it has these capabilities, and
-    /// without `completion` it completes nothing.
+    /// As [`new`](Self::new), for tests of agents with models that can do less: it says that it has these
+    /// capabilities, and without `completion` it completes nothing.
     pub fn with_capabilities(kind: SimKind, capabilities: Capabilities) -> Self {
         Self { calling: Calling::new(kind), name: format!("sim/{}", kind.as_str()), capabilities }
     }

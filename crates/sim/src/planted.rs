@@ -1,5 +1,5 @@
-//! Simulated models with one planted fault each, to see whether dissection finds it. They plan perfectly but for the fault,
-//! and see it in the text alone, like the other simulated models.
+//! Simulated models with one planted fault each, to see whether dissection finds it. They plan perfectly but
+//! for the fault, and see it in the text alone, like the other simulated models.
 
 use planproof_constraint::{Order, Variable};
 use planproof_synth::{ACTIONS_MAX, Draw};

@@ -32,7 +32,8 @@ pub(crate) fn report_tool(tools: &[Tool]) -> Option<u16> {
 }
 
 impl Report {
-    /// Looks for a conflict between sentences. `holds` says whether those of a set can hold together, as the model sees it.
+    /// Looks for a conflict between sentences. `holds` says whether those of a set can hold together, as the
+    /// model sees it.
     pub(crate) fn look(
         kind: SimKind,
         tool: u16,

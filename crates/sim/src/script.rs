@@ -184,8 +184,8 @@ fn heeded(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTr
     places.into_iter().filter(|place| is_heeded(place)).collect()
 }
 
-/// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no order where
-/// it takes the whole sequence for one.
+/// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no
+/// order where it takes the whole sequence for one.
 fn plan(
     kind: SimKind,
     mentioned: &[usize],
@@ -208,8 +208,8 @@ fn plan(
     }
 }
 
-/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one. And their order, whose
-/// variables are places among the tasks mentioned.
+/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one. And
+/// their order, whose variables are places among the tasks mentioned.
 fn keep_order(
     mentioned: &[usize],
     pairs: &[Stated],

@@ -1,4 +1,5 @@
-//! The text form: a model that is given instructions with an order of sections, and writes on from where the text stands.
+//! The text form: a model that is given instructions with an order of sections, and writes on from where the
+//! text stands.
 //!
 //! The model finds the line with the order, the list of sections and the tools in the instructions, reads how far the
 //! text has got, and rebuilds from it which calls were made and what came of them. From there on it has the same script
@@ -9,13 +10,13 @@
 //!
 //! - The next call is reached on the shortest way that the order allows, and so is the end when no call is left. Where
 //!   no call can come any more, the text is brought to its end.
-//! - Calls go side by side, without a section of the environment between them, where the order allows that and the order
-//!   of these calls does not matter to the model. Where it does matter, the environment is let in between, if it can be.
-//!   Otherwise the model writes all of them in turn, and expects of each that it succeeds (in the time form: in the time
-//!   that it guesses).
+//! - Calls go side by side, without a section of the environment between them, where the order allows that
+//!   and the order of these calls does not matter to the model. Where it does matter, the environment is let
+//!   in between, if it can be. Otherwise the model writes all of them in turn, and expects of each that it
+//!   succeeds (in the time form: in the time that it guesses).
 //! - Sections that are neither tool, arguments nor label hold a short sentence, the last one the answer.
-//! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows the tasks of
-//!   the shipped topics by heart, because it is shown no tools then.
+//! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows
+//!   the tasks of the shipped topics by heart, because it is shown no tools then.
 
 mod course;
 mod instructions;

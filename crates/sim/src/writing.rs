@@ -12,7 +12,8 @@ use crate::step::Slip;
 /// What stands in front of a tool's name where a model writes a wrong one.
 pub(crate) const WRONG_NAME_PREFIX: &str = "do_";
 
-/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets them instead.
+/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets
+/// them instead.
 const EXTRA_ARGUMENT: &str = "task";
 
 /// When a task starts, as a model writes it.
@@ -25,8 +26,8 @@ pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
-/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are reported where
-/// that is said, and what goes wrong.
+/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are
+/// reported where that is said, and what goes wrong.
 pub(crate) fn write_arguments<'t>(
     tool: Option<&Tool>,
     (start, sentences): (Option<String>, u64),
@@ -55,7 +56,8 @@ pub(crate) fn write_arguments<'t>(
     arguments
 }
 
-/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a report of sentences.
+/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a
+/// report of sentences.
 pub(crate) fn write_call(
     tools: &[Tool],
     place: u16,

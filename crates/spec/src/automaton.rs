@@ -37,8 +37,8 @@ pub enum Compat {
     /// - prompts are recognised in capital and small letters alike;
     /// - what the environment writes is split at prompts like what the model writes, so it can move the agent;
     /// - the longest common prefix of the next prompts is written after what the environment wrote;
-    /// - text without any prompt is answered with the prompt of the first state that may come next, where the states that
-    ///   leave a loop come before those that stay in it;
+    /// - text without any prompt is answered with the prompt of the first state that may come next, where the
+    ///   states that leave a loop come before those that stay in it;
     /// - a tool's name is also found within longer text, and where none is found the first tool is taken;
     /// - in [`Walk`](crate::Walk), after the end of the formula the states that could begin it may come once more, as a
     ///   sign of the end.
@@ -84,8 +84,8 @@ pub struct Entered<'c> {
     pub fate: Fate,
 }
 
-/// What is known of a call's execution. Requirements speak of calls that are executed: whether one is, and when, follows
-/// from the handlers of the environment's states that come later.
+/// What is known of a call's execution. Requirements speak of calls that are executed: whether one is, and
+/// when, follows from the handlers of the environment's states that come later.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
     /// If it is executed, then as it stands here.
@@ -252,8 +252,9 @@ impl Automaton {
         self.valid(position).binary_search(&state).is_ok()
     }
 
-    /// The states that may come next with which a shortest way to entering a state begins, and how many states come before
-    /// it on that way; none if it cannot be entered any more. Takes time in the size of the automaton.
+    /// The states that may come next with which a shortest way to entering a state begins, and how many
+    /// states come before it on that way; none if it cannot be entered any more. Takes time in the size of
+    /// the automaton.
     pub(crate) fn ways_to(&self, position: Position, target: StateId) -> (usize, Vec<StateId>) {
         if self.is_valid(position, target) {
             return (0, vec![target]);
@@ -311,8 +312,9 @@ impl Automaton {
         (next != DEAD).then_some(Position(next))
     }
 
-    /// Whether a call can be executed that is completed in this state: on some way from there to an end it is. Also `true`
-    /// where no call that is completed here ever is, so that it is not the requirements that forbid it.
+    /// Whether a call can be executed that is completed in this state: on some way from there to an end it
+    /// is. Also `true` where no call that is completed here ever is, so that it is not the requirements that
+    /// forbid it.
     pub fn can_execute(&self, position: Position, entered: Entered<'_>) -> bool {
         if !self.alphabet.has_patterns() {
             return true;
@@ -361,8 +363,8 @@ impl Automaton {
         is_completed && !is_other_executed
     }
 
-    /// The index of the first requirement that no continuation of this word can satisfy any more, or that does not let the
-    /// call be executed that it ends with, if it is one requirement alone that forbids it.
+    /// The index of the first requirement that no continuation of this word can satisfy any more, or that
+    /// does not let the call be executed that it ends with, if it is one requirement alone that forbids it.
     pub fn broken_requirement<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> Option<usize> {
         let symbols: Vec<usize> = word.into_iter().map(|entered| self.alphabet.symbol(entered)).collect();
         let (behavior, requirements) = self.parts.split_first()?;
@@ -381,8 +383,8 @@ impl Automaton {
         self.parts.iter().skip(1).position(|requirement| !can_execute(requirement))
     }
 
-    /// The same automaton where only these tools exist: what could only go on with a call of another tool is dead. `None`
-    /// if nothing is left.
+    /// The same automaton where only these tools exist: what could only go on with a call of another tool is
+    /// dead. `None` if nothing is left.
     pub fn for_tools(&self, tools: &[&str]) -> Option<Self> {
         let is_impossible = |symbol: usize| self.alphabet.is_call_of_none(symbol, tools);
         let dfa = self.dfa.without(is_impossible);
@@ -546,8 +548,8 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
     }))
 }
 
-/// Numbers the states in the order in which they first stand in a formula, where the exit of a loop comes before what it
-/// repeats.
+/// Numbers the states in the order in which they first stand in a formula, where the exit of a loop comes
+/// before what it repeats.
 fn rank_exits(formula: &Formula, names: &BTreeMap<&str, usize>, next: &mut usize, ranks: &mut [usize]) {
     match &formula.kind {
         FormulaKind::State(name) => {

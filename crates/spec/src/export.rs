@@ -1,25 +1,26 @@
 //! Specifications for other programs: grammars that a server with constrained decoding enforces token by token, and
 //! graphs.
 //!
-//! A grammar describes texts: prompts in an order that the automaton accepts, each followed by content. **Content must not
-//! hold a prompt**, or the text could be read in two ways. How each format says so:
+//! A grammar describes texts: prompts in an order that the automaton accepts, each followed by content.
+//! **Content must not hold a prompt**, or the text could be read in two ways. How each format says so:
 //!
 //! - [`lark`] (for llguidance) has negation: content up to a prompt is a text that ends in this prompt, and in which no
 //!   prompt ends earlier.
-//! - [`gbnf`] (for llama.cpp) has none, so the automaton that looks for prompts (Aho and Corasick, 1975) is written out: a
-//!   rule for each beginning of a prompt, which says what may follow without completing one.
-//! - [`regex`] has the same automaton, turned into an expression that needs no look-around, so that engines without it take
-//!   it as well.
+//! - [`gbnf`] (for llama.cpp) has none, so the automaton that looks for prompts (Aho and Corasick, 1975) is
+//!   written out: a rule for each beginning of a prompt, which says what may follow without completing one.
+//! - [`regex`] has the same automaton, turned into an expression that needs no look-around, so that engines
+//!   without it take it as well.
 //!
-//! Prompts within one another ([`Code::NestedPrompts`](crate::Code::NestedPrompts)) cannot be exported, because there the
-//! text after a prompt decides which one it is. Neither GBNF nor a regular expression can be made for prompts that overlap,
-//! where the end of one is the beginning of another.
+//! Prompts within one another ([`Code::NestedPrompts`](crate::Code::NestedPrompts)) cannot be exported,
+//! because there the text after a prompt decides which one it is. Neither GBNF nor a regular expression can
+//! be made for prompts that overlap, where the end of one is the beginning of another.
 //!
-//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in GBNF, and not
-//! those that look around themselves, as `\b` does, for which there is no export; and lengths in Lark. JSON Schemas and
-//! arguments are left to the monitor, and so are requirements on calls: the grammar allows what some call would allow,
-//! executed or not. So a grammar may allow what the monitor then corrects, but it forbids nothing that the monitor takes,
-//! save for tools whose names are written in other capitals or with other spaces, and for prompts within strings of JSON.
+//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in
+//! GBNF, and not those that look around themselves, as `\b` does, for which there is no export; and lengths
+//! in Lark. JSON Schemas and arguments are left to the monitor, and so are requirements on calls: the grammar
+//! allows what some call would allow, executed or not. So a grammar may allow what the monitor then corrects,
+//! but it forbids nothing that the monitor takes, save for tools whose names are written in other capitals or
+//! with other spaces, and for prompts within strings of JSON.
 
 mod algebra;
 mod gbnf;
@@ -121,9 +122,10 @@ impl Scope<'_> {
         Self { start: Start::Prompt(automaton.start()), end: End::Run, tools: None }
     }
 
-    /// What the model may write next, up to where the environment writes. If it is in the middle of content, no more is
-    /// said of the rest of it than that it holds no prompt. Where the text ends with what may be the beginning of a prompt
-    /// (see [`Monitor::settled`]), its rest is not described: the grammar begins before or after a prompt.
+    /// What the model may write next, up to where the environment writes. If it is in the middle of content,
+    /// no more is said of the rest of it than that it holds no prompt. Where the text ends with what may be
+    /// the beginning of a prompt (see [`Monitor::settled`]), its rest is not described: the grammar begins
+    /// before or after a prompt.
     pub fn next(monitor: &Monitor) -> Self {
         let position = monitor.position();
         let start = match monitor.open_state() {

@@ -11,8 +11,8 @@ use std::fmt;
 pub enum Handler {
     /// Runs the last of the collected calls; the others are not executed. The content is its result.
     RunCall,
-    /// Runs all collected calls, at the same time where the tools allow it and no requirement speaks of calls. The content is the results in the order of the
-    /// calls, in a numbered list if there are several.
+    /// Runs all collected calls, at the same time where the tools allow it and no requirement speaks of
+    /// calls. The content is the results in the order of the calls, in a numbered list if there are several.
     RunCalls,
     /// Runs all collected calls as [`Handler::RunCalls`] does, and asks a model to summarise the results for the
     /// question and the sub-goal (the content of the state before the first of the calls). The content is the summary
@@ -22,10 +22,10 @@ pub enum Handler {
     /// Judges the content of the state before: the answer that the agent proposes. The content says whether it is right
     /// and, where a judge knows it, why not.
     Evaluate,
-    /// Runs the calls of the whole run that have not been executed, in the order in which they were written, with the result
-    /// of an earlier call put in where its label stands in the arguments of a later one. A call that must not be executed
-    /// with these is denied. Then asks a model to answer the question from plans
-    /// and results. The content is the answer.
+    /// Runs the calls of the whole run that have not been executed, in the order in which they were written,
+    /// with the result of an earlier call put in where its label stands in the arguments of a later one. A
+    /// call that must not be executed with these is denied. Then asks a model to answer the question from
+    /// plans and results. The content is the answer.
     Solve,
 }
 

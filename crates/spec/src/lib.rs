@@ -1,9 +1,10 @@
 //! Behaviour specifications, their automata, and the decoding monitor.
 //!
-//! A *specification* says which states an agent goes through and who writes their content, the model or the environment.
-//! It is compiled once to an automaton. A [`Monitor`] then holds a model to it while it writes: it needs nothing but the
-//! text, so it works with any model. The language goes back to Crouse et al., "Formally Specifying the High-Level Behavior of
-//! LLM-Based Agents" (arXiv 2310.08535); requirements, content rules, examples and handlers are ours.
+//! A *specification* says which states an agent goes through and who writes their content, the model or the
+//! environment. It is compiled once to an automaton. A [`Monitor`] then holds a model to it while it writes:
+//! it needs nothing but the text, so it works with any model. The language goes back to Crouse et al.,
+//! "Formally Specifying the High-Level Behavior of LLM-Based Agents" (arXiv 2310.08535); requirements,
+//! content rules, examples and handlers are ours.
 //!
 //! ```
 //! use planproof_spec::{Compat, Monitor, Options, Step, load};
@@ -72,8 +73,8 @@
 //! | `(:accepts EXAMPLE ...)`, `(:rejects EXAMPLE ...)` | sequences that must, and must not, be accepted; checked when the file is loaded |
 //! | `(:examples EXAMPLE ...)` | whole texts that a model is shown, each `((STATE "CONTENT") ...)`; checked when the file is loaded |
 //!
-//! A string is `"..."` with the escapes `\n \t \r \" \\ \u{HEX}`, or raw: `#"..."#`. The dialect of the published code is
-//! read, too: `until_5` is `:max 5`, `until_2_4` is `:min 2 :max 4`. [`Spec`] prints ours.
+//! A string is `"..."` with the escapes `\n \t \r \" \\ \u{HEX}`, or raw: `#"..."#`. The dialect of the
+//! published code is read, too: `until_5` is `:max 5`, `until_2_4` is `:min 2 :max 4`. [`Spec`] prints ours.
 //!
 //! # What is where
 //!

@@ -22,8 +22,8 @@ pub const POSITIONS_MAX: usize = 20_000;
 /// Elementary steps of compiling one automaton: about half a second. The checks of its language have as many again; a
 /// check that needs more is left out, which a warning says.
 pub const COMPILE_STEPS_MAX: u64 = 20_000_000;
-/// Sets of requirements tried on the way to a smallest conflicting one. Beyond it the set is minimal (none of its members
-/// can be left out), but a smaller one might exist.
+/// Sets of requirements tried on the way to a smallest conflicting one. Beyond it the set is minimal (none of
+/// its members can be left out), but a smaller one might exist.
 pub const CONFLICT_TRIES_MAX: usize = 2000;
 /// Regular expressions of a specification.
 pub const PATTERNS_MAX: usize = 64;

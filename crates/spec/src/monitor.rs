@@ -12,33 +12,34 @@
 //!                                  └─────────► Step::Ended
 //! ```
 //!
-//! [`Monitor::text`] is the run so far: what a request continues. A model that continues text gets it as it is; a chat
-//! model that continues a message of its own gets it as that message; any other gets it with the instruction to go on
-//! ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because such models repeat where they were.
-//! Requests may be streamed, each piece pushed as it comes, and cut off at anything but [`Step::Continue`]; or pushed
-//! whole. The result is the same, however the bytes are cut into pieces.
+//! [`Monitor::text`] is the run so far: what a request continues. A model that continues text gets it as it
+//! is; a chat model that continues a message of its own gets it as that message; any other gets it with the
+//! instruction to go on ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because
+//! such models repeat where they were. Requests may be streamed, each piece pushed as it comes, and cut off
+//! at anything but [`Step::Continue`]; or pushed whole. The result is the same, however the bytes are cut
+//! into pieces.
 //!
 //! # Rules
 //!
 //! - Prompts are found leftmost, and of several at one place the longest. A line break before a prompt and white space
 //!   around content do not count.
-//! - In a string of JSON, where content begins as JSON and its state wants JSON or arguments, nothing is a prompt; a string
-//!   ends on its line.
-//! - What the environment writes, and the question, is not split: prompts in it are broken with a character that no prompt
-//!   holds. Otherwise a page that a tool fetched could move the agent to its answer.
+//! - In a string of JSON, where content begins as JSON and its state wants JSON or arguments, nothing is a
+//!   prompt; a string ends on its line.
+//! - What the environment writes, and the question, is not split: prompts in it are broken with a character
+//!   that no prompt holds. Otherwise a page that a tool fetched could move the agent to its answer.
 //! - When the model writes the prompt of a state of the environment where it may, the rest of its output is discarded.
 //! - A run ends where nothing can follow and the output ends or another prompt comes; or where the run may end and what
 //!   comes may not follow.
-//! - At the first thing that may not come, the text is cut back to there. If what was tried may come right after one state
-//!   alone of those that may come next, the prompt of that one is appended. Otherwise it is the longest common prefix of
-//!   the prompts that may come next, and what is written next must complete one of them. Where there is no common
-//!   prefix, or the violation comes again, it is a whole prompt: of a state on the shortest way to what the model tried;
-//!   of several, and where it tried nothing that can come, the one nearest to what it wrote, if one is near,
-//!   otherwise the first in the order of the specification.
+//! - At the first thing that may not come, the text is cut back to there. If what was tried may come right
+//!   after one state alone of those that may come next, the prompt of that one is appended. Otherwise it is
+//!   the longest common prefix of the prompts that may come next, and what is written next must complete one
+//!   of them. Where there is no common prefix, or the violation comes again, it is a whole prompt: of a state
+//!   on the shortest way to what the model tried; of several, and where it tried nothing that can come, the
+//!   one nearest to what it wrote, if one is near, otherwise the first in the order of the specification.
 //! - Where the output ends and only the environment can go on, it does.
-//! - Content that breaks a rule is cut back: to the longest part that can still match a regular expression, to the most
-//!   characters, otherwise to its beginning. The model is told and writes it again. After as many times as the rule allows
-//!   the run ends with the reason.
+//! - Content that breaks a rule is cut back: to the longest part that can still match a regular expression,
+//!   to the most characters, otherwise to its beginning. The model is told and writes it again. After as many
+//!   times as the rule allows the run ends with the reason.
 //! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made. So is one that
 //!   can be written but, by the requirements, not executed. Where all calls are executed in the end, and arguments hold
 //!   labels of earlier ones, for which evidence will be put in, they are checked before the call is executed: see
@@ -76,8 +77,8 @@ pub use violation::{Correction, Failure, Fault, Outcome, Violation};
 
 /// Holds one run to a specification.
 ///
-/// Each piece of text takes time in proportion to its bytes, whatever the length of the run, and no memory but that for the
-/// text itself. A copy is a run of its own from there on.
+/// Each piece of text takes time in proportion to its bytes, whatever the length of the run, and no memory
+/// but that for the text itself. A copy is a run of its own from there on.
 #[derive(Debug, Clone)]
 pub struct Monitor {
     shared: Arc<Shared>,
@@ -174,8 +175,8 @@ impl Monitor {
         }
     }
 
-    /// Begins the run with a question: the content of the first state, the first in the order of the specification if it can
-    /// begin with several. Without this the model writes the first state, too.
+    /// Begins the run with a question: the content of the first state, the first in the order of the
+    /// specification if it can begin with several. Without this the model writes the first state, too.
     ///
     /// Once the run has begun it does nothing.
     pub fn question(&mut self, text: &str) -> Step {
@@ -189,8 +190,8 @@ impl Monitor {
         self.leave_written()
     }
 
-    /// Takes a piece of what the model writes. What comes after a violation, or where the model has nothing to write, is
-    /// discarded and counted.
+    /// Takes a piece of what the model writes. What comes after a violation, or where the model has nothing
+    /// to write, is discarded and counted.
     pub fn push(&mut self, bytes: &[u8]) -> Step {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.push(bytes, |text| self.take(text));
@@ -198,8 +199,8 @@ impl Monitor {
         self.step()
     }
 
-    /// Says that the model has nothing more to write. Not for an output that was cut off by a limit on its length: then the
-    /// model is simply asked to continue.
+    /// Says that the model has nothing more to write. Not for an output that was cut off by a limit on its
+    /// length: then the model is simply asked to continue.
     pub fn end_of_output(&mut self) -> Step {
         self.end_piece();
         if self.is_writing() {
@@ -221,9 +222,10 @@ impl Monitor {
         self.step()
     }
 
-    /// As [`end_of_output`](Self::end_of_output), for a server that was given [`stop_sequences`](Self::stop_sequences) and does
-    /// not say whether it stopped at one, which it leaves out: where a call waits for its result, or nothing is needed to
-    /// judge, and one state of the environment may come next, that one is entered although the model could go on.
+    /// As [`end_of_output`](Self::end_of_output), for a server that was given
+    /// [`stop_sequences`](Self::stop_sequences) and does not say whether it stopped at one, which it leaves
+    /// out: where a call waits for its result, or nothing is needed to judge, and one state of the
+    /// environment may come next, that one is entered although the model could go on.
     pub fn end_at_stop(&mut self) -> Step {
         self.end_piece();
         if self.is_writing() {
@@ -321,7 +323,8 @@ impl Monitor {
             && self.sections.last().is_some_and(is_blank)
     }
 
-    /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it may end here.
+    /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it
+    /// may end here.
     pub fn stop(&mut self) -> Step {
         self.end_piece();
         self.end_here(Outcome::Stopped);
@@ -348,14 +351,14 @@ impl Monitor {
         self.outcome.as_ref()
     }
 
-    /// The run so far, from the first prompt on: what the model continues. What has not been understood yet, because it may
-    /// be the beginning of a prompt, stands at its end.
+    /// The run so far, from the first prompt on: what the model continues. What has not been understood yet,
+    /// because it may be the beginning of a prompt, stands at its end.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many bytes of the text will stay, whatever comes. The rest may yet be cut back: content that is checked when it
-    /// is complete, and what may be the beginning of a prompt.
+    /// How many bytes of the text will stay, whatever comes. The rest may yet be cut back: content that is
+    /// checked when it is complete, and what may be the beginning of a prompt.
     pub fn settled(&self) -> usize {
         match (self.mode, self.sections.last()) {
             (Mode::Open, Some(part)) => {
@@ -411,8 +414,8 @@ impl Monitor {
         &self.shared.automaton
     }
 
-    /// Where the run is in the automaton: after all states that are complete. One that completes a call is not before its
-    /// content is.
+    /// Where the run is in the automaton: after all states that are complete. One that completes a call is
+    /// not before its content is.
     pub fn position(&self) -> Position {
         self.position
     }
@@ -423,8 +426,8 @@ impl Monitor {
         Some((part.state, part.before))
     }
 
-    /// Bytes at the beginning of the text that hold the question: what comes after them is the model's turn. 0 if the run
-    /// did not begin with a question.
+    /// Bytes at the beginning of the text that hold the question: what comes after them is the model's turn.
+    /// 0 if the run did not begin with a question.
     pub fn question_end(&self) -> usize {
         let is_by_user = |part: &&Part| part.author == Author::User;
         self.sections.first().filter(is_by_user).map_or(0, |part| (part.content.end + 1).min(self.text.len()))
@@ -546,7 +549,8 @@ impl Monitor {
         }
     }
 
-    /// The first prompt from a byte of open content on. In a string of JSON, which ends on its line, nothing is a prompt.
+    /// The first prompt from a byte of open content on. In a string of JSON, which ends on its line, nothing
+    /// is a prompt.
     fn find_prompt(&mut self, from: usize, is_whole: bool) -> Found {
         let part = self.sections.last().filter(|part| part.author == Author::Model);
         let is_json = part.is_some_and(|part| self.shared.automaton.state(part.state).is_json());
@@ -566,8 +570,9 @@ impl Monitor {
         }
     }
 
-    /// The beginning of text that stands where a prompt had to: as much as the longest prompt, or up to the end of its line.
-    /// `None` if that much has not come yet, so that what is told does not depend on how the text is cut into pieces.
+    /// The beginning of text that stands where a prompt had to: as much as the longest prompt, or up to the
+    /// end of its line. `None` if that much has not come yet, so that what is told does not depend on how the
+    /// text is cut into pieces.
     fn stray(&self, start: usize, is_whole: bool) -> Option<String> {
         let rest = &self.text[start..];
         let line = rest.find('\n');
@@ -665,8 +670,8 @@ impl Monitor {
         self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None, before });
     }
 
-    /// Ends the content of the last section before byte `end`, from which on a prompt must come. False if it breaks a rule,
-    /// which has been dealt with.
+    /// Ends the content of the last section before byte `end`, from which on a prompt must come. False if it
+    /// breaks a rule, which has been dealt with.
     fn close(&mut self, end: usize) -> bool {
         if let Err((kept, violation)) = self.complete(end) {
             self.violate(kept, violation);

@@ -108,8 +108,8 @@ impl ContentRule {
     }
 }
 
-/// A formula over sequences of states, where a part of the sequence satisfies a part of the formula. Every sequence that
-/// satisfies one has at least one state.
+/// A formula over sequences of states, where a part of the sequence satisfies a part of the formula. Every
+/// sequence that satisfies one has at least one state.
 #[derive(Debug, Clone)]
 pub struct Formula {
     /// What it says.
@@ -161,8 +161,9 @@ pub struct Bounds {
     pub max: Option<u32>,
 }
 
-/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state on. Calls are
-/// those that the handlers of later states execute, each at the state whose content completed it.
+/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state
+/// on. Calls are those that the handlers of later states execute, each at the state whose content completed
+/// it.
 #[derive(Debug, Clone)]
 pub struct Requirement {
     /// What it says.

@@ -1,4 +1,5 @@
-//! The definitions, word for word: what the automaton is held to. Slow, with nothing but a memory of what was asked before.
+//! The definitions, word for word: what the automaton is held to. Slow, with nothing but a memory of what was
+//! asked before.
 //!
 //! Nothing here is shared with the automaton but the specification itself and the tests of arguments.
 
@@ -14,8 +15,8 @@ pub fn accepts(spec: &Spec, word: &[Entered<'_>]) -> bool {
         && spec.requirements.iter().all(|requirement| holds(spec, requirement, word))
 }
 
-/// Whether the call that is completed at a place of a word is executed: by the next state of the environment, if that runs
-/// it, or by a later one that runs all calls of the run. A call that was denied is not.
+/// Whether the call that is completed at a place of a word is executed: by the next state of the environment,
+/// if that runs it, or by a later one that runs all calls of the run. A call that was denied is not.
 pub fn is_executed(spec: &Spec, word: &[Entered<'_>], place: usize) -> bool {
     let state_at = |place: usize| &spec.states[word[place].state.index()];
     let handler_at = |place: usize| {

@@ -2,11 +2,11 @@
 
 use crate::{Automaton, Compat, Entered, Position, StateId};
 
-/// A run without its text: which states it has passed, and which may come next. What cannot come next is refused, and the
-/// walk stays where it is.
+/// A run without its text: which states it has passed, and which may come next. What cannot come next is
+/// refused, and the walk stays where it is.
 ///
-/// With [`Compat::Original`] a walk whose formula has come to its end lists the states that could begin it; entering one
-/// of them ends the walk.
+/// With [`Compat::Original`] a walk whose formula has come to its end lists the states that could begin it;
+/// entering one of them ends the walk.
 #[derive(Debug, Clone)]
 pub struct Walk<'a> {
     automaton: &'a Automaton,

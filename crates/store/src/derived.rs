@@ -15,8 +15,8 @@ pub struct DerivedCase {
 }
 
 impl Store {
-    /// Creates a campaign without cases that the campaign `parent` (its id in full) leads to. It is found by its whole id
-    /// and by [`derived`](Self::derived) alone, and stands in no listing.
+    /// Creates a campaign without cases that the campaign `parent` (its id in full) leads to. It is found by
+    /// its whole id and by [`derived`](Self::derived) alone, and stands in no listing.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and the errors of writing.
@@ -32,8 +32,8 @@ impl Store {
     /// Adds cases to a campaign (its id in full) behind the `first` so many that it has, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::Failed`] if it has another number of cases by now, and the errors of
-    /// writing. Nothing is added then.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::Failed`] if it has another number of cases by now, and
+    /// the errors of writing. Nothing is added then.
     pub fn add_cases(&self, campaign: &str, first: u32, cases: &[DerivedCase]) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let (key, count, _) = self.find(campaign)?;

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::{RunId, StoreLimits};
 
-/// Why the store could not do what it was asked. It can be cloned because a failed [`Writer`](crate::Writer) repeats its
-/// error to every later caller.
+/// Why the store could not do what it was asked. It can be cloned because a failed [`Writer`](crate::Writer)
+/// repeats its error to every later caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -1,10 +1,10 @@
 //! The run store: events and verdicts in one SQLite file, appended as they happen.
 //!
-//! A **campaign** is a list of cases, each run a number of times. A **unit** is one repeat of one case; a **run** is one
-//! attempt at a unit. [`Writer`] starts a run, appends its events and finishes it with a verdict; [`Store`] creates
-//! campaigns, lists them and reads everything back. To resume a campaign, run what [`Store::unfinished`] lists: a
-//! unit with a score cannot be started again, and an attempt that was cut off, or could not be scored, is replaced. So
-//! every result is kept and none is run twice.
+//! A **campaign** is a list of cases, each run a number of times. A **unit** is one repeat of one case; a
+//! **run** is one attempt at a unit. [`Writer`] starts a run, appends its events and finishes it with a
+//! verdict; [`Store`] creates campaigns, lists them and reads everything back. To resume a campaign, run what
+//! [`Store::unfinished`] lists: a unit with a score cannot be started again, and an attempt that was cut off,
+//! or could not be scored, is replaced. So every result is kept and none is run twice.
 //!
 //! **What survives.** Events reach the file within a few milliseconds, and a finished run is acknowledged only when it
 //! is committed: a crash or `kill -9` of the program loses nothing acknowledged. SQLite runs with a write-ahead log and
@@ -15,9 +15,9 @@
 //! takes. A file may be read while it is written, by other threads (each with its own [`Store`]) and other programs.
 //! Two programs may write different campaigns into one file; let only one at a time run a given campaign.
 //!
-//! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases, options and summaries as
-//! texts this crate does not look into. A summary is what figures need of a case or of a run; summaries lie together, so
-//! that those of a hundred thousand runs are read in a fraction of a second.
+//! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases, options and
+//! summaries as texts this crate does not look into. A summary is what figures need of a case or of a run;
+//! summaries lie together, so that those of a hundred thousand runs are read in a fraction of a second.
 //!
 //! # What is where
 //!

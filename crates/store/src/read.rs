@@ -172,8 +172,8 @@ const OLD_RUN_SUMMARIES: &str = "
     ORDER BY ordinal, repeat LIMIT ?4";
 
 impl Store {
-    /// All campaigns that were asked for, the newest first; not those that others led to. Takes time in proportion to the number of runs, but reads an index only, no
-    /// events and no verdicts.
+    /// All campaigns that were asked for, the newest first; not those that others led to. Takes time in
+    /// proportion to the number of runs, but reads an index only, no events and no verdicts.
     ///
     /// # Errors
     /// The errors of reading.
@@ -352,8 +352,8 @@ impl Store {
         }))
     }
 
-    /// The trace of a run as lines of trace v1, without line breaks: the header, then the events. Nothing for a run that
-    /// is not, or no longer, in the store.
+    /// The trace of a run as lines of trace v1, without line breaks: the header, then the events. Nothing for
+    /// a run that is not, or no longer, in the store.
     ///
     /// # Errors
     /// The errors of reading, while iterating.

@@ -95,9 +95,9 @@ impl Store {
         Ok(Self { connection, place, version, is_writable: true, writer: OnceCell::new() })
     }
 
-    /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing, SQLite may have
-    /// to create or change the files that end in `-wal` and `-shm` beside it. A store of an older version is read as it
-    /// is.
+    /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing,
+    /// SQLite may have to create or change the files that end in `-wal` and `-shm` beside it. A store of an
+    /// older version is read as it is.
     ///
     /// # Errors
     /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
@@ -173,8 +173,8 @@ impl Store {
         Ok(true)
     }
 
-    /// The writer of this store; the first call starts its thread. It goes on after the store is dropped, until the last
-    /// clone of it is.
+    /// The writer of this store; the first call starts its thread. It goes on after the store is dropped,
+    /// until the last clone of it is.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`], and the errors of [`open`](Self::open).

@@ -342,8 +342,8 @@ impl Writer {
         RunSink { writer: self.clone(), run }
     }
 
-    /// Finishes a run: it takes no more events, and its unit is never run again. The receipt comes true when the run, all
-    /// of its events and the verdict are committed.
+    /// Finishes a run: it takes no more events, and its unit is never run again. The receipt comes true when
+    /// the run, all of its events and the verdict are committed.
     ///
     /// Its receipt gives [`StoreError::RunNotOpen`], [`StoreError::EventTooLarge`] if an event was lost to that,
     /// [`StoreError::RunReplaced`], or the writer's own failure. The unit stays unfinished then.
@@ -378,8 +378,9 @@ impl Writer {
         self.0.shared.lock().open.remove(&run);
     }
 
-    /// Replaces what the store knows of how a campaign (its id in full) goes. Waits with its commit for others, for some
-    /// milliseconds, as there may be many and only the last counts. The receipt comes true when it is committed.
+    /// Replaces what the store knows of how a campaign (its id in full) goes. Waits with its commit for
+    /// others, for some milliseconds, as there may be many and only the last counts. The receipt comes true
+    /// when it is committed.
     ///
     /// Its receipt gives [`StoreError::UnknownCampaign`], or the writer's own failure.
     pub fn set_progress(&self, campaign: &str, progress: &Progress) -> Receipt<()> {
@@ -406,9 +407,10 @@ impl Writer {
         receipt
     }
 
-    /// Replaces what the store knows of a campaign's spending, and nothing else of how it goes: what was paid for, and what
-    /// models read and wrote that were given to a program. For every single request: nobody is told when it is committed, which
-    /// happens within some milliseconds, and only what was noted last is written. Never waits for room.
+    /// Replaces what the store knows of a campaign's spending, and nothing else of how it goes: what was paid
+    /// for, and what models read and wrote that were given to a program. For every single request: nobody is
+    /// told when it is committed, which happens within some milliseconds, and only what was noted last is
+    /// written. Never waits for room.
     ///
     /// A failure is told by whatever is handed over next; a campaign that there is not is passed over.
     pub fn note_spending(&self, campaign: &str, spent: Spent, served: Usage) {

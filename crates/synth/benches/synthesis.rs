@@ -59,8 +59,8 @@ fn wrong_run(case: &Case) -> Vec<Event> {
     notation::parse(&(calls.concat() + "answer \"done\"")).expect("the notation is right")
 }
 
-/// A run of the time form in the order of mention, each task when the one before has ended: mostly wrong, like an agent that
-/// does not plan.
+/// A run of the time form in the order of mention, each task when the one before has ended: mostly wrong,
+/// like an agent that does not plan.
 fn run_in_order(case: &Case) -> Vec<Event> {
     let time = case.time.as_ref().expect("the case is of the time form");
     let mut minute = time.day.start;

@@ -13,7 +13,8 @@ use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT
 /// Most actions a case may have: a machine word of reachability for each.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
 
-/// What the answer to a call begins with that a guard denied. Here, because guards write it and simulated models read it.
+/// What the answer to a call begins with that a guard denied. Here, because guards write it and simulated
+/// models read it.
 pub const GUARD_NOT_DONE: &str = "Not done: ";
 
 /// What a guard writes before the calls that are right instead.
@@ -178,7 +179,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// The requirements of order as a problem for the solver; the source of each constraint is its place in [`Case::constraints`].
+    /// The requirements of order as a problem for the solver; the source of each constraint is its place in
+    /// [`Case::constraints`].
     ///
     /// # Panics
     /// Never for a case that was synthesised or read from a file: both check the places of actions.
@@ -198,8 +200,8 @@ impl Case {
         Problem::new(self.actions.len(), constraints).expect("a case names only its own actions, at most 64")
     }
 
-    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`], behind them those
-    /// that name a clock time. `None` in the basic form.
+    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`],
+    /// behind them those that name a clock time. `None` in the basic form.
     ///
     /// # Panics
     /// Never for a case that was synthesised or read from a file.
@@ -276,8 +278,9 @@ impl Case {
         places
     }
 
-    /// Whether calling the tools of these actions, given by their places, once each in this order is a correct plan; in the
-    /// time form each as early as its own clock times let it. Never so in an infeasible case.
+    /// Whether calling the tools of these actions, given by their places, once each in this order is a
+    /// correct plan; in the time form each as early as its own clock times let it. Never so in an infeasible
+    /// case.
     pub fn is_correct_order(&self, order: &[usize]) -> bool {
         let mut rank = vec![usize::MAX; self.actions.len()];
         for (place, action) in order.iter().enumerate() {

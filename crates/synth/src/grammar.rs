@@ -13,8 +13,9 @@
 //! subj, obj ::= a+ | a+ "," cr ","
 //! ```
 //!
-//! The time form adds `obj ::= t`, a clock time. What has no length may come before it or after it in more than one way,
-//! so its clauses have phrases of their own, which say that the subject ends by then, or starts from then on:
+//! The time form adds `obj ::= t`, a clock time. What has no length may come before it or after it in more
+//! than one way, so its clauses have phrases of their own, which say that the subject ends by then, or starts
+//! from then on:
 //!
 //! ```text
 //! ci ::= subj (VPend | VPstart) t                  Bounded: "has to end by 14:30"
@@ -582,9 +583,9 @@ impl SubSentence {
 /// relative clauses. The paper states 340 for its grammar without saying how it counts. With `is_timed`, objects can be
 /// clock times, which are not told apart either.
 pub fn count_expansions(relative_depth: u8, is_timed: bool) -> u64 {
-    // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each) around a
-    // noun phrase of one level less or a clock time. Each of the five forms has two directions; the two with clauses have
-    // two noun phrases, the other three a noun phrase and an object.
+    // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each)
+    // around a noun phrase of one level less or a clock time. Each of the five forms has two directions; the
+    // two with clauses have two noun phrases, the other three a noun phrase and an object.
     let clock = u64::from(is_timed);
     let mut phrases = 1u64;
     for _ in 0..relative_depth.min(RELATIVE_DEPTH_MAX) {

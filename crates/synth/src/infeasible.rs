@@ -1,9 +1,10 @@
 //! Infeasible cases: paragraphs that contradict themselves on purpose, with a known smallest conflict. **(ours)** Which
 //! agent says so, instead of doing tasks that cannot all be done rightly?
 //!
-//! A conflict is a set of sentences, named by their numbers, because that is what a reader can point at. Every infeasible
-//! case has exactly one inclusion-minimal conflict, so that there is one right answer. In the time form it holds however
-//! short the tasks are: durations are hidden, so nobody could know of another one before doing a task.
+//! A conflict is a set of sentences, named by their numbers, because that is what a reader can point at.
+//! Every infeasible case has exactly one inclusion-minimal conflict, so that there is one right answer. In
+//! the time form it holds however short the tasks are: durations are hidden, so nobody could know of another
+//! one before doing a task.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,8 +19,8 @@ use crate::case::{Case, CaseTool, StatedConstraint, timed_relations};
 use crate::text::Source;
 use crate::time_form::TimeForm;
 
-/// The tool that says that sentences cannot hold together. It is offered in every case of a campaign that has infeasible
-/// ones: in these alone its presence would give the answer away.
+/// The tool that says that sentences cannot hold together. It is offered in every case of a campaign that has
+/// infeasible ones: in these alone its presence would give the answer away.
 pub const REPORT_TOOL: &str = "report_conflict";
 
 /// What it says of itself.
@@ -38,8 +39,8 @@ pub struct Share(u32);
 impl Share {
     const WHOLE: u32 = 10_000;
 
-    /// A share from 0 to 1, rounded to ten-thousandths; `None` if it is anything else. 0 is a campaign in which the tool is
-    /// offered and never right.
+    /// A share from 0 to 1, rounded to ten-thousandths; `None` if it is anything else. 0 is a campaign in
+    /// which the tool is offered and never right.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then(|| Self((share * f64::from(Self::WHOLE)).round() as u32))
     }
@@ -124,9 +125,10 @@ impl Case {
         numbers.iter().filter_map(place).collect()
     }
 
-    /// Requirements of the conflict's sentences that cannot hold together, none of them to spare, by their places in
-    /// [`constraint_ids`](Self::constraint_ids); a cycle of order in the order in which one walks it. None in a feasible case.
-    /// In the time form this is for tasks as short as can be, since the text tells no more.
+    /// Requirements of the conflict's sentences that cannot hold together, none of them to spare, by their
+    /// places in [`constraint_ids`](Self::constraint_ids); a cycle of order in the order in which one walks
+    /// it. None in a feasible case. In the time form this is for tasks as short as can be, since the text
+    /// tells no more.
     pub(crate) fn conflict_constraints(&self) -> Vec<usize> {
         let numbers = self.conflict.as_deref().unwrap_or_default();
         let is_in = |sources: &[Source]| sources.iter().any(|it| numbers.contains(&(it.sentence + 1)));
@@ -154,8 +156,9 @@ impl Case {
         core.unwrap_or_default().into_iter().map(|place| places[place]).collect()
     }
 
-    /// Whether none of [`conflict_constraints`](Self::conflict_constraints) is to spare for the true durations either. Where
-    /// one is, these durations rule out by themselves what the text rules out with it.
+    /// Whether none of [`conflict_constraints`](Self::conflict_constraints) is to spare for the true
+    /// durations either. Where one is, these durations rule out by themselves what the text rules out with
+    /// it.
     pub(crate) fn is_conflict_plain(&self) -> bool {
         let Some(time) = &self.time else { return true };
         let core = self.conflict_constraints();
@@ -263,8 +266,8 @@ impl Sentences {
         }
     }
 
-    /// The numbers of the sentences of the only conflict, from 1: at least two. In the time form it is the same whether the
-    /// tasks take their time or next to none.
+    /// The numbers of the sentences of the only conflict, from 1: at least two. In the time form it is the
+    /// same whether the tasks take their time or next to none.
     ///
     /// # Errors
     /// [`NoConflict`] says why there is no such conflict.
@@ -277,7 +280,8 @@ impl Sentences {
         if set.count_ones() < 2 {
             return Err(NoConflict::TooSmall);
         }
-        // Whatever holds with the true durations holds with shorter ones, so with these the conflict is minimal as well.
+        // Whatever holds with the true durations holds with shorter ones, so with these the conflict is
+        // minimal as well.
         if self.time.is_some() && self.hold(set, true)? {
             return Err(NoConflict::Hidden);
         }
@@ -323,8 +327,8 @@ pub fn report_arguments(sentences: impl IntoIterator<Item = u64>) -> Arguments {
     Arguments::Object(Map::from_iter([(SENTENCES_ARGUMENT.to_owned(), numbers.into())]))
 }
 
-/// The numbers that a report names, ascending, each once. What is no whole number from 1 on is passed over: our tool does
-/// not take it. One too large to be counted is the largest there is.
+/// The numbers that a report names, ascending, each once. What is no whole number from 1 on is passed over:
+/// our tool does not take it. One too large to be counted is the largest there is.
 pub(crate) fn reported_sentences(arguments: &Arguments) -> Vec<u64> {
     let named = arguments.as_object().and_then(|arguments| arguments.get(SENTENCES_ARGUMENT)?.as_array());
     // JSON Schema takes 2.0 for an integer. The conversion of a float saturates.
@@ -337,8 +341,8 @@ pub(crate) fn reported_sentences(arguments: &Arguments) -> Vec<u64> {
     numbers
 }
 
-/// What the query says of conflicts, to go on from the rules: without it nobody could know that the tool is to be called,
-/// with which numbers, and what is left undone then.
+/// What the query says of conflicts, to go on from the rules: without it nobody could know that the tool is
+/// to be called, with which numbers, and what is left undone then.
 pub(crate) const REPORT_RULE: &str = "It can be that the paragraph contradicts itself. If some of its sentences cannot hold together, do no task at all: \
      call report_conflict instead, with the numbers of these sentences, leave out every sentence that the contradiction \
      does not need, and finish. The first sentence of the paragraph has the number 1, and each ends with a full stop. If \

@@ -20,16 +20,17 @@
 //!
 //! # What is where
 //!
-//! The grammar as a tree (`grammar.rs`), draws (`draw.rs`), synthesis, text, the topic bank (`topic.rs`), where each
-//! activity may have a tool of the user's own, with its file (`topic/file.rs`), names for such tools
-//! (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`) and orders by nature (`topic/natural_order.rs`),
-//! reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`), infeasible cases (`infeasible.rs`),
-//! the oracle, with modules for the order of calls (`oracle/calls.rs`), for that form (`oracle/time.rs`) and for
-//! conflicts (`oracle/conflict.rs`), the files of case and verdict (`file.rs`), smaller cases that still fail
-//! (`shrink.rs`, a test at a time in `shrink/search.rs`), and variants of a case that mean the same (`variant.rs`,
-//! with other texts in `variant/terminals.rs` and another paragraph in `variant/structure.rs`), for which the tree is
-//! recovered from the paragraph (`recover.rs`). The reader must use neither the tree nor the wordings of the
-//! generator: it has `data/directions.json` where the generator has `data/wordings.json`.
+//! The grammar as a tree (`grammar.rs`), draws (`draw.rs`), synthesis, text, the topic bank (`topic.rs`),
+//! where each activity may have a tool of the user's own, with its file (`topic/file.rs`), names for such
+//! tools (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`)
+//! and orders by nature (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form
+//! (`time_form.rs`), infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls
+//! (`oracle/calls.rs`), for that form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files
+//! of case and verdict (`file.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in
+//! `shrink/search.rs`), and variants of a case that mean the same (`variant.rs`, with other texts in
+//! `variant/terminals.rs` and another paragraph in `variant/structure.rs`), for which the tree is recovered
+//! from the paragraph (`recover.rs`). The reader must use neither the tree nor the wordings of the generator:
+//! it has `data/directions.json` where the generator has `data/wordings.json`.
 
 mod case;
 mod draw;

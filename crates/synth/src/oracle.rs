@@ -43,8 +43,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, in the order in which the first that applies becomes a case's class: the paper's, with what is missing
-    /// in an infeasible case where the paper has what is missing in others.
+    /// All classes, in the order in which the first that applies becomes a case's class: the paper's, with
+    /// what is missing in an infeasible case where the paper has what is missing in others.
     pub const ALL: [Self; 9] = [
         Self::Timeout,
         Self::FalseAlarm,
@@ -146,12 +146,13 @@ pub const ANSWER_CHARACTERS_MAX: usize = 2000;
 
 /// What the oracle says of one run.
 ///
-/// Of an infeasible case there is no saying which constraints were violated, what was undetermined, wrong first or right
-/// next, and no repair: these are empty. Its `calls` are those of the whole run, its `core` requirements of the conflict.
+/// Of an infeasible case there is no saying which constraints were violated, what was undetermined, wrong
+/// first or right next, and no repair: these are empty. Its `calls` are those of the whole run, its `core`
+/// requirements of the conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case no action was
-    /// executed, and a conflict reported, whichever.
+    /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case
+    /// no action was executed, and a conflict reported, whichever.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<Class>,
@@ -178,8 +179,8 @@ pub struct Verdict {
     pub held_back: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.
     pub cut_short: Option<String>,
-    /// What the agent answered, of a long answer [`ANSWER_CHARACTERS_MAX`] characters of its beginning and end, where it failed without a call of an
-    /// action: all there is to see of such a run. `None` otherwise.
+    /// What the agent answered, of a long answer [`ANSWER_CHARACTERS_MAX`] characters of its beginning and
+    /// end, where it failed without a call of an action: all there is to see of such a run. `None` otherwise.
     pub answer: Option<String>,
     /// What there was to say of a conflict, and what the agent said; `None` where neither was anything.
     pub conflict: Option<ConflictVerdict>,
@@ -423,8 +424,8 @@ fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptio
     })
 }
 
-/// Whether a refused call explains why one of these actions is missing: it was meant for the action's tool, or for a tool
-/// that does not exist, which could have been meant for any.
+/// Whether a refused call explains why one of these actions is missing: it was meant for the action's tool,
+/// or for a tool that does not exist, which could have been meant for any.
 fn explains_lost(case: &Case, refused: &[Refused], lost: &[usize]) -> bool {
     let explains = |refused: &Refused, action: usize| {
         refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()

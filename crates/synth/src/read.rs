@@ -1,12 +1,13 @@
 //! Reading back: from English to constraints.
 //!
-//! A parser of the grammar in `crate::grammar` that shares nothing with the generator: neither its tree nor its groups of
-//! wordings. What a wording means stands in a file of its own, written by hand. So when text and oracle say
-//! different things, or the text says two things, reading back finds out.
+//! A parser of the grammar in `crate::grammar` that shares nothing with the generator: neither its tree nor
+//! its groups of wordings. What a wording means stands in a file of its own, written by hand. So when text
+//! and oracle say different things, or the text says two things, reading back finds out.
 //!
-//! The parser follows every alternative and counts the readings. It accepts a little more than the generator writes, where
-//! English does: lists with or without the last comma, and a conjunction behind a relative clause that goes on
-//! inside of that clause. A paragraph with two readings is a bug of the wordings or the punctuation.
+//! The parser follows every alternative and counts the readings. It accepts a little more than the generator
+//! writes, where English does: lists with or without the last comma, and a conjunction behind a relative
+//! clause that goes on inside of that clause. A paragraph with two readings is a bug of the wordings or the
+//! punctuation.
 
 mod lexicon;
 mod one_look;

@@ -1,8 +1,9 @@
 //! From a case back to the tree that its paragraph was written from, so that a case can be changed piece by piece.
 //!
-//! A case file holds no tree. What is found here is proved: written out again it gives the same text and states the same
-//! constraints at the same places. This is no second reader (`crate::read` is one, and shares nothing with the
-//! generator): it goes by the generator's own wordings, and tells nothing of a text that they cannot make.
+//! A case file holds no tree. What is found here is proved: written out again it gives the same text and
+//! states the same constraints at the same places. This is no second reader (`crate::read` is one, and shares
+//! nothing with the generator): it goes by the generator's own wordings, and tells nothing of a text that
+//! they cannot make.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

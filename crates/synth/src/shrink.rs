@@ -1,14 +1,15 @@
 //! Shrinking: from a case that an agent fails to a smallest one that it still fails.
 //!
-//! Delta debugging over the tree of the paragraph (`ddmin` of Zeller and Hildebrandt, 2002, without its tests of subsets, which
-//! the removal of complements covers in the end): first fewer actions, then fewer requirements, then fewer mentions of an
-//! action, then plainer sentences, then plainer words. Each step takes away large parts first and single ones last, and the
-//! whole is repeated until nothing more can go: the end is *one-minimal*, no single step from it fails still.
+//! Delta debugging over the tree of the paragraph (`ddmin` of Zeller and Hildebrandt, 2002, without its tests
+//! of subsets, which the removal of complements covers in the end): first fewer actions, then fewer
+//! requirements, then fewer mentions of an action, then plainer sentences, then plainer words. Each step
+//! takes away large parts first and single ones last, and the whole is repeated until nothing more can go:
+//! the end is *one-minimal*, no single step from it fails still.
 //!
-//! What is taken away takes nothing else with it: where a clause falls apart, a relative clause that hung on it becomes a
-//! sentence of its own. So after a removal of actions the text states exactly the old requirements among those that are
-//! left, and for a fault that needs certain requirements, and strikes whenever they are there, the end has exactly the actions
-//! that these are about.
+//! What is taken away takes nothing else with it: where a clause falls apart, a relative clause that hung on
+//! it becomes a sentence of its own. So after a removal of actions the text states exactly the old
+//! requirements among those that are left, and for a fault that needs certain requirements, and strikes
+//! whenever they are there, the end has exactly the actions that these are about.
 //!
 //! Each candidate is a proper case: it is read back in one reading, and the oracle's constraints are those of its text.
 
@@ -62,8 +63,8 @@ impl Reduction {
 /// A shrunk case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
-    /// The smallest case that was found; its id is that of the other one with `.shrunk` behind it. The case itself where it
-    /// did not fail again.
+    /// The smallest case that was found; its id is that of the other one with `.shrunk` behind it. The case
+    /// itself where it did not fail again.
     pub case: Case,
     /// How it ended.
     pub end: ShrinkEnd,
@@ -122,11 +123,12 @@ impl<'a> Shrinker<'a> {
         Self { words, directions }
     }
 
-    /// Shrinks a case as long as it `fails`. The first that is tested is the case itself; none is tested twice. A test that
-    /// cannot say (`None`) ends it with what was found by then. The same answers give the same end.
+    /// Shrinks a case as long as it `fails`. The first that is tested is the case itself; none is tested
+    /// twice. A test that cannot say (`None`) ends it with what was found by then. The same answers give the
+    /// same end.
     ///
-    /// Cost: about the square of the number of pieces in tests at most, most often some dozens; a tenth of a millisecond for
-    /// each beside the test itself.
+    /// Cost: about the square of the number of pieces in tests at most, most often some dozens; a tenth of a
+    /// millisecond for each beside the test itself.
     ///
     /// # Errors
     /// [`NoShrinking`] says why its pieces are not known.

@@ -272,9 +272,10 @@ impl<'a> Synthesizer<'a> {
 
     /// Draws paragraphs, and a sentence more for each, until that one contradicts the others in one way alone.
     ///
-    /// The sentence is drawn like any other and stands at a drawn place. In half of the cases the conflict is one between three sentences or more, where that is possible: drawn without that, one in a hundred would be. And in half
-    /// of them another sentence has nothing to do with it, so that not all sentences have to be named. (So these paragraphs have a
-    /// sentence more than others on average.)
+    /// The sentence is drawn like any other and stands at a drawn place. In half of the cases the conflict is
+    /// one between three sentences or more, where that is possible: drawn without that, one in a hundred
+    /// would be. And in half of them another sentence has nothing to do with it, so that not all sentences
+    /// have to be named. (So these paragraphs have a sentence more than others on average.)
     fn infeasible<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -307,8 +308,8 @@ impl<'a> Synthesizer<'a> {
         Err(SynthesisError::NoContradiction { draws: DRAWS_MAX, actions: options.actions as usize })
     }
 
-    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot hold together, at
-    /// least so many.
+    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot
+    /// hold together, at least so many.
     fn contradicted<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -355,9 +356,9 @@ impl<'a> Synthesizer<'a> {
         StatedSentences::of(drawn.texts.len(), &constraints, time.as_ref())?.conflict()
     }
 
-    /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and on,
-    /// within the limit, while an action is not mentioned yet. Where a contradiction is to make so many sentences of it at least, one
-    /// sentence is left for that.
+    /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up),
+    /// and on, within the limit, while an action is not mentioned yet. Where a contradiction is to make so
+    /// many sentences of it at least, one sentence is left for that.
     fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -566,8 +567,8 @@ impl Difficulty {
 
 /// What the paragraph has stated so far, as the solver knows it.
 trait Stated: Clone {
-    /// Adds what a sentence states. Whether everything can hold together then; `None` when that is not decided. Unless it
-    /// can, nothing more may be asked of it.
+    /// Adds what a sentence states. Whether everything can hold together then; `None` when that is not
+    /// decided. Unless it can, nothing more may be asked of it.
     fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool>;
 }
 

@@ -198,7 +198,8 @@ impl TimeOptions {
         })
     }
 
-    /// Draws a duration for each action. All together leave about a seventh of the day free, where the shortest ones do.
+    /// Draws a duration for each action. All together leave about a seventh of the day free, where the
+    /// shortest ones do.
     pub(crate) fn draw_durations(&self, draw: &mut Draw, actions: usize) -> Vec<u16> {
         let CaseTimeOptions { duration_min, duration_max, .. } = self.resolve(actions as u32);
         let minutes = u32::from(self.day.minutes());
@@ -222,8 +223,8 @@ pub fn start_arguments(start_time: impl Into<String>) -> Arguments {
     Arguments::Object(Map::from_iter([(START_TIME_ARGUMENT.to_owned(), Value::String(start_time.into()))]))
 }
 
-/// A minute of the day as texts write it: "14:30". Above 24:00, where a task can end but no text names a time, it goes on
-/// counting hours.
+/// A minute of the day as texts write it: "14:30". Above 24:00, where a task can end but no text names a
+/// time, it goes on counting hours.
 pub fn clock_time(minute: u16) -> String {
     TimeOfDay::from_minute(minute)
         .map_or_else(|| format!("{:02}:{:02}", minute / 60, minute % 60), |time| time.to_string())

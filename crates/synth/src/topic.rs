@@ -235,8 +235,8 @@ pub(crate) fn made_tool(text: &str, is_timed: bool) -> CaseTool {
     if is_timed { timed_tool(text, &name) } else { mock_tool(text, &name) }
 }
 
-/// A user's own tool, mocked. A sentence behind its description says which task it does: only planning is under test, so
-/// nobody has to guess that.
+/// A user's own tool, mocked. A sentence behind its description says which task it does: only planning is
+/// under test, so nobody has to guess that.
 fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
     CaseTool {
         name: tool.name.clone(),

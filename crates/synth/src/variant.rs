@@ -1,12 +1,13 @@
-//! Variants of a case: other words, other tasks, another job or another paragraph, and the same constraints. They are what
-//! the dissection of an error asks the agent about next (PDoctor, section 4.5).
+//! Variants of a case: other words, other tasks, another job or another paragraph, and the same constraints.
+//! They are what the dissection of an error asks the agent about next (PDoctor, section 4.5).
 //!
-//! A variant is a case like any other: it can be read back, and the oracle judges it. It follows from the case, the kind
-//! of change and a seed, and says what was changed and where.
+//! A variant is a case like any other: it can be read back, and the oracle judges it. It follows from the
+//! case, the kind of change and a seed, and says what was changed and where.
 //!
-//! **(ours)** Every slot of the kind changes, and none of the new texts stood anywhere in the old paragraph, where there
-//! are so many: otherwise a word that an agent stumbles over could come back in another place of its own variant. In the
-//! same way another structure does without the productions of the old one as far as it can.
+//! **(ours)** Every slot of the kind changes, and none of the new texts stood anywhere in the old paragraph,
+//! where there are so many: otherwise a word that an agent stumbles over could come back in another place of
+//! its own variant. In the same way another structure does without the productions of the old one as far as
+//! it can.
 
 mod structure;
 mod terminals;

@@ -33,9 +33,9 @@ pub enum CombinedToolsError {
 
 /// The tools of several sources, in the order of the sources.
 ///
-/// A source with a name puts it and `_` before the names of its tools. Characters that some model provider refuses in
-/// a name become `_`, names are cut at 64 characters, and where that makes two names of a source the same, the later one
-/// gets a number; the source gets its own names back.
+/// A source with a name puts it and `_` before the names of its tools. Characters that some model provider
+/// refuses in a name become `_`, names are cut at 64 characters, and where that makes two names of a source
+/// the same, the later one gets a number; the source gets its own names back.
 #[derive(Default)]
 pub struct CombinedTools {
     tools: Arc<[Tool]>,

@@ -2,8 +2,8 @@
 //!
 //! - [`Toolbox`] is a set of tools an agent may call; [`execute_recorded`] executes one call and puts it into the
 //!   trace of its run.
-//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer, in cases with
-//!   times under the [`TimeRules`] of a day.
+//! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer,
+//!   in cases with times under the [`TimeRules`] of a day.
 //! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
 //!   [`CombinedTools`] joins several.
 //! - [`pages`] has `search` and `lookup`, over a folder of documents or a wiki.

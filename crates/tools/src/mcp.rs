@@ -38,8 +38,8 @@ pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 /// Most runs open at once on one server.
 pub const RUNS_MAX: usize = 4096;
 
-/// How long answers of mock tools are held, so that calls made at once overlap: much longer than a framework takes to send
-/// the calls of one reply, much shorter than a model takes for the next.
+/// How long answers of mock tools are held, so that calls made at once overlap: much longer than a framework
+/// takes to send the calls of one reply, much shorter than a model takes for the next.
 pub const OVERLAP_HOLD: Duration = Duration::from_millis(50);
 
 /// What one run offers.

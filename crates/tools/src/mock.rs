@@ -77,8 +77,8 @@ struct Mock {
     validator: Option<Arc<Validator>>,
 }
 
-/// What is wrong with arguments that a tool without arguments is given. Its schema is compiled only then: that takes as long
-/// as thousands of calls.
+/// What is wrong with arguments that a tool without arguments is given. Its schema is compiled only then:
+/// that takes as long as thousands of calls.
 fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
     static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
         let schema = Tool::without_arguments("", "").input_schema;

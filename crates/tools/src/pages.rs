@@ -1,10 +1,11 @@
 //! `search` and `lookup`: tools that find a page by its title and read on in it.
 //!
-//! `search` answers with the first sentences of the page, or with the most similar titles; `lookup` with the next
-//! sentence of that page in which a text occurs, as `(Result 1 / 3) ...`. Pages come from a [`PageSource`]: a folder of
-//! documents ([`Collection`]) or a MediaWiki server ([`Wiki`]). How the answers are worded and what counts as a sentence
-//! is a [`Dialect`]: ours, or that of a published agent, quirks included. What has to be remembered between two calls,
-//! the page and the place in it, is in a [`Reader`], one for each run.
+//! `search` answers with the first sentences of the page, or with the most similar titles; `lookup` with the
+//! next sentence of that page in which a text occurs, as `(Result 1 / 3) ...`. Pages come from a
+//! [`PageSource`]: a folder of documents ([`Collection`]) or a MediaWiki server ([`Wiki`]). How the answers
+//! are worded and what counts as a sentence is a [`Dialect`]: ours, or that of a published agent, quirks
+//! included. What has to be remembered between two calls, the page and the place in it, is in a [`Reader`],
+//! one for each run.
 
 mod collection;
 mod dialect;

@@ -23,8 +23,8 @@ pub trait Toolbox: Send + Sync {
         true
     }
 
-    /// Whether a call must have ended, in the trace too, before the next one begins, even where an agent makes several at
-    /// once.
+    /// Whether a call must have ended, in the trace too, before the next one begins, even where an agent
+    /// makes several at once.
     fn is_strictly_sequential(&self) -> bool {
         false
     }

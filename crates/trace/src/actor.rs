@@ -8,8 +8,8 @@ use thiserror::Error;
 /// Longest name of an actor, in bytes.
 pub const ACTOR_BYTES_MAX: usize = 64;
 
-/// The name of an agent within a run that has several, such as `sample-1`, unique within the run. The agents that it has in
-/// turn have its name and theirs, with a `/` between them. The outermost agent has none.
+/// The name of an agent within a run that has several, such as `sample-1`, unique within the run. The agents
+/// that it has in turn have its name and theirs, with a `/` between them. The outermost agent has none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Actor(Arc<str>);
 

@@ -19,9 +19,10 @@ pub struct PairedCall<'e> {
 
 /// Pairs calls with results while they happen.
 ///
-/// A result belongs to the call of the same actor with its id. In foreign traces calls can share an id, even at the same time:
-/// then results belong to them in the order of the calls, each to the first that has none. Nothing else can be known, and none
-/// of what was executed is lost. A result without a call that waits for one belongs to none.
+/// A result belongs to the call of the same actor with its id. In foreign traces calls can share an id, even
+/// at the same time: then results belong to them in the order of the calls, each to the first that has none.
+/// Nothing else can be known, and none of what was executed is lost. A result without a call that waits for
+/// one belongs to none.
 #[derive(Debug, Clone, Default)]
 pub struct Pairing {
     calls: usize,

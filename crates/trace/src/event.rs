@@ -204,8 +204,8 @@ pub enum EventKind {
     Call(ToolCall),
     /// The execution of a tool call ended.
     Result(ToolResult),
-    /// An agent made from a specification begins. The sections of the same actor up to the end of the run, or up to its next
-    /// event of this kind, are its word.
+    /// An agent made from a specification begins. The sections of the same actor up to the end of the run, or
+    /// up to its next event of this kind, are its word.
     Spec {
         /// The specification's name.
         name: String,

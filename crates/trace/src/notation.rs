@@ -33,13 +33,15 @@
 //! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. What follows is
 //! optional, and [`print()`] leaves out whatever a reader would fill in by itself:
 //!
-//! - `NAME:` before an event is its actor, as in `sample-1: say "Yes."`; without it the event is of the outermost agent.
-//! - `@N` before an event, and before its actor, is its time; without it an event is one later than the one before, from 0.
+//! - `NAME:` before an event is its actor, as in `sample-1: say "Yes."`; without it the event is of the
+//!   outermost agent.
+//! - `@N` before an event, and before its actor, is its time; without it an event is one later than the one
+//!   before, from 0.
 //! - A call without an id is `c1` if it is the first call of the list, `c2` if it is the second, and so on.
 //! - A result without an id answers the latest call that has no result yet.
-//! - Arguments default to `{}`; the text of a turn or of a result to nothing; tokens to 0/0; `finish` to `tool_calls`
-//!   for a turn with calls and to `stop` for one without, the other words being `length`, `content_filter` and `cut`; what
-//!   was discarded, and all numbers of a tally, to 0.
+//! - Arguments default to `{}`; the text of a turn or of a result to nothing; tokens to 0/0; `finish` to
+//!   `tool_calls` for a turn with calls and to `stop` for one without, the other words being `length`,
+//!   `content_filter` and `cut`; what was discarded, and all numbers of a tally, to 0.
 //!
 //! **Exact**: `parse(&print(events))` is `events` for every list of events whose arguments nest at most 127 levels deep
 //! (deeper ones cannot be read by [`crate::Arguments::from_text`] either).

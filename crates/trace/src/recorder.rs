@@ -63,17 +63,17 @@ impl Recorder {
         Self { run, secrets: Secrets::default(), part: None }
     }
 
-    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, and so do the clones made of it
-    /// from now on.
+    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, and so do the
+    /// clones made of it from now on.
     #[must_use]
     pub fn hiding(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// A handle for an agent within this one, which does what it does under a name of its own: in an agent that has a name
-    /// itself, behind that one. Its part of the run ends for itself: what ends or closes it leaves the run going on, and is
-    /// no event.
+    /// A handle for an agent within this one, which does what it does under a name of its own: in an agent
+    /// that has a name itself, behind that one. Its part of the run ends for itself: what ends or closes it
+    /// leaves the run going on, and is no event.
     ///
     /// # Errors
     /// It is no name.
@@ -86,8 +86,8 @@ impl Recorder {
         Ok(Self { part: Some(Arc::new(part)), ..self.clone() })
     }
 
-    /// Records an event. Returns `false`, and records nothing, when the run has ended, or the part of the run whose handle this
-    /// is.
+    /// Records an event. Returns `false`, and records nothing, when the run has ended, or the part of the run
+    /// whose handle this is.
     pub fn record(&self, mut kind: EventKind) -> bool {
         if !self.secrets.is_empty() {
             self.secrets.redact_event(&mut kind);
@@ -122,7 +122,8 @@ impl Recorder {
         self.record(EventKind::End(reason))
     }
 
-    /// Takes nothing more but the end, whose time is now: the run is over, and what its end is called is yet to be decided.
+    /// Takes nothing more but the end, whose time is now: the run is over, and what its end is called is yet
+    /// to be decided.
     pub fn close(&self) {
         let mut state = self.lock();
         if let Some(part) = &self.part {

@@ -11,13 +11,14 @@ const LENGTH_MAX: u64 = 1000;
 /// Most values made, however they are nested.
 const VALUES_MAX: u32 = 10_000;
 
-/// Arguments for a tool with this input schema: what is required and nothing else, each value the first that comes to mind.
-/// Empty where nothing is required. Microseconds for a schema of usual size.
+/// Arguments for a tool with this input schema: what is required and nothing else, each value the first that
+/// comes to mind. Empty where nothing is required. Microseconds for a schema of usual size.
 ///
-/// Understood are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`, `enum`, `const`,
-/// `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual formats of text, `$ref` within the
-/// schema, `allOf`, and the first possibility of `anyOf` and `oneOf`. Not understood are `pattern`, `not`, `if`,
-/// `dependentRequired`, `uniqueItems` and their like. So what comes back need not fit; a validator says.
+/// Understood are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`,
+/// `enum`, `const`, `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual
+/// formats of text, `$ref` within the schema, `allOf`, and the first possibility of `anyOf` and `oneOf`. Not
+/// understood are `pattern`, `not`, `if`, `dependentRequired`, `uniqueItems` and their like. So what comes
+/// back need not fit; a validator says.
 pub fn sample_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
     let demands = ["required", "minProperties", "allOf", "anyOf", "oneOf", "$ref"];
     if !demands.iter().any(|keyword| schema.contains_key(*keyword)) {

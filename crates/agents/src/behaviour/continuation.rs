@@ -5,11 +5,12 @@ use std::sync::Arc;
 use planproof_model::{Capabilities, ChatRequest, CompletionRequest, Message, Settings};
 use planproof_trace::Continuation;
 
-/// Most texts that a server is asked to stop at, because several take no more. What it writes beyond another one is cut.
+/// Most texts that a server is asked to stop at, because several take no more. What it writes beyond another
+/// one is cut.
 const STOP_SEQUENCES_MAX: usize = 4;
 
-/// Most tokens of a reply to a plain text. Where nothing is said, most servers write 16. A reply that is cut off there is
-/// continued; more would not fit beside the text in small contexts, which servers refuse.
+/// Most tokens of a reply to a plain text. Where nothing is said, most servers write 16. A reply that is cut
+/// off there is continued; more would not fit beside the text in small contexts, which servers refuse.
 const TEXT_TOKENS_MAX: u32 = 1024;
 
 /// Characters at the end of the text that a model which cannot continue it is shown once more.

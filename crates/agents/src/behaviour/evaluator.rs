@@ -1,8 +1,8 @@
 //! Who judges the answer that an agent proposes (Reflexion, Shinn et al. 2023).
 //!
-//! Whatever judges is a part of the agent: what it says is told to the agent's model, and has no part in the verdict on the
-//! run. The published experiments compared with the gold answer, which no agent has outside of a benchmark; here that is
-//! [`GoldAnswer`], which nothing chooses by itself, and [`Evaluation::by`] says so.
+//! Whatever judges is a part of the agent: what it says is told to the agent's model, and has no part in the
+//! verdict on the run. The published experiments compared with the gold answer, which no agent has outside of
+//! a benchmark; here that is [`GoldAnswer`], which nothing chooses by itself, and [`Evaluation::by`] says so.
 
 mod program;
 
@@ -187,7 +187,8 @@ impl fmt::Debug for Evaluator {
 }
 
 impl JudgedBy {
-    /// Reads back what is written of it into a trace, as the note of a section; `None` if that note says something else.
+    /// Reads back what is written of it into a trace, as the note of a section; `None` if that note says
+    /// something else.
     pub fn from_note(note: &str) -> Option<Self> {
         if note == Self::Nobody.to_string() {
             return Some(Self::Nobody);
@@ -244,8 +245,8 @@ fn first_word(judgement: &str) -> Option<bool> {
     }
 }
 
-/// The checker of the published experiments: compares with the right answer, which the agent must not have unless that was
-/// asked for. It says no more than whether the two are equal by [`key`].
+/// The checker of the published experiments: compares with the right answer, which the agent must not have
+/// unless that was asked for. It says no more than whether the two are equal by [`key`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoldAnswer {
     answers: Vec<String>,

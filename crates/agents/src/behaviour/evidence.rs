@@ -1,8 +1,8 @@
-//! Evidence, as in ReWOO (Xu et al. 2023): all calls are planned beforehand, each under a label, and where a label stands
-//! in the arguments of a later call, the result of the earlier one is put in.
+//! Evidence, as in ReWOO (Xu et al. 2023): all calls are planned beforehand, each under a label, and where a
+//! label stands in the arguments of a later call, the result of the earlier one is put in.
 //!
-//! A plan is carried out like this: [`execution_order`] says which call is next; [`Evidence::arguments`] makes what it is
-//! called with; its result becomes known by [`Evidence::add`].
+//! A plan is carried out like this: [`execution_order`] says which call is next; [`Evidence::arguments`]
+//! makes what it is called with; its result becomes known by [`Evidence::add`].
 //!
 //! Two programs have been published, and neither does what the paper says in all cases; see [`EvidenceRules`].
 
@@ -20,16 +20,17 @@ const STEM: &str = "#E";
 /// Whose rules hold for plans and evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EvidenceRules {
-    /// Ours. Calls are executed as they were written. A reference is a whole label (`#E12` is none to `#E1`), is replaced
-    /// by the evidence alone, and evidence is not searched for references again.
+    /// Ours. Calls are executed as they were written. A reference is a whole label (`#E12` is none to `#E1`),
+    /// is replaced by the evidence alone, and evidence is not searched for references again.
     #[default]
     Ours,
     /// Those of the code published with the behaviour specifications (Crouse et al. 2024). Calls are executed by the
     /// numbers of their labels. Each label is replaced wherever its characters stand, so `#E1` also within `#E12`, and
     /// within evidence that was put in before.
     Published,
-    /// Those of the code published with ReWOO. Calls are executed as they were written. Only what stands in the text as a
-    /// whole label is replaced, but then wherever its characters stand; evidence is put into square brackets.
+    /// Those of the code published with ReWOO. Calls are executed as they were written. Only what stands in
+    /// the text as a whole label is replaced, but then wherever its characters stand; evidence is put into
+    /// square brackets.
     Rewoo,
 }
 
@@ -55,8 +56,8 @@ pub fn execution_order(labels: &[&str], rules: EvidenceRules) -> Vec<usize> {
     order
 }
 
-/// A name for each call of a plan: the label it was given or, where it has none, `#En` for the n-th call, counted from 1. Of
-/// two calls of one name, the one executed last is meant from then on.
+/// A name for each call of a plan: the label it was given or, where it has none, `#En` for the n-th call,
+/// counted from 1. Of two calls of one name, the one executed last is meant from then on.
 pub fn labels<'a>(given: impl IntoIterator<Item = Option<&'a str>>) -> Vec<String> {
     let given = given.into_iter().enumerate();
     let name = |(index, label): (usize, Option<&str>)| match label {
@@ -129,8 +130,9 @@ impl Evidence {
         Substituted { value, unknown }
     }
 
-    /// `arguments` with the evidence put in: in every string of a JSON object, at any depth, but in no key; in malformed
-    /// arguments in the whole text. So quotation marks and line breaks in the evidence break nothing.
+    /// `arguments` with the evidence put in: in every string of a JSON object, at any depth, but in no key;
+    /// in malformed arguments in the whole text. So quotation marks and line breaks in the evidence break
+    /// nothing.
     pub fn arguments(&self, arguments: &Arguments) -> Substituted<Arguments> {
         let mut unknown = Vec::new();
         let value = match arguments {

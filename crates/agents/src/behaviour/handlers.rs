@@ -60,8 +60,8 @@ pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) 
     }
 }
 
-/// Does what the monitor asks the environment for. The error is the end of the run: something outside of the agent failed,
-/// or its plan cannot be carried out.
+/// Does what the monitor asks the environment for. The error is the end of the run: something outside of the
+/// agent failed, or its plan cannot be carried out.
 pub(super) async fn write(
     agent: &BehaviourAgent,
     run: RunContext<'_>,
@@ -152,9 +152,10 @@ async fn evaluation_of(
     Ok(Written { note: by.to_string(), has_asked, ..Written::by_tools(text) })
 }
 
-/// Carries out the plan of the run: executes its calls in their order, each checked with the evidence that was put into its
-/// arguments, and has a model answer from the results. A call that is denied is not executed; the plan goes on without it,
-/// and without the calls that refer to it, as long as the run can still be in the language of its specification.
+/// Carries out the plan of the run: executes its calls in their order, each checked with the evidence that
+/// was put into its arguments, and has a model answer from the results. A call that is denied is not
+/// executed; the plan goes on without it, and without the calls that refer to it, as long as the run can
+/// still be in the language of its specification.
 async fn answer_of(
     agent: &BehaviourAgent,
     run: RunContext<'_>,
@@ -228,8 +229,8 @@ fn record_turn(run: RunContext<'_>, text: String, usage: Usage) {
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: FinishReason::Stop, usage });
 }
 
-/// What each call was made for: the latest content before it that is no part of a call. Empty if there is none after the
-/// call before.
+/// What each call was made for: the latest content before it that is no part of a call. Empty if there is
+/// none after the call before.
 fn goals(monitor: &Monitor) -> Vec<&str> {
     let mut goals = Vec::new();
     let mut goal = "";
@@ -244,7 +245,8 @@ fn goals(monitor: &Monitor) -> Vec<&str> {
     goals
 }
 
-/// Runs calls, at most so many at the same time, and one after the other where the tools do not allow it. The results are in the order of the calls.
+/// Runs calls, at most so many at the same time, and one after the other where the tools do not allow it. The
+/// results are in the order of the calls.
 async fn execute_all(
     calls: &[Call],
     at_once: usize,

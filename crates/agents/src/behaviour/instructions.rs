@@ -9,8 +9,8 @@ use planproof_spec::{Automaton, Bounds, ContentRule, Formula, FormulaKind, State
 use planproof_trace::Tool;
 use serde_json::Value;
 
-/// The instructions for a model that is to write a text of this specification with these tools. They follow from the two
-/// alone.
+/// The instructions for a model that is to write a text of this specification with these tools. They follow
+/// from the two alone.
 ///
 /// Tools are told where the specification has a state that names one or gives arguments. Examples are those of the
 /// specification ([`Spec::examples`](planproof_spec::Spec::examples)), all of them.
@@ -82,8 +82,8 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
 const EXAMPLES_BEGIN: &str = "Examples of whole texts, of other questions and with other tools:";
 const EXAMPLES_END: &str = "These were the examples.";
 
-/// What a model is told that is asked a plain question: the one section that it would write is its whole message. Simulated
-/// models know such a request by the two sentences.
+/// What a model is told that is asked a plain question: the one section that it would write is its whole
+/// message. Simulated models know such a request by the two sentences.
 pub(super) fn plain(automaton: &Automaton, answer: &State) -> String {
     let mut text = String::new();
     if let Some(own) = &automaton.spec().instructions {

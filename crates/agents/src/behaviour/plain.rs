@@ -5,8 +5,8 @@ use std::sync::Arc;
 use planproof_model::{ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
 use planproof_trace::{FinishReason, Usage};
 
-/// Fewest tokens that a reply in a conversation is allowed: a model may think first, and its thoughts count. Every model
-/// writes as many.
+/// Fewest tokens that a reply in a conversation is allowed: a model may think first, and its thoughts count.
+/// Every model writes as many.
 pub const CHAT_TOKENS_MIN: u32 = 4096;
 
 /// What a model wrote when it was asked for a side text.
@@ -24,9 +24,10 @@ pub struct Reply {
 /// ([`Capabilities::completion`](planproof_model::Capabilities::completion)), else in a conversation whose one message
 /// is `prompt`. One request.
 ///
-/// The texts of `settings.stop` end the reply here as well, because not every server heeds them; white space before
-/// the first word does not count. In a conversation a reply has at least [`CHAT_TOKENS_MIN`] tokens of room. There, those that are white space alone are not sent: there are providers
-/// that refuse the request for them.
+/// The texts of `settings.stop` end the reply here as well, because not every server heeds them; white space
+/// before the first word does not count. In a conversation a reply has at least [`CHAT_TOKENS_MIN`] tokens of
+/// room. There, those that are white space alone are not sent: there are providers that refuse the request
+/// for them.
 ///
 /// # Errors
 /// Whatever the model answers with.

@@ -1,5 +1,5 @@
-//! Runs of agents made from specifications, gone through again from their traces: what the model was asked before each of
-//! its replies, and how the text could have gone on from there so that certain calls are made.
+//! Runs of agents made from specifications, gone through again from their traces: what the model was asked
+//! before each of its replies, and how the text could have gone on from there so that certain calls are made.
 
 mod way;
 
@@ -105,8 +105,9 @@ impl Retracer {
         Self { automaton, schemas: Arc::new(Schemas::default()) }
     }
 
-    /// Goes through the run of these events: of several agents in them, as with samples, the last that begins. `tools` are those that it
-    /// had. Takes time in proportion to the square of the run's text, because each turn is given the text before it.
+    /// Goes through the run of these events: of several agents in them, as with samples, the last that
+    /// begins. `tools` are those that it had. Takes time in proportion to the square of the run's text,
+    /// because each turn is given the text before it.
     ///
     /// # Errors
     /// The events are those of another agent.
@@ -237,10 +238,10 @@ impl RetracedTurn<'_> {
         asked(&self.before)
     }
 
-    /// How the text could have gone on instead of this reply, so that exactly these calls are made and the run ends: each
-    /// request with its reply. A reply holds as much as can be written without the environment. Its own sections say what comes
-    /// next, or that all is done. `answer` gives what tools answer; summaries are the results themselves, nobody judges, and
-    /// a solver says that all is done.
+    /// How the text could have gone on instead of this reply, so that exactly these calls are made and the
+    /// run ends: each request with its reply. A reply holds as much as can be written without the
+    /// environment. Its own sections say what comes next, or that all is done. `answer` gives what tools
+    /// answer; summaries are the results themselves, nobody judges, and a solver says that all is done.
     ///
     /// With `sees_each` no call may be written before the answer to the one before it is there.
     ///
@@ -392,8 +393,8 @@ fn is_words(state: &State) -> bool {
     !state.is_environment && !state.names_tool() && !state.names_label() && !state.completes_call()
 }
 
-/// What stands in a section of the model: `coming` are the calls that words in it are about, `next` is the next call, and
-/// `number` its number in the run.
+/// What stands in a section of the model: `coming` are the calls that words in it are about, `next` is the
+/// next call, and `number` its number in the run.
 fn content<'p>(
     state: &State,
     number: usize,

@@ -52,8 +52,8 @@ pub enum Choice {
 /// Which of the two is returned where there are no scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Otherwise {
-    /// The one with fewer characters, the results if both have the same number, as in the published code: a summary that
-    /// is longer than what it sums up has not done its work.
+    /// The one with fewer characters, the results if both have the same number, as in the published code: a
+    /// summary that is longer than what it sums up has not done its work.
     #[default]
     Shorter,
     /// The summary.
@@ -141,8 +141,8 @@ pub struct Summarised {
 }
 
 impl fmt::Display for Summarised {
-    /// Which was chosen and why, in one line, for the trace: `summary, likelier: -1.2000 in 9 tokens against -1.9000 in 40
-    /// tokens`.
+    /// Which was chosen and why, in one line, for the trace: `summary, likelier: -1.2000 in 9 tokens against
+    /// -1.9000 in 40 tokens`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.chosen {
             Candidate::Summary => "summary",
@@ -191,8 +191,9 @@ pub fn prompt(material: &Material<'_>) -> String {
     out
 }
 
-/// Makes what is returned to the agent: asks `model` for a summary, of one line and at most [`SUMMARY_TOKENS_MAX`] tokens,
-/// and chooses between it and the results. At most three requests: the summary, and a score for each of the two.
+/// Makes what is returned to the agent: asks `model` for a summary, of one line and at most
+/// [`SUMMARY_TOKENS_MAX`] tokens, and chooses between it and the results. At most three requests: the
+/// summary, and a score for each of the two.
 ///
 /// A blank text is never chosen before one that says something: it would have the highest score that there is.
 ///

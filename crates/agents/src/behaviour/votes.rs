@@ -1,12 +1,13 @@
-//! Votes over the answers of several samples: self-consistency (Wang et al. 2022), and when another agent has to answer.
+//! Votes over the answers of several samples: self-consistency (Wang et al. 2022), and when another agent has
+//! to answer.
 
 use planproof_spec::Compat;
 
 /// Whose rules hold for votes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum VoteRules {
-    /// Ours: answers are the same if [`key`] says so, numbers by their value; a sample without an answer has no vote; the
-    /// other agent answers when no answer repeats (the paper, section 4).
+    /// Ours: answers are the same if [`key`] says so, numbers by their value; a sample without an answer has
+    /// no vote; the other agent answers when no answer repeats (the paper, section 4).
     #[default]
     Ours,
     /// Those of the published code: answers are the same if they are after HotpotQA's normalisation; a blank one counts
@@ -25,13 +26,13 @@ impl From<Compat> for VoteRules {
 
 /// Two answers are the same if they have the same key.
 ///
-/// [`VoteRules::Published`] is the normalisation of HotpotQA: small letters; no character of ASCII's punctuation; no word
-/// `a`, `an` or `the`; single spaces. It takes 1.5 for 15 and -3 for 3.
+/// [`VoteRules::Published`] is the normalisation of HotpotQA: small letters; no character of ASCII's
+/// punctuation; no word `a`, `an` or `the`; single spaces. It takes 1.5 for 15 and -3 for 3.
 ///
-/// [`VoteRules::Ours`] is the same but for numbers: a word of digits, with or without a sign, a currency sign before it, a
-/// percent sign after it, commas between groups of three digits, and a decimal point, stands for its value (`1,200.50`,
-/// `$1200.5` and `+1200.500` are the same; `1.5` and `15` are not, nor `-3` and `3`). If nothing is left of an answer, it
-/// stands for itself, in small letters.
+/// [`VoteRules::Ours`] is the same but for numbers: a word of digits, with or without a sign, a currency sign
+/// before it, a percent sign after it, commas between groups of three digits, and a decimal point, stands for
+/// its value (`1,200.50`, `$1200.5` and `+1200.500` are the same; `1.5` and `15` are not, nor `-3` and `3`).
+/// If nothing is left of an answer, it stands for itself, in small letters.
 pub fn key(answer: &str, rules: VoteRules) -> String {
     if rules == VoteRules::Published {
         return without_articles(&stripped(answer));
@@ -47,8 +48,8 @@ fn stripped(text: &str) -> String {
     text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation()).collect()
 }
 
-/// Without articles, and with single spaces. An article is a whole word, where words are what is between characters that
-/// are no letters or digits.
+/// Without articles, and with single spaces. An article is a whole word, where words are what is between
+/// characters that are no letters or digits.
 fn without_articles(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -183,9 +184,10 @@ impl Votes {
 
     /// Whose answer it is if the other agent, asked only when it [is to be](Self::needs_other), said `other`.
     ///
-    /// By our rules its answer, whatever it is. In the published code its answer is a vote for the groups that share the
-    /// first place: of these the largest is taken if it has more than one vote then (on a tie the first), and the other
-    /// agent's answer only if there is none. So of 2-2-1 one of the two is taken in any case.
+    /// By our rules its answer, whatever it is. In the published code its answer is a vote for the groups
+    /// that share the first place: of these the largest is taken if it has more than one vote then (on a tie
+    /// the first), and the other agent's answer only if there is none. So of 2-2-1 one of the two is taken in
+    /// any case.
     pub fn decide(&self, other: Option<&str>) -> Decision<'_> {
         if !self.needs_other() {
             return self.majority().map_or(Decision::Other, Decision::Samples);

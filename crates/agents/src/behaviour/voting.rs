@@ -1,5 +1,6 @@
-//! An agent made of samples of another: it answers what most of them answer (self-consistency, Wang et al. 2022), and where
-//! no answer repeats, another agent can answer in their place (section 4 of Crouse et al. 2024).
+//! An agent made of samples of another: it answers what most of them answer (self-consistency, Wang et al.
+//! 2022), and where no answer repeats, another agent can answer in their place (section 4 of Crouse et al.
+//! 2024).
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -38,11 +39,11 @@ impl Default for VotingOptions {
 
 /// An agent that takes a vote over samples of another.
 ///
-/// The samples have no tools, and seeds of their own ([`sample_seed`]). They are taken one after the other, so that the same
-/// replies make the same trace. The limits are those of the whole run.
+/// The samples have no tools, and seeds of their own ([`sample_seed`]). They are taken one after the other,
+/// so that the same replies make the same trace. The limits are those of the whole run.
 ///
-/// All is in one trace, where the n-th sample is the actor `sample-n` ([`sample_name`]), and the other agent [`OTHER_NAME`]. How
-/// a part ended is not an event of its own.
+/// All is in one trace, where the n-th sample is the actor `sample-n` ([`sample_name`]), and the other agent
+/// [`OTHER_NAME`]. How a part ended is not an event of its own.
 #[derive(Clone)]
 pub struct VotingAgent {
     sampled: Arc<dyn Agent>,
@@ -54,8 +55,8 @@ pub struct VotingAgent {
 type Over = EndReason;
 
 impl VotingAgent {
-    /// An agent that answers what most samples of `sampled` answer, or, where that is not clear, as `other` does, with the
-    /// tools of the run. `sampled` should write at [`SAMPLE_TEMPERATURE`].
+    /// An agent that answers what most samples of `sampled` answer, or, where that is not clear, as `other`
+    /// does, with the tools of the run. `sampled` should write at [`SAMPLE_TEMPERATURE`].
     pub fn new(sampled: Arc<dyn Agent>, other: Option<Arc<dyn Agent>>, options: VotingOptions) -> Self {
         Self { sampled, other, options }
     }
@@ -89,8 +90,8 @@ impl VotingAgent {
     }
 }
 
-/// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no other agent, the run
-/// ends as the first sample did; if a model cannot be had, it is unscored.
+/// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no
+/// other agent, the run ends as the first sample did; if a model cannot be had, it is unscored.
 impl Agent for VotingAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
@@ -163,8 +164,8 @@ pub fn sample_name(number: u32) -> String {
     format!("sample-{number}")
 }
 
-/// The seed of a sample: of one run all are different (the function is one to one), and they do not fall upon those of the
-/// next run, as sums would. (The output function of SplitMix64, Steele et al. 2014.)
+/// The seed of a sample: of one run all are different (the function is one to one), and they do not fall upon
+/// those of the next run, as sums would. (The output function of SplitMix64, Steele et al. 2014.)
 pub fn sample_seed(seed: u64, number: u32) -> u64 {
     let mut mixed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

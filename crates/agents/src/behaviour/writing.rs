@@ -1,5 +1,5 @@
-//! A run's text under its monitor, and what a model is asked about it. Nobody is asked here, and no tool is called, so that
-//! a run can be gone through again from its trace.
+//! A run's text under its monitor, and what a model is asked about it. Nobody is asked here, and no tool is
+//! called, so that a run can be gone through again from its trace.
 
 use std::sync::Arc;
 
@@ -101,16 +101,15 @@ impl Writing {
 
     /// What brings a reply to the monitor.
     pub(super) fn feed(&mut self) -> Feed<'_> {
-        // Even a model that continues text repeats a mark that was written for it. Only what it wrote itself up to a limit
-        // of its length goes on without a seam.
+        // Even a model that continues text repeats a mark that was written for it. Only what it wrote itself
+        // up to a limit of its length goes on without a seam.
         let has_seam = self.continuation == Continuation::Chat || !self.is_amid_output;
         let echo = has_seam.then(|| Echo::new(self.monitor.text(), TAIL_CHARACTERS));
         Feed { monitor: &mut self.monitor, echo }
     }
 
-    /// Says how a reply ended that the [`feed`](Self::feed) was given, and whether it had no text; `before` is how many bytes
-    /// the text had before it.
-    /// Whether the reply was one to a correction.
+    /// Says how a reply ended that the [`feed`](Self::feed) was given, and whether it had no text; `before`
+    /// is how many bytes the text had before it. Whether the reply was one to a correction.
     pub(super) fn end_reply(&mut self, finish: FinishReason, is_blank: bool, before: usize) -> bool {
         self.is_amid_output = finish == FinishReason::Length;
         let is_correction = self.corrected.take().is_some();

@@ -24,11 +24,11 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 
 /// A command whose program is started for each case, directly, without a shell.
 ///
-/// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`, and
-/// our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is set, because a
-/// proxy would swallow the calls to the loopback URL. Where a model is served to it, `OPENAI_BASE_URL`, `OPENAI_API_KEY` and
-/// `OPENAI_MODEL` say where, and it gets no other variable that looks as if it held a key. Queries above 100 KiB come on
-/// stdin only.
+/// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`,
+/// and our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is
+/// set, because a proxy would swallow the calls to the loopback URL. Where a model is served to it,
+/// `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL` say where, and it gets no other variable that looks
+/// as if it held a key. Queries above 100 KiB come on stdin only.
 ///
 /// What it writes to stdout by the time it exits with status 0 is the answer. Its process group is ended with it,
 /// by SIGTERM and 0.3 seconds later SIGKILL: also after a normal exit, and by SIGKILL alone when the future is
@@ -50,8 +50,8 @@ impl CommandAgent {
         Ok(Self { program, passed: Vec::new() })
     }
 
-    /// Passes these variables of our environment to the program, though it asks the model that we serve to it and they look
-    /// as if they held keys.
+    /// Passes these variables of our environment to the program, though it asks the model that we serve to it
+    /// and they look as if they held keys.
     pub fn pass_variables(&mut self, names: Vec<String>) {
         self.passed = names;
     }

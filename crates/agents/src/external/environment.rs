@@ -1,5 +1,5 @@
-//! Which of our variables a program does not get that asks the model which we serve to it: those that hold keys. The program
-//! is what is tested, and what it was talked into by a model may read its environment.
+//! Which of our variables a program does not get that asks the model which we serve to it: those that hold
+//! keys. The program is what is tested, and what it was talked into by a model may read its environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -47,8 +47,8 @@ enum Name {
     Suffix(&'static str),
 }
 
-/// The variables of our environment that hold a key, or the value of one under another name, but for those that are to be
-/// `passed` all the same.
+/// The variables of our environment that hold a key, or the value of one under another name, but for those
+/// that are to be `passed` all the same.
 pub(super) fn withheld(passed: &[String]) -> Vec<OsString> {
     withheld_of(env::vars_os().collect(), passed)
 }

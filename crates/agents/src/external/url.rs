@@ -21,10 +21,10 @@ use crate::{Agent, Ran, RunContext, RunError};
 /// What tells a service where its tools are.
 const TOOLS_AT: &str = "the `mcp_url` of its question";
 
-/// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`, both in
-/// JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a model is served to it,
-/// the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: it is to be asked there, in one of
-/// OpenAI's protocols, for this case alone.
+/// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`,
+/// both in JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a
+/// model is served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: it
+/// is to be asked there, in one of OpenAI's protocols, for this case alone.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
 #[derive(Debug, Clone)]

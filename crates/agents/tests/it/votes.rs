@@ -43,7 +43,8 @@ fn answers_are_the_same_by_their_keys() {
     }
 }
 
-/// What votes come to: the majority, whether the other agent is asked, and what the answer is then, with its answer `z`.
+/// What votes come to: the majority, whether the other agent is asked, and what the answer is then, with its
+/// answer `z`.
 fn outcome(answers: &str, other: &str, rules: VoteRules) -> (Option<String>, bool, String) {
     let votes = Votes::new(
         answers

@@ -20,8 +20,8 @@ pub(crate) struct Asked {
     pub(crate) settings: Settings,
 }
 
-/// Writes what stands in its script. Where it is to score, it divides the text into words with the white space before them,
-/// after a mark for its beginning, and finds each word as likely as it is said to.
+/// Writes what stands in its script. Where it is to score, it divides the text into words with the white
+/// space before them, after a mark for its beginning, and finds each word as likely as it is said to.
 pub(crate) struct Writer {
     pub(crate) capabilities: Capabilities,
     pub(crate) script: Mutex<VecDeque<Result<String, ModelError>>>,

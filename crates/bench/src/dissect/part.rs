@@ -11,9 +11,9 @@ impl Dissection {
         self.trials.retain(|it| counts(it.error));
     }
 
-    /// Leaves so many of the errors, drawn by the seed of the campaign, with their trials; all where there are no more. Of
-    /// a dissection of all errors these are the ones that [`DissectOptions::errors_max`](super::DissectOptions::errors_max)
-    /// would have drawn.
+    /// Leaves so many of the errors, drawn by the seed of the campaign, with their trials; all where there
+    /// are no more. Of a dissection of all errors these are the ones that
+    /// [`DissectOptions::errors_max`](super::DissectOptions::errors_max) would have drawn.
     pub fn draw(&mut self, most: u32, seed: u64) {
         if self.errors.len() <= most as usize {
             return;

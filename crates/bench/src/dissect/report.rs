@@ -273,8 +273,8 @@ fn topics(cases: &[Case], outcomes: &[Outcome]) -> (Vec<TopicErrors>, u64) {
     (with, without.len() as u64)
 }
 
-/// The errors of every topic that a feasible case with a score has, in the order of their names. A case counts as failed if one of
-/// its runs is.
+/// The errors of every topic that a feasible case with a score has, in the order of their names. A case
+/// counts as failed if one of its runs is.
 pub fn errors_by_topic(cases: &[Case], outcomes: &[Outcome]) -> Vec<TopicErrors> {
     let mut by_case: BTreeMap<u32, bool> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|outcome| !outcome.is_infeasible()) {

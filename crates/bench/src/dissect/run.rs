@@ -26,10 +26,10 @@ pub struct DissectionRun<'a> {
 }
 
 impl DissectionRun<'_> {
-    /// Runs all trials that are left after `known`, those that were made already in the order in which they were made.
-    /// Hands the new ones of each round to `keep`, with the place of the first, before any of them is run, and each
-    /// outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves its error open, and so does one
-    /// that could not be scored.
+    /// Runs all trials that are left after `known`, those that were made already in the order in which they
+    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
+    /// is run, and each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves
+    /// its error open, and so does one that could not be scored.
     ///
     /// # Errors
     /// As [`Campaign::run`], and what `keep` says.

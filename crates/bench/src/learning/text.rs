@@ -1,5 +1,6 @@
-//! Learning data of agents that write their calls as text: each request of their model as it was put, from the first reply on
-//! that was wrong, with a reply that carries out the correct plan in the agent's own language.
+//! Learning data of agents that write their calls as text: each request of their model as it was put, from
+//! the first reply on that was wrong, with a reply that carries out the correct plan in the agent's own
+//! language.
 
 use planproof_agents::behaviour::retrace::{Asked, Demonstrated, Planned, Retracer};
 use planproof_model::Message;

@@ -114,7 +114,8 @@ impl<'a> Course<'a> {
 }
 
 impl Failure<'_> {
-    /// What it takes to go on: a case, which of the candidates it is, and which repeats of it. Nothing where it is over.
+    /// What it takes to go on: a case, which of the candidates it is, and which repeats of it. Nothing where
+    /// it is over.
     fn wanted(&mut self, options: &ShrinkOptions) -> Option<(Case, Option<u32>, Range<u32>)> {
         if let Stage::Searching(count) = self.stage {
             let more = count.runs_to_decide(options);

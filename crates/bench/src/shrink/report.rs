@@ -64,7 +64,8 @@ pub struct ShrunkCase {
     pub original: String,
     /// What is left of it.
     pub paragraph: String,
-    /// Where that states what the example violated: first characters, and those behind the last, in Unicode scalar values.
+    /// Where that states what the example violated: first characters, and those behind the last, in Unicode
+    /// scalar values.
     pub marks: Vec<[u32; 2]>,
     /// The correct plan that is nearest to what the example did; empty where none is known.
     pub plan: Vec<String>,

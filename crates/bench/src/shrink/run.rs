@@ -26,9 +26,10 @@ pub struct ShrinkRun<'a> {
 }
 
 impl ShrinkRun<'_> {
-    /// Runs all that is left after `known`, the candidates that were made already, in the order in which they were made.
-    /// Hands the new ones of each round to `keep`, with the place of the first, before any of them is run, and each outcome
-    /// to `observe`. A run that `may_run` refuses leaves its failure open, and so does one that could not be scored.
+    /// Runs all that is left after `known`, the candidates that were made already, in the order in which they
+    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
+    /// is run, and each outcome to `observe`. A run that `may_run` refuses leaves its failure open, and so
+    /// does one that could not be scored.
     ///
     /// # Errors
     /// As [`Campaign::run`], and what `keep` says.

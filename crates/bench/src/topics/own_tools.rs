@@ -31,7 +31,8 @@ pub struct OwnTools {
     pub given: BTreeMap<String, Option<String>>,
     /// Texts by a model, by the tools' names.
     pub by_model: BTreeMap<String, String>,
-    /// What the tools are called at their source, by the names they have here, where the two differ. The rule goes by that.
+    /// What the tools are called at their source, by the names they have here, where the two differ. The rule
+    /// goes by that.
     pub own_names: BTreeMap<String, String>,
 }
 
@@ -164,8 +165,8 @@ fn cut(description: &str) -> String {
     kept + mark
 }
 
-/// Asks a model what each tool does, as a noun phrase. Gives the texts that can be used, by the tools' names, and what cannot.
-/// For those that are missing it is asked again.
+/// Asks a model what each tool does, as a noun phrase. Gives the texts that can be used, by the tools' names,
+/// and what cannot. For those that are missing it is asked again.
 ///
 /// # Errors
 /// The model cannot be had.

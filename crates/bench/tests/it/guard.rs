@@ -204,8 +204,8 @@ fn timed_call(case: &Case, (action, start): (usize, u16), number: usize) -> Tool
     ToolCall { id: CallId::new(number.to_string()), name: case.actions[action].tool.clone(), arguments }
 }
 
-/// The time form against the slow twin: calls and starts that the guard lets through, the starts that it names, where a run went
-/// wrong, and the smallest set of constraints that forbade it, among all sets.
+/// The time form against the slow twin: calls and starts that the guard lets through, the starts that it
+/// names, where a run went wrong, and the smallest set of constraints that forbade it, among all sets.
 #[test]
 fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
     let options = Options {
@@ -257,8 +257,8 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
     assert!((0..=2).all(|size| sizes.contains_key(&size)), "{sizes:?}");
 }
 
-/// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was correct at that point is what the
-/// guard says.
+/// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was
+/// correct at that point is what the guard says.
 fn core_of(
     case: &Case,
     calls: &[(usize, u16)],

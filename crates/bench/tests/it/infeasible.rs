@@ -154,8 +154,8 @@ async fn summaries_say_the_same() {
     }
 }
 
-/// The guard lets no task be done where nothing can be right, and no report be made where everything can. It does not say
-/// which sentences are in conflict.
+/// The guard lets no task be done where nothing can be right, and no report be made where everything can. It
+/// does not say which sentences are in conflict.
 #[tokio::test]
 async fn the_guard_holds_back_what_cannot_pass() {
     for time in [false, true] {

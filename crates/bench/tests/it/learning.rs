@@ -1,4 +1,5 @@
-//! Learning data of agents that write their calls as text: against what was really asked, a monitor apart, and the oracle.
+//! Learning data of agents that write their calls as text: against what was really asked, a monitor apart,
+//! and the oracle.
 
 use std::sync::{Arc, Mutex};
 
@@ -128,7 +129,8 @@ fn parts(line: &Value, field: &str) -> (String, String, String) {
     (format!("{shown:?}"), format!("{}\n\n{}\n{so_far}", shown[0].1, shown[1].1), text(&target["content"]))
 }
 
-/// Reads a text as a run by a monitor of its own, which writes nothing for the model. The calls, and whether that is the end.
+/// Reads a text as a run by a monitor of its own, which writes nothing for the model. The calls, and whether
+/// that is the end.
 fn held(automaton: &Arc<Automaton>, tools: &[Tool], question: &str, text: &str) -> (Vec<ToolCall>, bool) {
     let options = MonitorOptions { primes: false, tools: Some(tools.to_vec()), ..MonitorOptions::default() };
     let mut monitor = Monitor::new(automaton.clone(), options);

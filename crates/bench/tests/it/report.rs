@@ -150,8 +150,8 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
     assert_eq!(read(Some(false), Some("order_error"), &text.replace("order_error", "tired")), None);
 }
 
-/// Each baseline is what the oracle says of an agent that calls the tools in that order, in the time form each as early as
-/// its own clock times let it.
+/// Each baseline is what the oracle says of an agent that calls the tools in that order, in the time form
+/// each as early as its own clock times let it.
 #[test]
 fn baselines_are_what_the_oracle_says_of_their_orders() {
     let timed = Options { time: Some(TimeOptions::default()), ..Options::default() };

@@ -140,8 +140,8 @@ async fn the_smallest_failures_are_picked_each_case_once() {
     assert!(picked.is_sorted_by_key(size));
 }
 
-/// The chance that shrinking comes down to two actions, when each candidate that `can_fail` does so by the same chance: all
-/// ways that the decisions can go are followed.
+/// The chance that shrinking comes down to two actions, when each candidate that `can_fail` does so by the
+/// same chance: all ways that the decisions can go are followed.
 fn theory(case: &Case, can_fail: &impl Fn(&Case) -> bool, chance: f64) -> f64 {
     let search = shrinker().search(case).expect("the case is one of the generator");
     let mut ways: Vec<(f64, ShrinkSearch<'_>)> = vec![(1.0, search)];
@@ -174,8 +174,8 @@ fn plain(case: &Case) -> Case {
     shrinker().shrink(case, &mut { keeps }).expect("the case is one of the generator").case
 }
 
-/// A coin falls on the wrong side three times in ten. Where one failure in three runs is asked for, small cases come about
-/// often and not always; where two are, seldom.
+/// A coin falls on the wrong side three times in ten. Where one failure in three runs is asked for, small
+/// cases come about often and not always; where two are, seldom.
 #[tokio::test]
 async fn a_flaky_fault_comes_down_as_often_as_theory_says() {
     const SHRINKINGS: usize = 400;

@@ -19,15 +19,15 @@ pub(crate) struct AgentArguments {
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) summary: Option<SummaryChoice>,
     /// Who judges the answers that an agent proposes: `none`, `model` (its own), the name of a model, or
-    /// `program:COMMAND`, started for each answer, which reads it as JSON and accepts it with exit status 0 or refuses it
-    /// with 1 and its reason on stdout.
+    /// `program:COMMAND`, started for each answer, which reads it as JSON and accepts it with exit status 0
+    /// or refuses it with 1 and its reason on stdout.
     #[arg(long, value_name = "WHO")]
     pub(crate) evaluator: Option<String>,
     /// How the model is asked to go on with its text, where not in the best way that it has.
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) continuation: Option<Way>,
-    /// Whether the model is shown the examples of its specification: by default those of a file are, and those of shipped
-    /// ones are not, which cost some 200 to 400 tokens a request.
+    /// Whether the model is shown the examples of its specification: by default those of a file are, and
+    /// those of shipped ones are not, which cost some 200 to 400 tokens a request.
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub(crate) examples: Option<OnOff>,
 }
@@ -117,8 +117,8 @@ impl ModelArguments {
         seconds(timeout.unwrap_or(default))
     }
 
-    /// The same for requests within runs of so long: a request is over before its run, so that a server which does not answer
-    /// is seen to be at fault.
+    /// The same for requests within runs of so long: a request is over before its run, so that a server which
+    /// does not answer is seen to be at fault.
     pub(crate) fn within(&self, run: Duration) -> Result<Self, Failure> {
         let most = run.as_secs_f64();
         let request = match self.request_timeout {
@@ -137,20 +137,21 @@ impl ModelArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
-    /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
-    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools
-    /// at an MCP URL of ours. MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME`
-    /// (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `sim/NAME`.
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
+    /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
+    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is `openai/NAME`
+    /// (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every
+    /// KIND), or `sim/NAME`.
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
     /// What it is asked to do; `-` takes it from stdin.
     pub(crate) task: String,
     /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
-    /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server, `calculator` is
-    /// built in. `NAME=` before it puts `NAME_` before the names of its tools and sends the token in
-    /// PLANPROOF_TOKEN_NAME. The tools really do what they do.
+    /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server,
+    /// `calculator` is built in. `NAME=` before it puts `NAME_` before the names of its tools and sends the
+    /// token in PLANPROOF_TOKEN_NAME. The tools really do what they do.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.

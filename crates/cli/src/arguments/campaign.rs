@@ -1,5 +1,5 @@
-//! A campaign: whom it is about, how it is run and what it may spend. `planproof test` and `planproof limit` have this in
-//! common.
+//! A campaign: whom it is about, how it is run and what it may spend. `planproof test` and `planproof limit`
+//! have this in common.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -70,13 +70,14 @@ const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 /// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
 #[derive(Debug, Args)]
 pub(crate) struct CampaignArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept by
-    /// the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`, `pass@`, or
-    /// `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls
-    /// after which no correct plan is left are held back, and the agent is told what is right instead. MODEL is `sim/NAME`
-    /// (perfect, parallel, in-order, forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
-    /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the answers of a
-    /// recording).
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
+    /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
+    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are held
+    /// back, and the agent is told what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order,
+    /// forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
+    /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the
+    /// answers of a recording).
     #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -84,20 +85,20 @@ pub(crate) struct CampaignArguments {
     /// Most runs at once; by default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Longest time of a run, in seconds, without what it waits for because of rate limits and further attempts; by default
-    /// 180, or half as much again as a larger --request-timeout.
+    /// Longest time of a run, in seconds, without what it waits for because of rate limits and further
+    /// attempts; by default 180, or half as much again as a larger --request-timeout.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Most model turns of a run (for external agents: tool calls, and turns of the model of --serve-model).
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
-    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are set, or to a
-    /// `url:` agent, which gets them with its query.
+    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are
+    /// set, or to a `url:` agent, which gets them with its query.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
-    /// Pass this variable of the environment to the `command:` agent, though it looks as if it held a key: with --serve-model
-    /// the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and more; docs/ci.md lists them).
-    /// Repeatable.
+    /// Pass this variable of the environment to the `command:` agent, though it looks as if it held a key:
+    /// with --serve-model the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and
+    /// more; docs/ci.md lists them). Repeatable.
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
     #[command(flatten)]
@@ -151,8 +152,8 @@ impl CampaignArguments {
 /// What may be spent.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetArguments {
-    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is not sent; what
-    /// is finished by then is kept. A campaign goes on with `--resume` and a larger budget.
+    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is
+    /// not sent; what is finished by then is kept. A campaign goes on with `--resume` and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
     /// Most tokens, read and written together.
@@ -179,9 +180,10 @@ pub(crate) struct RecordingArguments {
     /// crashed or is repeated does not pay twice.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
-    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay. Exits with 0 if
-    /// all comes out as it was recorded, failures included; whatever comes out differently is reported, and exits with 3.
-    /// Options that say again what was recorded are fine; one that contradicts it is an error.
+    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay.
+    /// Exits with 0 if all comes out as it was recorded, failures included; whatever comes out differently is
+    /// reported, and exits with 3. Options that say again what was recorded are fine; one that contradicts it
+    /// is an error.
     #[arg(
         long,
         value_name = "FILE",
@@ -189,8 +191,9 @@ pub(crate) struct RecordingArguments {
         conflicts_with_all = ["record", "cache"]
     )]
     pub(crate) replay: Option<PathBuf>,
-    /// What may differ between the requests of the recording and those of the replay: a file with a regular expression a
-    /// line, for paths, dates or ids. What they match is left out of both before they are compared.
+    /// What may differ between the requests of the recording and those of the replay: a file with a regular
+    /// expression a line, for paths, dates or ids. What they match is left out of both before they are
+    /// compared.
     #[arg(long, value_name = "FILE", value_parser = file(), requires = "replay")]
     pub(crate) may_differ: Option<PathBuf>,
 }

@@ -19,8 +19,8 @@ pub(crate) struct CaseArguments {
     /// Place of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
-    /// How many of the cases contradict themselves on purpose, from 0 to 1: the right answer is to report which sentences
-    /// cannot hold together, with a tool that all cases then offer. They are scored apart.
+    /// How many of the cases contradict themselves on purpose, from 0 to 1: the right answer is to report
+    /// which sentences cannot hold together, with a tool that all cases then offer. They are scored apart.
     #[arg(long, value_name = "SHARE", value_parser = share())]
     pub(crate) infeasible: Option<f64>,
     #[command(flatten)]
@@ -30,8 +30,9 @@ pub(crate) struct CaseArguments {
 /// How cases are drawn, whatever their number of actions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ShapeArguments {
-    /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics from-mcp` write one)
-    /// instead of those that come with planproof; `-` for stdin. With `--from`, dissection takes its tasks from it.
+    /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics
+    /// from-mcp` write one) instead of those that come with planproof; `-` for stdin. With `--from`,
+    /// dissection takes its tasks from it.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) topics: Option<PathBuf>,
     /// The job of all cases (`planproof topics` lists them); by default each case draws one.
@@ -52,8 +53,8 @@ pub(crate) struct ShapeArguments {
     /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside, up to 3.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) relative_depth: u8,
-    /// Only cases that take planning: those that all one-look heuristics fail (the order of mention, its reverse, the one or the
-    /// other by the first ordering word, by most of them, or sentence by sentence).
+    /// Only cases that take planning: those that all one-look heuristics fail (the order of mention, its
+    /// reverse, the one or the other by the first ordering word, by most of them, or sentence by sentence).
     #[arg(long)]
     pub(crate) hard: bool,
     /// Most tries for one sentence.
@@ -208,8 +209,9 @@ pub(crate) struct JudgeArguments {
     /// The call of a tool that belongs to no task is flagged but does not fail the case.
     #[arg(long)]
     pub(crate) allow_distractors: bool,
-    /// Calls that have to come one after the other fail the case where one reply of the model has them, even in the right
-    /// order, because many frameworks execute the calls of a reply at once. Without it they are flagged.
+    /// Calls that have to come one after the other fail the case where one reply of the model has them, even
+    /// in the right order, because many frameworks execute the calls of a reply at once. Without it they are
+    /// flagged.
     #[arg(long)]
     pub(crate) fail_at_once: bool,
 }

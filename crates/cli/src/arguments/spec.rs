@@ -36,9 +36,9 @@ pub(crate) enum SpecCommand {
         /// A file of a specification, or the name of a shipped one; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: String,
-        /// The states that are proposed, in order. `STATE=TOOL` says which tool is called by the call that this state
-        /// completes, `STATE=TOOL{"ARGUMENT": VALUE}` also with what. A state that may not come next is refused, and the
-        /// walk stays where it is.
+        /// The states that are proposed, in order. `STATE=TOOL` says which tool is called by the call that
+        /// this state completes, `STATE=TOOL{"ARGUMENT": VALUE}` also with what. A state that may not come
+        /// next is refused, and the walk stays where it is.
         #[arg(long, value_name = "STATE,STATE,...", default_value = "")]
         states: String,
         #[command(flatten)]

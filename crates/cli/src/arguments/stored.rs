@@ -88,8 +88,8 @@ pub(crate) enum ExportFormat {
 pub(crate) struct ReportArguments {
     /// Id of the campaign, the beginning of it, or `last`.
     pub(crate) run: String,
-    /// With a second campaign the two are compared case by case, the first as what was before; with more of them there is
-    /// one table, a row for each.
+    /// With a second campaign the two are compared case by case, the first as what was before; with more of
+    /// them there is one table, a row for each.
     #[arg(value_name = "OTHER")]
     pub(crate) others: Vec<String>,
     #[command(flatten)]
@@ -103,7 +103,8 @@ pub(crate) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct TablesArguments {
-    /// Ids of campaigns, the beginnings of them, or `last`. Of a search for a limit, failures are counted within the limit.
+    /// Ids of campaigns, the beginnings of them, or `last`. Of a search for a limit, failures are counted
+    /// within the limit.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

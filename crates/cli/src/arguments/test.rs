@@ -37,8 +37,8 @@ pub(crate) struct TestArguments {
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) from: Option<PathBuf>,
-    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass (pass^k), and
-    /// how many cases are flaky.
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
+    /// (pass^k), and how many cases are flaky.
     #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
     pub(crate) repeat: NonZeroU32,
     #[command(flatten)]
@@ -47,7 +47,8 @@ pub(crate) struct TestArguments {
     pub(crate) dissect: DissectArguments,
     #[command(flatten)]
     pub(crate) shrink: ShrinkArguments,
-    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay` that is so anyway.
+    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
+    /// that is so anyway.
     #[arg(long)]
     pub(crate) require_pass: bool,
     /// Most findings shown.
@@ -73,8 +74,8 @@ pub(crate) struct DissectArguments {
     /// Most failures that are dissected, drawn by the seed; by default all.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
     pub(crate) dissect_max: Option<u32>,
-    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the first variant
-    /// that fails.
+    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the
+    /// first variant that fails.
     #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
     pub(crate) compat: Option<DissectCompat>,
 }
@@ -102,8 +103,9 @@ impl DissectArguments {
 /// Whether failures are made smaller.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ShrinkArguments {
-    /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent fails in the
-    /// same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of the campaign.
+    /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent
+    /// fails in the same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of
+    /// the campaign.
     #[arg(long)]
     pub(crate) shrink: bool,
     /// Most failures that are shrunk; by default 3.

@@ -22,8 +22,8 @@ pub(crate) struct TopicsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TopicsCommand {
-    /// Make another bank of topics: ask a model for jobs and what people in them do, check what it lists, and ask again for
-    /// what is missing.
+    /// Make another bank of topics: ask a model for jobs and what people in them do, check what it lists, and
+    /// ask again for what is missing.
     Generate(GenerateArguments),
     /// Make a topic of the tools that your agent will have: their names and schemas stay, what they do is mocked.
     FromMcp(FromMcpArguments),
@@ -31,8 +31,8 @@ pub(crate) enum TopicsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArguments {
-    /// Whom to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` (the answers of a recording or a cache), or `sim/NAME`,
-    /// which only repeats the topics that come with planproof.
+    /// Whom to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` (the answers of a recording or a cache),
+    /// or `sim/NAME`, which only repeats the topics that come with planproof.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
     /// Number of jobs.
@@ -49,13 +49,14 @@ pub(crate) struct GenerateArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FromMcpArguments {
-    /// Where the tools are, once for each source, as `planproof run --tools` takes it: `mcp:COMMAND` starts an MCP server,
-    /// `mcp+http://...` and `mcp+https://...` ask one; `NAME=` before it puts `NAME_` before the names of its tools and sends
-    /// the token in PLANPROOF_TOKEN_NAME. The tools are listed, and never called.
+    /// Where the tools are, once for each source, as `planproof run --tools` takes it: `mcp:COMMAND` starts
+    /// an MCP server, `mcp+http://...` and `mcp+https://...` ask one; `NAME=` before it puts `NAME_` before
+    /// the names of its tools and sends the token in PLANPROOF_TOKEN_NAME. The tools are listed, and never
+    /// called.
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// Texts for the tools: a JSON object from names to noun phrases, with null for a tool that is to be left out. Tools that
-    /// are not in it get a text by rule.
+    /// Texts for the tools: a JSON object from names to noun phrases, with null for a tool that is to be left
+    /// out. Tools that are not in it get a text by rule.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "model")]
     pub(crate) names: Option<PathBuf>,
     /// Ask this model for the texts, which are otherwise made of the tools' names by rule. The model is shown names and
@@ -89,8 +90,8 @@ pub(crate) struct AskingArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) budget: BudgetArguments,
-    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: what was interrupted
-    /// is not paid twice, and `--model replay/FILE` gives the same topics again.
+    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: what
+    /// was interrupted is not paid twice, and `--model replay/FILE` gives the same topics again.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
 }

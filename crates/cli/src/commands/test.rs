@@ -232,8 +232,8 @@ pub(super) fn cost(report: &Report) -> Option<String> {
     Some(format!("Cost: {about}{cost}"))
 }
 
-/// What is to be told beside a report's figures: why runs have no score, what was changed of the requests, and what ended
-/// the campaign before its time.
+/// What is to be told beside a report's figures: why runs have no score, what was changed of the requests,
+/// and what ended the campaign before its time.
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");

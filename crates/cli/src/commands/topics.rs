@@ -104,7 +104,8 @@ impl Out {
     }
 }
 
-/// Says which activities seem to have an order by their nature: the job where there are several, the earlier, the later one.
+/// Says which activities seem to have an order by their nature: the job where there are several, the earlier,
+/// the later one.
 fn note_in_order(pairs: &[(Option<&str>, &String, &String)], global: &Global) {
     for (job, one, other) in pairs.iter().take(NOTES_MAX) {
         let of = job.map(|job| format!(" ({job})")).unwrap_or_default();

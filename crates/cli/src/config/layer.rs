@@ -40,7 +40,8 @@ pub(crate) struct Problem {
 pub(crate) struct Reading<'a> {
     /// What paths are relative to.
     pub(crate) folder: &'a Path,
-    /// Where the value is of another type than the key takes, this is taken as it stands; nothing at all unsets the key.
+    /// Where the value is of another type than the key takes, this is taken as it stands; nothing at all
+    /// unsets the key.
     pub(crate) raw: Option<&'a str>,
 }
 

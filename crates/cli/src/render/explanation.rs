@@ -104,7 +104,8 @@ impl Explained<'_> {
         out
     }
 
-    /// The call with which it went wrong, what would have been right in its place, and why nothing could be right after it.
+    /// The call with which it went wrong, what would have been right in its place, and why nothing could be
+    /// right after it.
     fn first_wrong(&self) -> String {
         let Some(wrong) = self.verdict.first_wrong_call else { return String::new() };
         let mut out = String::new();
@@ -121,8 +122,8 @@ impl Explained<'_> {
         out
     }
 
-    /// Why a call left no way on, unless that is said already: a start that cannot be, an end after the day, or a demand that
-    /// the call itself violates.
+    /// Why a call left no way on, unless that is said already: a start that cannot be, an end after the day,
+    /// or a demand that the call itself violates.
     fn why_wrong(&self, time: Time<'_>, call: usize) -> Option<String> {
         let action = self.place(self.verdict.calls.get(call)?)?;
         let is_said = |id: &ConstraintId| {

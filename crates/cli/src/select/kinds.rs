@@ -44,12 +44,15 @@ pub(crate) fn with_options(name: &str, arguments: &AgentArguments) -> Result<Age
     name.with_options(&given).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The agent of a name that is made from specifications, with its model.
+/// An agent with its model.
+type WithModel = (Arc<dyn Agent>, Arc<dyn Model>);
+
+/// The agent of a name that is made from specifications.
 pub(super) fn agent(
     name: &AgentSpec,
     model_name: &str,
     find_model: &FindModel<'_>,
-) -> Result<(Arc<dyn Agent>, Arc<dyn Model>), Failure> {
+) -> Result<WithModel, Failure> {
     let options = name.options().cloned().unwrap_or_default();
     // Files are read before models are looked for, whose keys may be missing.
     let kinds = Kinds::read(name)?;

@@ -153,7 +153,8 @@ fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     assert_eq!(finished(&place).unwrap().1.len(), CASES);
 }
 
-/// Kills the command and those that go on with it, each time some runs later, a few times in what it leads to (if `leads_on`).
+/// Kills the command and those that go on with it, each time some runs later, a few times in what it leads to
+/// (if `leads_on`).
 fn kill_in_the_middle(place: &Place, first: &str, resume: &str, leads_on: bool) {
     const KILLS: u64 = 4;
     let is_begun = || finished_count(place) > 0 && (!leads_on || !derived(place).is_empty());

@@ -1,4 +1,5 @@
-//! Set-ups that are broken: nothing of them is held against the agent, and the campaign says what is wrong after a few runs.
+//! Set-ups that are broken: nothing of them is held against the agent, and the campaign says what is wrong
+//! after a few runs.
 
 use std::fs;
 

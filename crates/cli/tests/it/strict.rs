@@ -1,5 +1,5 @@
-//! A model server that takes what the providers' documents declare (`strict/requests.json`) and refuses everything else in
-//! their own words. What it takes is answered by a simulated model.
+//! A model server that takes what the providers' documents declare (`strict/requests.json`) and refuses
+//! everything else in their own words. What it takes is answered by a simulated model.
 
 mod messages;
 

@@ -1,8 +1,9 @@
 //! The commands of the documents, run as they are written.
 //!
-//! What would need the world is stood in for: models behind servers by a simulated one that we serve, Python and its
-//! packages by a program that is an agent over MCP (`documents/bin`), or by a real one where there is one. What a command
-//! exits with, what comes before it, and why it cannot be run is said in `documents/commands.toml`.
+//! What would need the world is stood in for: models behind servers by a simulated one that we serve, Python
+//! and its packages by a program that is an agent over MCP (`documents/bin`), or by a real one where there is
+//! one. What a command exits with, what comes before it, and why it cannot be run is said in
+//! `documents/commands.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -89,8 +90,8 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The commands of a text: its blocks of shell, steps of workflows among its blocks of YAML, and what the first column of a
-/// table of commands has.
+/// The commands of a text: its blocks of shell, steps of workflows among its blocks of YAML, and what the
+/// first column of a table of commands has.
 fn blocks(text: &str) -> Vec<Vec<String>> {
     let mut blocks = Vec::new();
     let mut lines = text.lines();
@@ -154,7 +155,8 @@ fn without_comment(command: &str) -> &str {
     command.find("  # ").map_or(command, |place| &command[..place]).trim_end()
 }
 
-/// The steps of a workflow that run something, as commands: the scripts of `run` and `script`, and the action with its inputs.
+/// The steps of a workflow that run something, as commands: the scripts of `run` and `script`, and the action
+/// with its inputs.
 pub(crate) fn workflow_commands(yaml: &str) -> Vec<String> {
     let lines: Vec<&str> = yaml.lines().collect();
     let mut all = Vec::new();
@@ -288,8 +290,8 @@ impl Desk {
         self.place.path("desk")
     }
 
-    /// Runs commands in one shell, whose variables the next call has, and gives what each exited with. What stands behind
-    /// one that ends the shell is not run.
+    /// Runs commands in one shell, whose variables the next call has, and gives what each exited with. What
+    /// stands behind one that ends the shell is not run.
     pub(crate) fn run(&self, commands: &[String]) -> Vec<(i32, String)> {
         let (statuses, log) = (self.place.path("statuses"), self.place.path("log"));
         let _ = fs::remove_file(&statuses);
@@ -358,8 +360,8 @@ impl Desk {
 }
 
 impl Document {
-    /// Runs all commands of the document in order, and gives what came out otherwise than it is documented. Says on stdout
-    /// which are not run, and why.
+    /// Runs all commands of the document in order, and gives what came out otherwise than it is documented.
+    /// Says on stdout which are not run, and why.
     pub(crate) fn run(&self, rules: &Rules, python: Option<&Path>) -> Vec<String> {
         let desk = Desk::new("sim/perfect", python);
         let mut wrong = Vec::new();

@@ -1,7 +1,8 @@
 //! How many sequences can be made correct schedules.
 //!
-//! Whether a sequence can is known when each variable starts as early as possible. What has been executed matters to the
-//! rest only by the set and by the minute at which it ended, so the numbers of pairs of the two are remembered.
+//! Whether a sequence can is known when each variable starts as early as possible. What has been executed
+//! matters to the rest only by the set and by the minute at which it ended, so the numbers of pairs of the
+//! two are remembered.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

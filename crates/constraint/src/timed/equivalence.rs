@@ -1,8 +1,9 @@
 //! What follows from a timetable, and whether two of them have the same correct schedules.
 //!
-//! Variables never overlap and all of them are executed, so the negation of each constraint is a constraint again: that
-//! `x` does not come before `y` says that `y` comes before `x`; that `x` does not end by a minute says that it starts late
-//! enough to end after it. So "does it follow" is a search for a schedule, and exact.
+//! Variables never overlap and all of them are executed, so the negation of each constraint is a constraint
+//! again: that `x` does not come before `y` says that `y` comes before `x`; that `x` does not end by a minute
+//! says that it starts late enough to end after it. So "does it follow" is a search for a schedule, and
+//! exact.
 
 use super::search::Undecided;
 use super::{TimedRelation, Timetable};

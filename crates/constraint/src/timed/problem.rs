@@ -160,8 +160,8 @@ impl TimedProblem {
         &self.table
     }
 
-    /// How each constraint fares when these are executed, in the order of the constraints. The first start of a variable
-    /// counts. That nothing overlaps and the day is kept to is not looked at.
+    /// How each constraint fares when these are executed, in the order of the constraints. The first start of
+    /// a variable counts. That nothing overlaps and the day is kept to is not looked at.
     pub fn check(&self, calls: &[Start]) -> Vec<Status> {
         let mut starts = [None; VARIABLES_MAX];
         for Start { variable, minute } in calls.iter().filter(|call| call.variable.index() < self.table.len) {
@@ -188,9 +188,10 @@ impl TimedProblem {
         self.relations.iter().map(status).collect()
     }
 
-    /// The indexes of an inclusion-minimal set of constraints that cannot hold together within the day: without any of its
-    /// members the others can. `None` when all constraints can hold together. The set is empty when the day is too short
-    /// for the durations alone. Where constraints of order form a cycle, it is a shortest one.
+    /// The indexes of an inclusion-minimal set of constraints that cannot hold together within the day:
+    /// without any of its members the others can. `None` when all constraints can hold together. The set is
+    /// empty when the day is too short for the durations alone. Where constraints of order form a cycle, it
+    /// is a shortest one.
     ///
     /// # Errors
     /// [`Undecided`] when a search reaches its limit.
@@ -220,14 +221,17 @@ impl TimedProblem {
         shortest_cycle(self.table.len, &pairs).into_iter().map(|pair| places[pair]).collect()
     }
 
-    /// The index of the first call after which no correct continuation exists, with the indexes of an inclusion-minimal set
-    /// of constraints that no continuation could have satisfied; `None` when the calls can still become a correct schedule.
+    /// The index of the first call after which no correct continuation exists, with the indexes of an
+    /// inclusion-minimal set of constraints that no continuation could have satisfied; `None` when the calls
+    /// can still become a correct schedule.
     ///
-    /// The set is empty when the rules alone rule out any continuation: the call starts before the one before it has ended
-    /// or before the day does, or what is left no longer fits into the day. A repeated call takes its time again.
+    /// The set is empty when the rules alone rule out any continuation: the call starts before the one before
+    /// it has ended or before the day does, or what is left no longer fits into the day. A repeated call
+    /// takes its time again.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit before a wrong call is found, or the set cannot be told to be minimal.
+    /// [`Undecided`] when a search reaches its limit before a wrong call is found, or the set cannot be told
+    /// to be minimal.
     pub fn blocking(&self, calls: &[Start]) -> Result<Option<(usize, Vec<usize>)>, Undecided> {
         let mut done = 0;
         let mut minute = self.table.day.start;

@@ -1,7 +1,7 @@
 //! The nearest correct schedule to a wrong one.
 //!
-//! As for orders, calls are kept in their called sequence, moved, or inserted; which calls can stay is here a question to
-//! the search, once for each set of calls tried.
+//! As for orders, calls are kept in their called sequence, moved, or inserted; which calls can stay is here a
+//! question to the search, once for each set of calls tried.
 
 use super::{Start, TimedRelation, Timetable, Undecided};
 use crate::Variable;
@@ -19,7 +19,8 @@ pub struct Nearest {
     /// The schedule.
     pub schedule: Vec<Start>,
     /// Whether it is known that no correct schedule moves fewer calls. Not so where [`REPAIR_TESTS_MAX`] or
-    /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside those that do, but others might.
+    /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside those that do, but
+    /// others might.
     pub is_proven: bool,
 }
 
@@ -28,12 +29,12 @@ impl Timetable {
     /// `None` when there is no correct schedule at all.
     ///
     /// - Extra are repeats (the first call of a variable stays) and variables out of range.
-    /// - The calls kept are a largest set that can stay in its called sequence, if [`Nearest::is_proven`]. Of several, it
-    ///   is the one whose ids, in ascending order, are lexicographically smallest.
+    /// - The calls kept are a largest set that can stay in its called sequence, if [`Nearest::is_proven`]. Of
+    ///   several, it is the one whose ids, in ascending order, are lexicographically smallest.
     /// - Of the sequences with the kept calls in their called sequence that can be correct schedules, it is the
     ///   lexicographically smallest one.
-    /// - In that sequence a kept call starts when it was called, if that leaves room for what comes behind it; everything
-    ///   else starts as early as possible.
+    /// - In that sequence a kept call starts when it was called, if that leaves room for what comes behind
+    ///   it; everything else starts as early as possible.
     ///
     /// A correct schedule is its own repair.
     ///
@@ -86,9 +87,9 @@ impl Timetable {
     /// The largest set of the variables of `sequence` that can keep their sequence, and whether it is known to be that;
     /// `None` when not even the empty one can.
     ///
-    /// Sets are tried from the largest on, but for those that hold a known conflict: variables that cannot all keep their
-    /// sequence, and nor can more of them. Whatever does not fit shows another conflict, so the first that fits is the
-    /// largest.
+    /// Sets are tried from the largest on, but for those that hold a known conflict: variables that cannot
+    /// all keep their sequence, and nor can more of them. Whatever does not fit shows another conflict, so
+    /// the first that fits is the largest.
     fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<(u64, bool)>, Undecided> {
         if !self.is_feasible()? {
             return Ok(None);
@@ -106,8 +107,8 @@ impl Timetable {
         Ok(Some((self.some_to_keep(sequence, called)?, false)))
     }
 
-    /// A set of the called variables that can keep their sequence, and to which none can be added: each in the order of ids
-    /// is taken when it can stay beside those already taken.
+    /// A set of the called variables that can keep their sequence, and to which none can be added: each in
+    /// the order of ids is taken when it can stay beside those already taken.
     fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<u64, Undecided> {
         let mut kept = 0;
         for variable in variables_in(called) {

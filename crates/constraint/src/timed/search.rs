@@ -1,24 +1,25 @@
 //! Whether variables with windows and precedences fit one after the other: branch and bound after Carlier ("The
 //! one-machine sequencing problem", 1982), for feasibility instead of lateness.
 //!
-//! **Precedences become windows.** Where `x` comes before `y`, `y` starts no earlier than the earliest end of `x`, and
-//! `x` ends no later than the latest start of `y`. Durations are at least 1, so `x` then has both the earlier release and
-//! the earlier deadline, and the rule below never takes `y` first.
+//! **Precedences become windows.** Where `x` comes before `y`, `y` starts no earlier than the earliest end of
+//! `x`, and `x` ends no later than the latest start of `y`. Durations are at least 1, so `x` then has both
+//! the earlier release and the earlier deadline, and the rule below never takes `y` first.
 //!
 //! **One schedule is tried** (Schrage's): whenever the machine is free, the variable with the earliest deadline among
 //! those released. If all deadlines are met, it is the proof. Otherwise let `p` be the latest against its deadline `D`,
 //! and look at what was executed without a pause up to `p`:
 //!
-//! - If all of it has deadlines up to `D`, none of it was released before the pause, so it needs more time than there is
-//!   between the pause and `D`, in any order: nothing fits.
-//! - Otherwise let `c` be the last of it with a later deadline, and `J` what came between `c` and `p`, with `p`. When
-//!   `c` was taken, nothing of `J` was released, so with `c` in the midst of `J` the last of `J` would end even later than
-//!   `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two cases, each with a narrower window
-//!   for `c`.
+//! - If all of it has deadlines up to `D`, none of it was released before the pause, so it needs more time
+//!   than there is between the pause and `D`, in any order: nothing fits.
+//! - Otherwise let `c` be the last of it with a later deadline, and `J` what came between `c` and `p`, with
+//!   `p`. When `c` was taken, nothing of `J` was released, so with `c` in the midst of `J` the last of `J`
+//!   would end even later than `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two
+//!   cases, each with a narrower window for `c`.
 //!
-//! Windows are whole minutes and only get narrower, so the search ends. Before it splits, it asks whether everything would
-//! fit if variables could be interrupted (Jackson's schedule: the earliest deadline goes on, whatever is released when).
-//! That takes as long as one more schedule, and without it a few problems in a thousand take thousands of times as long.
+//! Windows are whole minutes and only get narrower, so the search ends. Before it splits, it asks whether
+//! everything would fit if variables could be interrupted (Jackson's schedule: the earliest deadline goes on,
+//! whatever is released when). That takes as long as one more schedule, and without it a few problems in a
+//! thousand take thousands of times as long.
 
 use super::Timetable;
 use crate::variable::{VARIABLES_MAX, indexes_in};

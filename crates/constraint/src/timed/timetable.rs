@@ -29,9 +29,9 @@ pub struct Start {
     pub minute: u16,
 }
 
-/// Durations, windows and precedences: all that decides which schedules are correct. A *schedule* is a sequence of
-/// [`Start`]s, each not before the end of the one before it; it is *correct* when it starts every variable once and keeps
-/// to the day and to everything that was added.
+/// Durations, windows and precedences: all that decides which schedules are correct. A *schedule* is a
+/// sequence of [`Start`]s, each not before the end of the one before it; it is *correct* when it starts every
+/// variable once and keeps to the day and to everything that was added.
 ///
 /// The counterpart of [`Order`](crate::Order) for problems with times: a little over 1 KiB without the heap, so trying
 /// something on a copy is cheap. Unlike an `Order` it takes in whatever it is told; [`is_feasible`](Self::is_feasible)
@@ -218,8 +218,8 @@ impl Timetable {
         Ok(None)
     }
 
-    /// When a variable ends that comes next and starts as early as possible; `None` when something has to come before it,
-    /// it would be too late, or the rest would no longer fit.
+    /// When a variable ends that comes next and starts as early as possible; `None` when something has to
+    /// come before it, it would be too late, or the rest would no longer fit.
     fn end_if_next(&self, index: usize, done: u64, minute: u16) -> Result<Option<u16>, Undecided> {
         if self.predecessors[index] & !done != 0 {
             return Ok(None);

@@ -87,8 +87,9 @@ impl Plain {
         calls
     }
 
-    /// All correct schedules that begin with these calls and go on as early as possible, in lexicographic order of their
-    /// sequences. Of a repeated call only the first is a part of the schedule; the last one's end is when it goes on.
+    /// All correct schedules that begin with these calls and go on as early as possible, in lexicographic
+    /// order of their sequences. Of a repeated call only the first is a part of the schedule; the last one's
+    /// end is when it goes on.
     pub(crate) fn continuations(&self, prefix: &[(usize, u16)]) -> Vec<Calls> {
         let is_called = |variable: usize| prefix.iter().any(|call| call.0 == variable);
         let left: Vec<usize> = (0..self.len()).filter(|variable| !is_called(*variable)).collect();
@@ -110,9 +111,9 @@ impl Plain {
         continued.filter(|calls| self.is_correct(calls)).collect()
     }
 
-    /// How many of these calls, each of another variable, a correct schedule can keep in their sequence at most, by going
-    /// through all sets of what is done: for each set, the last kept call and how many are kept, the earliest minute at which all of
-    /// it can be over. `None` when there is no correct schedule.
+    /// How many of these calls, each of another variable, a correct schedule can keep in their sequence at
+    /// most, by going through all sets of what is done: for each set, the last kept call and how many are
+    /// kept, the earliest minute at which all of it can be over. `None` when there is no correct schedule.
     pub(crate) fn most_kept(&self, called: &[usize]) -> Option<usize> {
         use std::collections::HashMap;
         let n = self.len();

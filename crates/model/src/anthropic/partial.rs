@@ -17,7 +17,8 @@ pub(super) fn refused(model: &str) -> Refused {
     }
 }
 
-/// Whether a model goes on from an unfinished turn, by its name. Of other makes than Claude it is supposed that they do.
+/// Whether a model goes on from an unfinished turn, by its name. Of other makes than Claude it is supposed
+/// that they do.
 pub(super) fn takes_partial_turns(model: &str) -> bool {
     claude_version(model).is_none_or(|version| version < REFUSING_SINCE)
 }
@@ -41,8 +42,8 @@ pub(super) fn cut_off(request: &ChatRequest) -> &str {
     }
 }
 
-/// Takes from the beginning of a reply, which may come in pieces, the white space that was cut off the turn before it and
-/// that the model repeats. Without that it would stand there twice.
+/// Takes from the beginning of a reply, which may come in pieces, the white space that was cut off the turn
+/// before it and that the model repeats. Without that it would stand there twice.
 pub(super) struct Join<'a> {
     awaited: &'a str,
 }

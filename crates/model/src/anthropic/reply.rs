@@ -62,8 +62,8 @@ pub(super) struct WireUsage {
 }
 
 impl WireUsage {
-    /// What is told here and in `earlier`. A stream tells its counts several times, each time as the sum so far, and some
-    /// servers tell a count only in one place.
+    /// What is told here and in `earlier`. A stream tells its counts several times, each time as the sum so
+    /// far, and some servers tell a count only in one place.
     pub(super) fn over(self, earlier: Usage) -> Usage {
         let input = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
         let input = input.into_iter().flatten().fold(0, u64::saturating_add);

@@ -28,8 +28,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error that such an object stands for, since it came with no status of its own: that of its numeric code or of
-    /// its words, else 500.
+    /// The error that such an object stands for, since it came with no status of its own: that of its numeric
+    /// code or of its words, else 500.
     pub(crate) fn into_model_error(self, endpoint: &Endpoint) -> ModelError {
         let (message, status) = match self {
             Self::Object { message, code, kind } => {

@@ -1,5 +1,6 @@
-//! Thoughts that a server leaves in the text of a reply, between `<think>` and `</think>` at its beginning. Servers that
-//! know the model's format tell them apart; those that do not pass them on as text, which they are not.
+//! Thoughts that a server leaves in the text of a reply, between `<think>` and `</think>` at its beginning.
+//! Servers that know the model's format tell them apart; those that do not pass them on as text, which they
+//! are not.
 
 const OPENING: &str = "<think>";
 const CLOSING: &str = "</think>";
@@ -65,8 +66,8 @@ impl Thoughts {
         }
     }
 
-    /// A whole text without thoughts. Where the template of a conversation has written the opening mark, only the closing
-    /// one is in the reply.
+    /// A whole text without thoughts. Where the template of a conversation has written the opening mark, only
+    /// the closing one is in the reply.
     pub(crate) fn removed_from(text: String) -> String {
         let mut thoughts = Self::default();
         let mut rest = thoughts.push(text);

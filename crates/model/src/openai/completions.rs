@@ -138,8 +138,9 @@ enum ScoreFault {
 
 /// The prompt's tokens, which come before what the model wrote.
 ///
-/// How many there are is what the usage says. Without one the offsets tell, which count characters from the beginning of
-/// the prompt; they are less to be trusted, because a mark for the beginning of the text shifts them at some servers.
+/// How many there are is what the usage says. Without one the offsets tell, which count characters from the
+/// beginning of the prompt; they are less to be trusted, because a mark for the beginning of the text shifts
+/// them at some servers.
 fn scored(
     scores: LogProbabilities,
     prompt: &str,

@@ -13,9 +13,9 @@ fn is_of(name: &str, family: &str) -> bool {
     name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// The settings that the model of this name refuses by OpenAI's documents. Its reasoning models take no temperature but their
-/// own, nothing to stop at, and the limit only under its new name. Later ones take a temperature where they do not reason,
-/// which is not known here; they are asked.
+/// The settings that the model of this name refuses by OpenAI's documents. Its reasoning models take no
+/// temperature but their own, nothing to stop at, and the limit only under its new name. Later ones take a
+/// temperature where they do not reason, which is not known here; they are asked.
 pub(super) fn refused(model: &str) -> Refused {
     let name = base(model);
     let reasons = ["o1", "o3", "o4", "gpt-5"].into_iter().any(|family| is_of(name, family));
@@ -28,8 +28,8 @@ pub(super) fn refused(model: &str) -> Refused {
     Refused::default()
 }
 
-/// Whether no server goes on from a plain text with the model of this name, because its maker offers it in conversations
-/// alone.
+/// Whether no server goes on from a plain text with the model of this name, because its maker offers it in
+/// conversations alone.
 pub(super) fn only_chats(model: &str) -> bool {
     let name = base(model);
     let families = ["o1", "o3", "o4", "chatgpt", "gpt-4o", "gpt-4.1", "gpt-4"];

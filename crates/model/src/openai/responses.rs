@@ -17,8 +17,8 @@ use stream::EventDecoder;
 /// A model behind OpenAI's responses. Every reply is stored by the server, so that a later request can go on from it
 /// ([`ChatRequest::previous`]); OpenAI keeps them for 30 days.
 ///
-/// The protocol knows neither a seed, which is left out, nor texts that end the writing, which are refused. Temperatures
-/// that the server refuses are left out as [`OpenAiModel`](super::OpenAiModel) does.
+/// The protocol knows neither a seed, which is left out, nor texts that end the writing, which are refused.
+/// Temperatures that the server refuses are left out as [`OpenAiModel`](super::OpenAiModel) does.
 pub struct ResponsesModel {
     name: String,
     model: String,

@@ -101,8 +101,8 @@ pub(super) enum Question {
 }
 
 impl Recording {
-    /// Reads a recording. A last line that was torn by a crash is passed over ([`torn_line`](Self::torn_line)). Everything
-    /// is in memory afterwards, about as large as the file.
+    /// Reads a recording. A last line that was torn by a crash is passed over
+    /// ([`torn_line`](Self::torn_line)). Everything is in memory afterwards, about as large as the file.
     ///
     /// # Errors
     /// The file cannot be read, is no recording of this version, or is damaged.
@@ -235,8 +235,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Takes the next line, with its line break. `false` at one that is torn, which is the end: only the last line can be,
-    /// with a line break or without, which an editor may have added.
+    /// Takes the next line, with its line break. `false` at one that is torn, which is the end: only the last
+    /// line can be, with a line break or without, which an editor may have added.
     fn take(&mut self, bytes: &[u8], is_last: bool) -> Result<bool, RecordingError> {
         self.line += 1;
         if bytes.len() as u64 > LINE_BYTES_MAX {

@@ -78,8 +78,8 @@ pub(super) struct Sent<'a> {
 }
 
 impl RecordingFile {
-    /// Begins a recording. Where there is a file with something in it, `overwrite` decides; a recording that was only just
-    /// begun counts as empty.
+    /// Begins a recording. Where there is a file with something in it, `overwrite` decides; a recording that
+    /// was only just begun counts as empty.
     ///
     /// # Errors
     /// [`RecordingError::Exists`], [`RecordingError::InUse`], [`RecordingError::CannotWrite`].

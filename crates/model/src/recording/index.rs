@@ -93,8 +93,8 @@ impl Index {
         is_new
     }
 
-    /// The longest beginning of a conversation that stands in the file. `keys` are those of its beginnings, from none of
-    /// its messages on.
+    /// The longest beginning of a conversation that stands in the file. `keys` are those of its beginnings,
+    /// from none of its messages on.
     pub(super) fn longest(&self, keys: &[Key]) -> Option<Place> {
         keys.iter().skip(1).rev().find_map(|key| self.places.get(key)).copied()
     }

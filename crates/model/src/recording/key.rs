@@ -12,14 +12,14 @@ use crate::{Message, ReplyId, Settings};
 /// Most tool lists that are remembered; beyond that they are worked out again.
 const TOOL_LISTS_MAX: usize = 4096;
 
-/// 128 bits of what a request or a conversation holds. Keys never leave the process, so they need only tell apart what one
-/// recording and its replay ask.
+/// 128 bits of what a request or a conversation holds. Keys never leave the process, so they need only tell
+/// apart what one recording and its replay ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key([u64; 2]);
 
-/// Takes in texts and numbers so that no two sequences of them are the same bytes. A replay hashes each conversation anew
-/// with every turn, so this is quick: the bytes are gathered, and then hashed eight at once, twice, by folded
-/// products, as the hashes for maps do that are made to be quick.
+/// Takes in texts and numbers so that no two sequences of them are the same bytes. A replay hashes each
+/// conversation anew with every turn, so this is quick: the bytes are gathered, and then hashed eight at
+/// once, twice, by folded products, as the hashes for maps do that are made to be quick.
 struct Hasher(Vec<u8>);
 
 /// What the two hashes begin with and multiply by: digits of pi, as good as any that are drawn.

@@ -33,9 +33,9 @@ pub enum PatternError {
 
 /// Patterns of texts that do not count when a request is compared with recorded ones. By default there are none.
 ///
-/// Before requests are compared, each match in their texts (messages, names, arguments, results, ids of calls, descriptions
-/// and schemas of tools) is replaced by what says which pattern it was of, pattern by pattern, on both sides alike. Replies
-/// stay as they were recorded.
+/// Before requests are compared, each match in their texts (messages, names, arguments, results, ids of
+/// calls, descriptions and schemas of tools) is replaced by what says which pattern it was of, pattern by
+/// pattern, on both sides alike. Replies stay as they were recorded.
 #[derive(Debug, Clone, Default)]
 pub struct MayDiffer(Arc<[Regex]>);
 

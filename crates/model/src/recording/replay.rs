@@ -44,8 +44,8 @@ struct State {
 }
 
 impl ReplayModel {
-    /// The model that was recorded. A request that the recording does not hold as it is, is looked for without `secrets`,
-    /// which are left out of recordings.
+    /// The model that was recorded. A request that the recording does not hold as it is, is looked for
+    /// without `secrets`, which are left out of recordings.
     ///
     /// # Errors
     /// [`RecordingError::NoModel`] unless the recording is of one model.

@@ -1,7 +1,8 @@
 //! `POST …/completions`: the continuation of a plain text.
 //!
-//! `echo` gives the text back in front of what the model wrote; with `logprobs` it tells what the text's own tokens scored.
-//! How the model scored what it wrote itself is not known here, so `logprobs` without `echo` is refused, and in a stream.
+//! `echo` gives the text back in front of what the model wrote; with `logprobs` it tells what the text's own
+//! tokens scored. How the model scored what it wrote itself is not known here, so `logprobs` without `echo`
+//! is refused, and in a stream.
 
 use std::sync::Arc;
 

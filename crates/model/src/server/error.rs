@@ -147,8 +147,8 @@ impl ApiError {
 }
 
 impl From<ModelError> for ApiError {
-    /// The model's refusal because of its rate limit is passed on as such. What asking again cannot change is said with a
-    /// status that clients do not try again at; everything else is a bad gateway.
+    /// The model's refusal because of its rate limit is passed on as such. What asking again cannot change is
+    /// said with a status that clients do not try again at; everything else is a bad gateway.
     fn from(error: ModelError) -> Self {
         match &error {
             ModelError::Status { status: 429, retry_after, .. } => Self {

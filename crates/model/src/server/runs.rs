@@ -1,4 +1,5 @@
-//! A model served to any number of runs at once, each at a URL of its own, so that each request is known to be of one run.
+//! A model served to any number of runs at once, each at a URL of its own, so that each request is known to
+//! be of one run.
 
 use std::collections::HashMap;
 use std::io;
@@ -125,8 +126,9 @@ impl ServedRun {
         self.ledger.lock().was_refused
     }
 
-    /// What outside of the agent kept its last request from being answered: the model could not be had, or (then the run
-    /// says nothing from there on, whatever was answered later) the request is not in the recording that answers.
+    /// What outside of the agent kept its last request from being answered: the model could not be had, or
+    /// (then the run says nothing from there on, whatever was answered later) the request is not in the
+    /// recording that answers.
     pub fn failure(&self) -> Option<String> {
         let state = self.ledger.lock();
         state.not_recorded.clone().or_else(|| state.failure.clone())

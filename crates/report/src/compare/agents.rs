@@ -20,8 +20,8 @@ pub const AGENT_TABLE_SCHEMA: &str = "planproof/agents/v1";
 /// Most campaigns of one table.
 pub const CAMPAIGNS_MAX: usize = 20;
 
-/// Agent table v1, as it is written. All figures of the rows but `unscored`, `not_run` and `left_out` are about the cases
-/// that every campaign has, and has a score for, so that rows can be compared.
+/// Agent table v1, as it is written. All figures of the rows but `unscored`, `not_run` and `left_out` are
+/// about the cases that every campaign has, and has a score for, so that rows can be compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentTable {
     schema: &'static str,
@@ -59,8 +59,8 @@ pub struct AgentRow {
     pub agent_seconds: f64,
     /// How it differs from the first campaign; null for the first one itself.
     pub against_first: Option<Difference>,
-    /// Success on the infeasible cases that all have and have a score for: to report a conflict, and to do no task. Absent where
-    /// there are none. All other figures are of feasible cases.
+    /// Success on the infeasible cases that all have and have a score for: to report a conflict, and to do no
+    /// task. Absent where there are none. All other figures are of feasible cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub infeasible: Option<Success>,
     /// Common cases of which no run has a score.
@@ -80,9 +80,9 @@ pub struct Difference {
     pub fixed: u64,
     /// Cases that passed less often.
     pub broken: u64,
-    /// How likely a difference at least this large is if neither agent is better, by [`mcnemar`], or with repeats by
-    /// [`sign_flip`]; null without scored cases. Of several such figures in a table the smallest is small by chance more
-    /// easily than one.
+    /// How likely a difference at least this large is if neither agent is better, by [`mcnemar`], or with
+    /// repeats by [`sign_flip`]; null without scored cases. Of several such figures in a table the smallest
+    /// is small by chance more easily than one.
     pub p_value: Option<f64>,
 }
 

@@ -6,16 +6,17 @@ use planproof_bench::CaseRuns;
 /// differs from the exact one in digits that nobody reads.
 const ADDITIONS_MAX: u128 = 1 << 30;
 
-/// How likely a difference of the mean success rates of A and B that is at least as large as the one seen is if neither
-/// agent is better; 1 without cases. Each pair is the scored runs of one case in A and in B; a pair without runs in one of
-/// them says nothing.
+/// How likely a difference of the mean success rates of A and B that is at least as large as the one seen is
+/// if neither agent is better; 1 without cases. Each pair is the scored runs of one case in A and in B; a
+/// pair without runs in one of them says nothing.
 ///
-/// This is the sign-flip test over cases, two-sided: if neither is better, A and B could be exchanged in any case, so the
-/// difference of the case's two rates is as likely with the other sign. Runs of one case are never taken for
-/// independent. Where each case has one run in both it is the exact McNemar test.
+/// This is the sign-flip test over cases, two-sided: if neither is better, A and B could be exchanged in any
+/// case, so the difference of the case's two rates is as likely with the other sign. Runs of one case are
+/// never taken for independent. Where each case has one run in both it is the exact McNemar test.
 ///
-/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution of the sum;
-/// by the normal distribution where that would take more than about a second, as with 10,000 cases of ten repeats.
+/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution
+/// of the sum; by the normal distribution where that would take more than about a second, as with 10,000
+/// cases of ten repeats.
 pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     let scored = pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
     let Some(common) = scored.clone().try_fold(1i128, |common, (a, b)| {
@@ -34,8 +35,8 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     if observed == 0 {
         return 1.0;
     }
-    // Flipping the cases of a set lowers the sum of all sizes by twice that of the set, so a sum as far up as the observed
-    // one is a set with a total of at most `most`.
+    // Flipping the cases of a set lowers the sum of all sizes by twice that of the set, so a sum as far up as
+    // the observed one is a set with a total of at most `most`.
     let most = (sizes.iter().sum::<u128>() - observed) / 2;
     if (most + 1).saturating_mul(sizes.len() as u128) > ADDITIONS_MAX {
         return approximate(scored.map(|(a, b)| difference(*a, *b)));

@@ -88,11 +88,11 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
     })
 }
 
-/// The pairs turned so that they close no cycle: each that would is turned round. With the index of the pair and whether it
-/// is turned, those first that lead from what nothing leads to.
+/// The pairs turned so that they close no cycle: each that would is turned round. With the index of the pair
+/// and whether it is turned, those first that lead from what nothing leads to.
 ///
-/// The library would do it, but it follows every path to find a cycle, and forty boxes can have millions of paths. Given
-/// in this order, there is no path yet from where an arrow leads to.
+/// The library would do it, but it follows every path to find a cycle, and forty boxes can have millions of
+/// paths. Given in this order, there is no path yet from where an arrow leads to.
 fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) -> Vec<Directed> {
     // What is reached from each shape, itself included.
     let mut reached: Vec<Vec<bool>> =
@@ -140,8 +140,8 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
             graph.add_node(Element::create_with_properties(kind, look, Orientation::TopToBottom, size, name))
         })
         .collect();
-    // Arrows from a shape to itself are ours, and of two to and fro the second: the library draws them over one another,
-    // or, given a label, moves them into what stands beside, and an assertion of its own fails.
+    // Arrows from a shape to itself are ours, and of two to and fro the second: the library draws them over
+    // one another, or, given a label, moves them into what stands beside, and an assertion of its own fails.
     let is_return = |from: usize, to: usize| from > to && pairs.contains(&(to, from));
     let given =
         pairs.iter().copied().enumerate().filter(|(_, (from, to))| from != to && !is_return(*from, *to));

@@ -1,4 +1,5 @@
-//! What the dissection of failures showed: causes, topics, and every trial with its text, what changed, and its verdict.
+//! What the dissection of failures showed: causes, topics, and every trial with its text, what changed, and
+//! its verdict.
 
 use std::io;
 

@@ -55,8 +55,8 @@ fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
     }
 }
 
-/// Places of the calls that were executed as actions, in the order in which they are judged. In the time form only calls
-/// after the last restart count, and only those with a start.
+/// Places of the calls that were executed as actions, in the order in which they are judged. In the time form
+/// only calls after the last restart count, and only those with a start.
 fn executed_actions(case: &Case, events: &[Event]) -> Vec<usize> {
     let call_at = |place: usize| match events.get(place).map(|event| &event.kind) {
         Some(EventKind::Call(call)) => Some((place, call)),

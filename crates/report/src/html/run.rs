@@ -276,8 +276,8 @@ impl State {
     }
 }
 
-/// The constraints as sentences, the violated ones first, then the undetermined ones. Of an infeasible case those in conflict
-/// come first.
+/// The constraints as sentences, the violated ones first, then the undetermined ones. Of an infeasible case
+/// those in conflict come first.
 pub(super) fn constraints(case: &Case, verdict: &Verdict) -> Markup {
     let states = [State::InConflict, State::Violated, State::Undetermined, State::Held, State::Unjudged];
     constraint_list(case, verdict, &states)

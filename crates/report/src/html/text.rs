@@ -32,8 +32,8 @@ impl<'a> Foreign<'a> {
         Self(Cow::Owned(Self::whole(&text[..end]).0.into_owned() + "…"))
     }
 
-    /// At most `characters_max` characters of its beginning and its end, and how many were left out between them. What a
-    /// program writes says most at its end.
+    /// At most `characters_max` characters of its beginning and its end, and how many were left out between
+    /// them. What a program writes says most at its end.
     pub(crate) fn both_ends(text: &'a str, characters_max: usize) -> Self {
         let Some(left_out @ 1..) = text.chars().count().checked_sub(characters_max) else {
             return Self::whole(text);
@@ -67,8 +67,9 @@ fn is_plain(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
         c if c.is_control() => false,
-        // Soft hyphen, Arabic letter mark, zero-width space, marks and overrides of direction, separators, invisible
-        // operators, the byte order mark, interlinear annotations. The joiners U+200C and U+200D stay: scripts need them.
+        // Soft hyphen, Arabic letter mark, zero-width space, marks and overrides of direction, separators,
+        // invisible operators, the byte order mark, interlinear annotations. The joiners U+200C and U+200D
+        // stay: scripts need them.
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' => false,
         '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => false,
         // Tag characters, which hide text in text.

@@ -1,8 +1,8 @@
 //! The messages of a run, from its trace.
 //!
-//! A model's turn is an assistant's message that has the turn's calls. The trace of an external agent has no turns, only
-//! the calls that arrived: calls without a result between them become one message, and what the agent finally says
-//! another. A message of an agent within the agent has its name as metadata.
+//! A model's turn is an assistant's message that has the turn's calls. The trace of an external agent has no
+//! turns, only the calls that arrived: calls without a result between them become one message, and what the
+//! agent finally says another. A message of an agent within the agent has its name as metadata.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -243,7 +243,8 @@ fn result(place: usize, text: &str) -> EventKind {
     EventKind::Result(ToolResult::ok(CallId::new(format!("call_{place}")), text))
 }
 
-/// The same run as that of the agent which answers where a sample has not: its own events but for query and end are `other`'s.
+/// The same run as that of the agent which answers where a sample has not: its own events but for query and
+/// end are `other`'s.
 pub(crate) fn acted_by_samples(case: &Case, events: Vec<Event>) -> Vec<Event> {
     let actor = |name: &str| Some(Actor::new(name).expect("a name"));
     let said = EventKind::Turn {

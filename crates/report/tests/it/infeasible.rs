@@ -30,8 +30,8 @@ fn reporting(case: &Case, tasks: &[&str], sentences: &[u64]) -> Vec<Event> {
     dated(kinds)
 }
 
-/// A run of every kind: of feasible cases one right and one with a false alarm, of infeasible ones exact, with more, with
-/// something else, missed, reported after a task, unscored, and not run.
+/// A run of every kind: of feasible cases one right and one with a false alarm, of infeasible ones exact,
+/// with more, with something else, missed, reported after a task, unscored, and not run.
 fn everything() -> TestCampaign {
     let mut drawn = cases(options(), 60);
     let mut take = |feasible: bool, large: bool| {

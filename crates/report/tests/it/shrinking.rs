@@ -19,8 +19,8 @@ use crate::markup::{Element, Node, parse};
 /// Runs of each smallest case.
 const CONFIRM: u32 = 2;
 
-/// A model that keeps to the order of mention, on feasible and infeasible cases, and its failures shrunk as a campaign shrinks
-/// them, but for the same run being enough to tell that a case fails.
+/// A model that keeps to the order of mention, on feasible and infeasible cases, and its failures shrunk as a
+/// campaign shrinks them, but for the same run being enough to tell that a case fails.
 fn shrunk() -> (TestCampaign, Shrinking) {
     let options = Options { infeasible: Share::new(0.25), actions_max: 5, ..Options::default() };
     let mut campaign = TestCampaign::simulated(SimKind::InOrder, options, 14);

@@ -38,8 +38,8 @@ pub(super) struct Section {
 }
 
 impl Instructions {
-    /// Finds instructions in a text, and gives what comes after them: from the first mark that begins a line, if one does.
-    /// `None` where there are none that are understood.
+    /// Finds instructions in a text, and gives what comes after them: from the first mark that begins a line,
+    /// if one does. `None` where there are none that are understood.
     pub(super) fn find(text: &str) -> Option<(Self, &str)> {
         let mut lines = Lines { text, at: 0 };
         let formula = lines.find_map(|line| line.strip_prefix(ORDER_LINE))?;

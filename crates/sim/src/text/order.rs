@@ -15,8 +15,8 @@ const DETOUR: u32 = 10_000;
 /// A kind of section, by its place in the list of the instructions.
 pub(super) type Kind = usize;
 
-/// Which sections may follow one another: a graph whose nodes have at most one section that leaves them, and any number of
-/// ways to other nodes without one.
+/// Which sections may follow one another: a graph whose nodes have at most one section that leaves them, and
+/// any number of ways to other nodes without one.
 #[derive(Debug)]
 pub(super) struct Order {
     nodes: Vec<Node>,
@@ -179,9 +179,9 @@ impl Order {
         self.close(self.sections(place).filter(|(other, _)| *other == kind).map(|(_, node)| node).collect())
     }
 
-    /// The shortest way to a goal, as the sections on it; of several the one that comes first in the formula. To an
-    /// end it makes as few calls as possible, to a call it makes no other one. `is_named` says that the tool of the next
-    /// call is named already, or need not be.
+    /// The shortest way to a goal, as the sections on it; of several the one that comes first in the formula.
+    /// To an end it makes as few calls as possible, to a call it makes no other one. `is_named` says that the
+    /// tool of the next call is named already, or need not be.
     pub(super) fn way(
         &self,
         place: &Place,

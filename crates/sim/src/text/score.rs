@@ -7,8 +7,8 @@ use super::TOKEN_BYTES;
 /// The natural logarithm of the probability of each character: as if it were drawn evenly from 32.
 const CHARACTER_LOG_PROBABILITY: f64 = -5.0 * std::f64::consts::LN_2;
 
-/// Tokens of a text with a simulated score: every character is as likely as every other, so of two texts the shorter one
-/// is the likelier. This says nothing of how likely a real model finds anything.
+/// Tokens of a text with a simulated score: every character is as likely as every other, so of two texts the
+/// shorter one is the likelier. This says nothing of how likely a real model finds anything.
 ///
 /// A token has the characters that begin within its four bytes, so that there are as many tokens as
 /// [`Usage`](planproof_trace::Usage) counts, and one within a long character may be empty.

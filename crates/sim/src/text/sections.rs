@@ -23,7 +23,8 @@ pub(super) struct Written<'t> {
 }
 
 impl<'t> Text<'t> {
-    /// Finds the marks of a text: leftmost, and of several at one place the longest. Takes time in proportion to the text.
+    /// Finds the marks of a text: leftmost, and of several at one place the longest. Takes time in proportion
+    /// to the text.
     pub(super) fn split(text: &'t str, instructions: &Instructions) -> Self {
         let marks: Vec<(usize, Kind)> = find_marks(text, instructions);
         let content = |(at, kind): (usize, Kind), end: usize| Written {

@@ -1,5 +1,5 @@
-//! Answers to the prompts for topics. A simulation knows no jobs but those that come with planproof: it repeats them, and
-//! their activities, each kind in its own way:
+//! Answers to the prompts for topics. A simulation knows no jobs but those that come with planproof: it
+//! repeats them, and their activities, each kind in its own way:
 //!
 //! - `forgetful` leaves out about a quarter, and gives the rest when it is asked for more;
 //! - `careless` writes capitals, plurals and explanations, and repeats itself;

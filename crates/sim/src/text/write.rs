@@ -41,8 +41,8 @@ impl<'a> Writer<'a> {
         Self { kind, instructions, course, place, named: None, is_faulted: false, is_calling: false }
     }
 
-    /// Goes on from a text, up to where somebody else has to write, the text may end, or so many bytes are written. Says
-    /// whether it has come to an end.
+    /// Goes on from a text, up to where somebody else has to write, the text may end, or so many bytes are
+    /// written. Says whether it has come to an end.
     pub(super) fn go_on(mut self, text: &Text<'_>, bytes_max: usize, out: &mut String) -> bool {
         let (complete, open) = text.parts();
         for section in complete {
@@ -81,8 +81,8 @@ impl<'a> Writer<'a> {
         false
     }
 
-    /// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the one wanted, or one that
-    /// may come where that section may not.
+    /// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the one
+    /// wanted, or one that may come where that section may not.
     fn is_longer_mark(&self, open: Written<'_>) -> bool {
         let begins = |kind: Kind| {
             let mark = self.instructions.mark(kind);
@@ -304,8 +304,8 @@ impl<'a> Writer<'a> {
         if holds(&words) { "Let me go on.".to_owned() } else { words }
     }
 
-    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is never that of an
-    /// answer: whoever tries to answer is led to an answer, and so has given up.
+    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is
+    /// never that of an answer: whoever tries to answer is led to an answer, and so has given up.
     fn slip_in_form(&self, out: &mut String) {
         if self.kind != SimKind::Clumsy {
             return;

@@ -1,8 +1,9 @@
 //! The symbols of an automaton: a state, and in a state that completes a call, the kind of the call.
 //!
-//! There are two alphabets of a specification. That of its words says what is seen of a run: which call was written. Its
-//! *annotated* twin also says what became of the call, because a call counts only when it is executed. Every word has one
-//! annotation, and requirements are read on that (see [`execution`](super::execution)).
+//! There are two alphabets of a specification. That of its words says what is seen of a run: which call was
+//! written. Its *annotated* twin also says what became of the call, because a call counts only when it is
+//! executed. Every word has one annotation, and requirements are read on that (see
+//! [`execution`](super::execution)).
 
 use std::collections::BTreeSet;
 

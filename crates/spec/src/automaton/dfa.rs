@@ -50,8 +50,8 @@ pub(crate) struct Dfa {
 }
 
 impl Dfa {
-    /// From a table of `symbols` columns; position 0 is the start. Positions that cannot be reached, or from which no word
-    /// can be completed, are cut off.
+    /// From a table of `symbols` columns; position 0 is the start. Positions that cannot be reached, or from
+    /// which no word can be completed, are cut off.
     pub(crate) fn new(symbols: usize, next: Vec<u32>, accepting: Vec<bool>) -> Self {
         let mut dfa = Self { symbols, next, accepting };
         dfa.trim();
@@ -277,8 +277,8 @@ impl Dfa {
         Ok(None)
     }
 
-    /// A shortest way from a position to one that `is_goal`, given the position and the symbol that led to it (none at the
-    /// very start).
+    /// A shortest way from a position to one that `is_goal`, given the position and the symbol that led to it
+    /// (none at the very start).
     pub(crate) fn shortest_way(
         &self,
         from: u32,
@@ -423,7 +423,8 @@ impl Blocks {
         self.place[position] = boundary;
     }
 
-    /// Parts the marked positions of each block from the others; the smaller part becomes a new block, of which is told.
+    /// Parts the marked positions of each block from the others; the smaller part becomes a new block, of
+    /// which is told.
     fn split_marked(&mut self, mut tell: impl FnMut(usize)) {
         for block in std::mem::take(&mut self.touched) {
             let (begin, end, marked) = self.ranges[block];

@@ -1,9 +1,10 @@
 //! What becomes of calls: which of those that a run writes are executed, by the states of the environment that follow.
 //!
-//! A requirement speaks of calls that are executed, and whether one is shows only later. So requirements are read on
-//! *annotated* words, in which each call that is completed is either executed, or void, or was denied. The automaton of
-//! [`annotation`] accepts the words whose annotation is true; there is one for each word. Together with a requirement it
-//! is [`projected`] to the words themselves: a position is then the set of what may yet become of the calls that wait.
+//! A requirement speaks of calls that are executed, and whether one is shows only later. So requirements are
+//! read on *annotated* words, in which each call that is completed is either executed, or void, or was
+//! denied. The automaton of [`annotation`] accepts the words whose annotation is true; there is one for each
+//! word. Together with a requirement it is [`projected`] to the words themselves: a position is then the set
+//! of what may yet become of the calls that wait.
 
 use std::collections::VecDeque;
 
@@ -31,7 +32,8 @@ impl Claims {
     }
 }
 
-/// The calls that wait: the latest one, those before it since the environment wrote last, and those that it passed over.
+/// The calls that wait: the latest one, those before it since the environment wrote last, and those that it
+/// passed over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
     latest: Claims,
@@ -88,8 +90,8 @@ pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> 
     Dfa::new(annotated.len(), next, accepting).minimised(work)
 }
 
-/// The automaton of the words of which an annotation is accepted; `annotations` are the symbols that each symbol of a word
-/// can stand for.
+/// The automaton of the words of which an annotation is accepted; `annotations` are the symbols that each
+/// symbol of a word can stand for.
 pub(super) fn projected(dfa: &Dfa, annotations: &[Vec<usize>], work: &mut Work) -> Result<Dfa, TooLarge> {
     let mut sets: Numbering<Vec<u32>> = Numbering::default();
     let (mut next, mut accepting) = (Vec::new(), Vec::new());

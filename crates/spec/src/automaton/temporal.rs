@@ -1,9 +1,10 @@
 //! Requirements (linear temporal logic over finite traces) as automata.
 //!
-//! A requirement is brought into a form in which only atoms are negated. Reading a symbol turns it into what must hold of
-//! the rest of the word: a choice between sets of *duties*, each a formula together with whether the word may end before
-//! it is looked at. A position of the automaton is such a choice, kept minimal. This is the alternating automaton of the
-//! formula (De Giacomo and Vardi, IJCAI 2013) with the subset construction done on the way.
+//! A requirement is brought into a form in which only atoms are negated. Reading a symbol turns it into what
+//! must hold of the rest of the word: a choice between sets of *duties*, each a formula together with whether
+//! the word may end before it is looked at. A position of the automaton is such a choice, kept minimal. This
+//! is the alternating automaton of the formula (De Giacomo and Vardi, IJCAI 2013) with the subset
+//! construction done on the way.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,8 @@ use super::alphabet::Alphabet;
 use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
 use crate::{Requirement, RequirementKind, StateId};
 
-/// The minimal automaton of the words, over the symbols of `alphabet`, that satisfy a requirement. An unknown state holds
-/// nowhere.
+/// The minimal automaton of the words, over the symbols of `alphabet`, that satisfy a requirement. An unknown
+/// state holds nowhere.
 ///
 /// On the empty word atoms, `next`, `until` and `eventually` do not hold, and `always` does.
 pub(super) fn automaton(

@@ -8,8 +8,8 @@ use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, StateId};
 
-/// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; of its helpers `text1`
-/// and so on, each stands for a beginning of a prompt that has just been read.
+/// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; of its
+/// helpers `text1` and so on, each stands for a beginning of a prompt that has just been read.
 ///
 /// # Errors
 /// [`ExportError`].

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::{End, Nodes, Start};
 use crate::{Automaton, StateId};
 
-/// The states of a behaviour and which can follow which, laid out in layers. A state that stands in several places of the
-/// behaviour, after which something else can come, is several nodes.
+/// The states of a behaviour and which can follow which, laid out in layers. A state that stands in several
+/// places of the behaviour, after which something else can come, is several nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// The nodes.

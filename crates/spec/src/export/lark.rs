@@ -13,9 +13,9 @@ const LENGTH_MAX: u32 = 1000;
 
 /// The texts of a scope as a grammar for llguidance.
 ///
-/// Each way from a state to the next is one terminal: content up to the prompt of the next state, with this prompt. So what
-/// tells the states apart is a regular expression (with llguidance's `&` and `~`), and the rules only say which may follow
-/// which.
+/// Each way from a state to the next is one terminal: content up to the prompt of the next state, with this
+/// prompt. So what tells the states apart is a regular expression (with llguidance's `&` and `~`), and the
+/// rules only say which may follow which.
 ///
 /// # Errors
 /// [`ExportError`].

@@ -8,8 +8,8 @@ use super::search::Search;
 use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
 use crate::{Automaton, ContentRule, StateId};
 
-/// The texts of a scope as one regular expression, to be matched as a whole. It needs no look-around and no flags, so that
-/// most engines take it (`\s` must know Unicode's white space where the text has any).
+/// The texts of a scope as one regular expression, to be matched as a whole. It needs no look-around and no
+/// flags, so that most engines take it (`\s` must know Unicode's white space where the text has any).
 ///
 /// # Errors
 /// [`ExportError`].

@@ -5,9 +5,9 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 use super::ExportError;
 use crate::{Pattern, State};
 
-/// The expression of a content rule without anything that a grammar does not know: `^` at its beginning and `$` at its end,
-/// which say nothing where the whole content is matched, are left out, and so are names of groups, flags and comments. An
-/// expression without any of them stays as it is written.
+/// The expression of a content rule without anything that a grammar does not know: `^` at its beginning and
+/// `$` at its end, which say nothing where the whole content is matched, are left out, and so are names of
+/// groups, flags and comments. An expression without any of them stays as it is written.
 ///
 /// # Errors
 /// It looks around itself elsewhere, as `\b` does.
@@ -24,8 +24,8 @@ pub(super) fn expression(state: &State, pattern: &Pattern) -> Result<String, Exp
     Ok(plain.to_string())
 }
 
-/// The same without groups' names, and without `^` where nothing can come before it and `$` where nothing can come after
-/// it. The error is what looks around itself elsewhere.
+/// The same without groups' names, and without `^` where nothing can come before it and `$` where nothing can
+/// come after it. The error is what looks around itself elsewhere.
 fn without_looks(hir: &Hir, at_start: bool, at_end: bool) -> Result<Hir, Look> {
     Ok(match hir.kind() {
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) => hir.clone(),

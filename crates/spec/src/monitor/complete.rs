@@ -10,8 +10,8 @@ use super::{Author, Call, Fault, Monitor, Violation, content, match_tool};
 use crate::{Compat, ContentRule, Entered, Fate, StateId};
 
 impl Monitor {
-    /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte the text can
-    /// stay.
+    /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte
+    /// the text can stay.
     pub(super) fn complete(&mut self, end: usize) -> Result<(), (usize, Violation)> {
         let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
             return Ok(());

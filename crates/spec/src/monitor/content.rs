@@ -66,8 +66,9 @@ impl Progress {
         Self { place, characters: 0, end: start, has_begun: false, json }
     }
 
-    /// The end of the string that a byte of the text is in, if the content is JSON. The bytes must be asked for in their
-    /// order; what was read is not read again, so that all of it takes time in proportion to the content.
+    /// The end of the string that a byte of the text is in, if the content is JSON. The bytes must be asked
+    /// for in their order; what was read is not read again, so that all of it takes time in proportion to the
+    /// content.
     pub(super) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
         let json = &mut self.json;
         while !json.is_other && (json.is_in_string || json.at < byte) {

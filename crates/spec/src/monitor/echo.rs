@@ -3,12 +3,13 @@
 /// Takes from the beginning of a reply what repeats the end of the text that it was to continue: all of it, whole lines
 /// at its end, or the end that the model was shown. White space before the repetition goes with it.
 ///
-/// Holds one copy of the text and what came of the reply, and compares each byte of the reply with as many of the text as
-/// there are places where a repetition of it can begin, [`BEGINS_MAX`] at most.
+/// Holds one copy of the text and what came of the reply, and compares each byte of the reply with as many of
+/// the text as there are places where a repetition of it can begin, [`BEGINS_MAX`] at most.
 #[derive(Debug, Clone)]
 pub struct Echo {
     written: Vec<u8>,
-    /// Where in the text a repetition of which the whole reply so far is a part can have begun, and has not come to its end.
+    /// Where in the text a repetition of which the whole reply so far is a part can have begun, and has not
+    /// come to its end.
     begins: Vec<usize>,
     /// Bytes of the longest whole repetition that the reply begins with.
     repeated: usize,

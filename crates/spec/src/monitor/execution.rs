@@ -9,11 +9,12 @@ use super::{Fault, Monitor, check_arguments};
 use crate::automaton::Plan;
 use crate::{Entered, Fate, Handler};
 
-/// The execution of the calls of a plan ([`Handler::Solve`]), in their order: each is checked with the arguments that it is
-/// to be executed with, and is then executed or denied. [`Monitor::settle`] takes it in the end.
+/// The execution of the calls of a plan ([`Handler::Solve`]), in their order: each is checked with the
+/// arguments that it is to be executed with, and is then executed or denied. [`Monitor::settle`] takes it in
+/// the end.
 ///
-/// A call may be executed if the run can still be in the language of its specification then, where later calls may yet be
-/// denied as well.
+/// A call may be executed if the run can still be in the language of its specification then, where later
+/// calls may yet be denied as well.
 #[derive(Debug, Clone)]
 pub struct Execution {
     plan: Plan,
@@ -135,7 +136,8 @@ impl Monitor {
         }
     }
 
-    /// Takes what came of the calls of a plan, before the environment writes. From then on the run is what was executed.
+    /// Takes what came of the calls of a plan, before the environment writes. From then on the run is what
+    /// was executed.
     pub fn settle(&mut self, execution: Execution) {
         for (decided, (call, _)) in execution.decided.into_iter().zip(execution.waiting) {
             let Some(known) = self.calls.get_mut(call) else { continue };

@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use super::SchemaValidator;
 use crate::Compat;
 
-/// The tool that a text names, by its index: as it is written, else in other capitals, else with other spaces. White space
-/// around the text does not count. With [`Compat::Original`] a tool's name within a longer text is found in the same
-/// order (and what is not found at all would be the first tool, which is left to the caller).
+/// The tool that a text names, by its index: as it is written, else in other capitals, else with other
+/// spaces. White space around the text does not count. With [`Compat::Original`] a tool's name within a
+/// longer text is found in the same order (and what is not found at all would be the first tool, which is
+/// left to the caller).
 pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
     let forms: [fn(&str) -> String; 3] = [
         |text| text.trim().to_owned(),
@@ -28,9 +29,9 @@ pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
     }
 }
 
-/// The arguments that a text means for a tool. A tool without parameters ignores the text. A JSON object is the arguments,
-/// and has to fit the tool's schema. A tool whose only parameter is a string takes no object with other keys, and any other
-/// text as it is.
+/// The arguments that a text means for a tool. A tool without parameters ignores the text. A JSON object is
+/// the arguments, and has to fit the tool's schema. A tool whose only parameter is a string takes no object
+/// with other keys, and any other text as it is.
 ///
 /// # Errors
 /// What is wrong with the text, for the model.

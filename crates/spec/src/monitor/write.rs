@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Failure, Mode, Monitor, Outcome, Progress, Step, Violation};
 use crate::{Compat, StateId, distance};
 
-/// How far a text is from a prompt that it does not resemble; nearer ones are as many thousandths of the prompt's length
-/// away as are wrong.
+/// How far a text is from a prompt that it does not resemble; nearer ones are as many thousandths of the
+/// prompt's length away as are wrong.
 const FAR: usize = 1000;
 
 impl Monitor {
@@ -59,8 +59,9 @@ impl Monitor {
         }
     }
 
-    /// The states that may come next with which the shortest ways to the state begin that the model tried to enter, and how
-    /// many states come before it there. None if it tried none, or tried one that cannot come any more.
+    /// The states that may come next with which the shortest ways to the state begin that the model tried to
+    /// enter, and how many states come before it there. None if it tried none, or tried one that cannot come
+    /// any more.
     fn ways_to(&self, violation: &Violation) -> (usize, Vec<StateId>) {
         let tried = match violation {
             Violation::State { tried, .. } => Some(*tried),
@@ -100,7 +101,8 @@ impl Monitor {
         }
     }
 
-    /// Of the states the one whose prompt is nearest to what was tried, for its length, and how far it is; else the first.
+    /// Of the states the one whose prompt is nearest to what was tried, for its length, and how far it is;
+    /// else the first.
     fn nearest(&self, states: &[StateId], tried: &str) -> (StateId, usize) {
         let tried = tried.to_lowercase();
         let distance = |state: &StateId| {

@@ -185,7 +185,8 @@ impl Reader<'_> {
         }
         Pattern::new(text)
             .map_err(|what| {
-                // The error of the regex crate shows the expression on lines of its own; the last one says what is wrong.
+                // The error of the regex crate shows the expression on lines of its own; the last one says
+                // what is wrong.
                 let what = what.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                 let message = format!("the regular expression cannot be used: {what}");
                 self.fault(Code::BadRegex, span, message, "its syntax is that of Rust's regex crate");

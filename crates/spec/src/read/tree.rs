@@ -78,8 +78,8 @@ pub(super) fn read(source: &str, faults: &mut Faults) -> Vec<Node> {
     let tokens = Lexer::new(source).tokens(faults);
     let mut read = Lists::read(&tokens, false);
     if read.left_open {
-        // The lines tell where a parenthesis is missing, if they are indented as lists are. Otherwise the innermost list
-        // that the end leaves open is as good a guess as any.
+        // The lines tell where a parenthesis is missing, if they are indented as lists are. Otherwise the
+        // innermost list that the end leaves open is as good a guess as any.
         let guessed = Lists::read(&tokens, true);
         if !guessed.left_open && guessed.faults.iter().all(|fault| fault.code != Code::StrayClose) {
             read = guessed;
@@ -259,8 +259,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Nests the tokens. With `by_lines` a list ends before a line that begins with `(` no further to the right than the
-    /// list itself.
+    /// Nests the tokens. With `by_lines` a list ends before a line that begins with `(` no further to the
+    /// right than the list itself.
     fn read(tokens: &[Token], by_lines: bool) -> Self {
         let mut lists = Self::default();
         let mut skipped = 0;

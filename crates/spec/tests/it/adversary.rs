@@ -312,8 +312,8 @@ fn assert_same(streamed: &Monitor, whole: &Monitor) {
     assert!(streamed.sections().eq(whole.sections()));
 }
 
-/// Runs a model to the end of the run. Gives the monitor, the pieces pushed, and the first state that was refused, with the
-/// number of states before it.
+/// Runs a model to the end of the run. Gives the monitor, the pieces pushed, and the first state that was
+/// refused, with the number of states before it.
 fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(usize, StateId)>) {
     let (mut steps, mut refused) = (0, None);
     let mut habit = any_habit(chance);

@@ -174,8 +174,8 @@ impl Gbnf {
     }
 }
 
-/// A text of prompts, parts of them, and other things; often what can come after a position, up to the environment's turn
-/// if `stops`.
+/// A text of prompts, parts of them, and other things; often what can come after a position, up to the
+/// environment's turn if `stops`.
 fn any_text(
     automaton: &Arc<Automaton>,
     from: Position,

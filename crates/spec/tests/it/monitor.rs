@@ -49,8 +49,9 @@ fn react(options: Options) -> Monitor {
     monitor
 }
 
-/// Runs to the end of the outputs, or of the run: each output is one of the model's, to its end, or cut off by a limit on its
-/// length if it ends in `~`. The environment writes `<n>`. Gives what happened, a line for each step.
+/// Runs to the end of the outputs, or of the run: each output is one of the model's, to its end, or cut off
+/// by a limit on its length if it ends in `~`. The environment writes `<n>`. Gives what happened, a line for
+/// each step.
 fn run(monitor: &mut Monitor, outputs: &[&str]) -> String {
     let mut log = String::new();
     let mut note = |line: String| log.push_str(&(line + "\n"));

@@ -30,14 +30,15 @@ struct Written<'a> {
     ids: Vec<&'a str>,
 }
 
-/// The calls of a run that were executed, by the places of the events that say so, in the order in which they are judged.
+/// The calls of a run that were executed, by the places of the events that say so, in the order in which they
+/// are judged.
 pub fn executed_calls(events: &[Event]) -> Vec<usize> {
     let calls = collect_calls(events).1.into_iter();
     calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
 }
 
-/// Calls with their results, those apart that were held back. Starts and ends are places in the trace, which is the order of
-/// observation.
+/// Calls with their results, those apart that were held back. Starts and ends are places in the trace, which
+/// is the order of observation.
 pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
     let events_at = events.iter().enumerate();
     let batches: Vec<Written<'_>> = events_at
@@ -75,7 +76,8 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
     (held_back, calls)
 }
 
-/// Gives the calls of a batch the places at which calls of it began and ended, so that they follow each other as written.
+/// Gives the calls of a batch the places at which calls of it began and ended, so that they follow each other
+/// as written.
 fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
     let mut own: Vec<&mut CallRecord<'_>> =
         calls.iter_mut().filter(|call| call.batch == Some(number)).collect();
@@ -92,8 +94,8 @@ fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
     }
 }
 
-/// Puts calls that overlap into an order that does not tell which of them began first: by the start times that they give,
-/// then by their tools. One that had ended before another began stays before it.
+/// Puts calls that overlap into an order that does not tell which of them began first: by the start times
+/// that they give, then by their tools. One that had ended before another began stays before it.
 fn order_overlapping(calls: &mut [CallRecord<'_>]) {
     let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
     let rank = |call: &CallRecord<'_>| {

@@ -12,8 +12,8 @@ use crate::infeasible::{Naming, reported_sentences};
 pub struct ConflictVerdict {
     /// The numbers of the sentences that cannot hold together, from 1 and ascending; none in a feasible case.
     pub sentences: Vec<u32>,
-    /// The numbers that the agent reported, ascending, each once: those of its last report that was taken. They need not be
-    /// numbers of sentences that are there. `None` where it reported nothing.
+    /// The numbers that the agent reported, ascending, each once: those of its last report that was taken.
+    /// They need not be numbers of sentences that are there. `None` where it reported nothing.
     pub reported: Option<Vec<u64>>,
 }
 
@@ -32,16 +32,16 @@ impl ConflictVerdict {
         !self.sentences.is_empty()
     }
 
-    /// How the sentences that were reported compare with the conflict; `None` where nothing was reported, and in a feasible
-    /// case.
+    /// How the sentences that were reported compare with the conflict; `None` where nothing was reported, and
+    /// in a feasible case.
     pub fn named(&self) -> Option<Naming> {
         let reported = self.reported.as_deref().filter(|_| self.is_infeasible())?;
         Some(Naming::of(reported, &self.sentences))
     }
 }
 
-/// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action executed in the whole
-/// run. What is cleared away by a restart was done all the same.
+/// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action
+/// executed in the whole run. What is cleared away by a restart was done all the same.
 pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);

@@ -1,5 +1,5 @@
-//! Judging the time form: only what came after the last restart, by the start times that the agent gave and the durations
-//! that the tools answered.
+//! Judging the time form: only what came after the last restart, by the start times that the agent gave and
+//! the durations that the tools answered.
 
 use planproof_constraint::{Nearest, Start, TimedProblem, Undecided, Variable, variables_in};
 use planproof_trace::TimeOfDay;
@@ -26,8 +26,9 @@ pub struct TimeVerdict {
     pub repair_starts: Vec<u16>,
     /// For each of [`Verdict::correct_next`] the earliest start that is correct at that point.
     pub next_starts: Vec<Vec<u16>>,
-    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given, if any; core,
-    /// repair and what would have been right may be missing; and another repair may move fewer calls.
+    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given,
+    /// if any; core, repair and what would have been right may be missing; and another repair may move fewer
+    /// calls.
     pub is_decided: bool,
 }
 
@@ -223,8 +224,8 @@ fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
     with_place.filter(|(place, _)| places.contains(place)).map(|(_, id)| id.clone()).collect()
 }
 
-/// For each call, what would have been right in its place, started as early as it can be; empty once no correct schedule was
-/// possible. Also whether all searches came to an end.
+/// For each call, what would have been right in its place, started as early as it can be; empty once no
+/// correct schedule was possible. Also whether all searches came to an end.
 fn correct_next(
     problem: &TimedProblem,
     starts: &[Start],

@@ -1,7 +1,8 @@
 //! Orders that one gets from a paragraph at one look, without planning. **(ours)**
 //!
-//! A short case is often passed by nothing more than reading its tasks off the page, in the right direction. What the best
-//! of these heuristics passes is shown beside every success rate, so that nobody takes it for planning.
+//! A short case is often passed by nothing more than reading its tasks off the page, in the right direction.
+//! What the best of these heuristics passes is shown beside every success rate, so that nobody takes it for
+//! planning.
 
 use std::cell::OnceCell;
 

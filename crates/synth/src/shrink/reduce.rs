@@ -134,8 +134,8 @@ impl Numbered<'_> {
     }
 }
 
-/// Leaves out requirements: those that are removed, and those that have lost all actions of one of their sides. Relative
-/// clauses that lose what they hang on become sentences of their own.
+/// Leaves out requirements: those that are removed, and those that have lost all actions of one of their
+/// sides. Relative clauses that lose what they hang on become sentences of their own.
 struct Filter<'a> {
     relations: Numbered<'a>,
     /// Relative clauses that have become sentences.
@@ -266,8 +266,9 @@ fn plainest(group: Group, words: &Wordings) -> WordingIndex {
     all.min_by_key(|index| words.text(group, *index).chars().count()).unwrap_or_default()
 }
 
-/// Puts the plain form in the place of those that are removed, and counts all that are not plain. A fronted phrase is first
-/// put in its place, and only then a verb into that of what relates the two: each is a piece of its own.
+/// Puts the plain form in the place of those that are removed, and counts all that are not plain. A fronted
+/// phrase is first put in its place, and only then a verb into that of what relates the two: each is a piece
+/// of its own.
 fn plainer(tree: &Sentences, removed: &BTreeSet<usize>, words: &Wordings) -> (Sentences, usize) {
     let mut pieces = Numbered { removed, next: 0 };
     let mut tree = tree.clone();

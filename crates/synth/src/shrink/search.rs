@@ -6,8 +6,8 @@ use super::{Reduction, ShrinkEnd, Shrinker, Shrunk, reduce};
 use crate::case::Case;
 use crate::grammar::Sentences;
 
-/// A case being shrunk: asks for the test of one [`candidate`](Self::candidate) after another, and is told what came of it.
-/// Whoever tests can take all the time it needs, or keep a copy and try both answers.
+/// A case being shrunk: asks for the test of one [`candidate`](Self::candidate) after another, and is told
+/// what came of it. Whoever tests can take all the time it needs, or keep a copy and try both answers.
 #[derive(Debug, Clone)]
 pub struct ShrinkSearch<'a> {
     shrinker: Shrinker<'a>,
@@ -73,8 +73,8 @@ impl Sweep {
         reduce::without(&self.from, Reduction::ALL[self.reduction], &removed, shrinker.words)
     }
 
-    /// On to smaller sets of pieces; single ones are tried again as long as one goes, because what was needed before may
-    /// not be any more.
+    /// On to smaller sets of pieces; single ones are tried again as long as one goes, because what was needed
+    /// before may not be any more.
     fn smaller(&mut self) {
         let has_gone = self.left.len() < self.left_before;
         self.size = if self.size > 1 { self.size.div_ceil(2) } else { usize::from(has_gone) };

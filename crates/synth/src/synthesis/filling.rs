@@ -57,8 +57,8 @@ pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedCon
     constraints
 }
 
-/// One constraint for each distinct clock time of an action, in the order of first statement, with all its sources. Their
-/// ids go on behind those of `pairs` other constraints.
+/// One constraint for each distinct clock time of an action, in the order of first statement, with all its
+/// sources. Their ids go on behind those of `pairs` other constraints.
 pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
     let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
     for StatedTime { action, bound, source } in times {

@@ -28,8 +28,9 @@ pub struct Options {
     pub topic: Option<String>,
     /// The time form, with start times, durations and clock times; `None` for the basic form.
     pub time: Option<TimeOptions>,
-    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so; the feasible
-    /// ones are otherwise those that there are without it. `None` for feasible cases alone, without the tool.
+    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so;
+    /// the feasible ones are otherwise those that there are without it. `None` for feasible cases alone,
+    /// without the tool.
     pub infeasible: Option<Share>,
     /// Only feasible cases that every heuristic of [`OneLook`](crate::OneLook) fails; infeasible ones stay as they are.
     pub hard: bool,
@@ -133,8 +134,8 @@ pub struct SynthesisCounts {
     pub discarded: u64,
     /// Paragraphs discarded because a one-look heuristic would have passed, where only hard cases were asked for.
     pub easy: u64,
-    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in one way alone,
-    /// or it could not be known from the text.
+    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in
+    /// one way alone, or it could not be known from the text.
     pub no_conflict: u64,
     /// Calls of the satisfiability check. Looking for the smallest conflict of a paragraph counts as one.
     pub solver_calls: u64,

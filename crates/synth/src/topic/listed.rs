@@ -12,8 +12,8 @@ const INDUSTRY_CHARACTERS_MAX: usize = 40;
 /// What a listed item cannot be, and why.
 pub type ListedFault = (String, &'static str);
 
-/// The items of a list in text: of numbered or bulleted lines, of a JSON array of texts, else all lines that are not blank.
-/// Fences and the words around a list are passed over.
+/// The items of a list in text: of numbered or bulleted lines, of a JSON array of texts, else all lines that
+/// are not blank. Fences and the words around a list are passed over.
 pub fn listed_items(text: &str) -> Vec<String> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("```"));
     let whole: Vec<&str> = lines().collect();
@@ -73,8 +73,8 @@ pub fn listed_job(item: &str) -> Result<(String, String), ListedFault> {
     Ok((job, if is_name { industry } else { String::new() }))
 }
 
-/// The words of a name, without an article in front, and in lower case but for abbreviations. Those stay, and are refused
-/// at the beginning of an activity, where a sentence would not show what they are.
+/// The words of a name, without an article in front, and in lower case but for abbreviations. Those stay, and
+/// are refused at the beginning of an activity, where a sentence would not show what they are.
 fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = name.split_whitespace().map(str::to_owned).collect();
     if words.len() > 1 && ["a", "an", "the"].contains(&words[0].to_ascii_lowercase().as_str()) {

@@ -1,9 +1,10 @@
 //! Activities with an order by their nature, such as opening and closing a shop: a requirement against that order could
 //! contradict common sense, which the paper names as a threat to its results.
 //!
-//! The rule: two activities of a topic are in question if one has a word of a row's left side and the other of its right
-//! side, and nothing else tells them apart: the other words of one are all among the other words of the other. Two that
-//! name different times of the day, or first and last, are in question whatever else they say.
+//! The rule: two activities of a topic are in question if one has a word of a row's left side and the other
+//! of its right side, and nothing else tells them apart: the other words of one are all among the other words
+//! of the other. Two that name different times of the day, or first and last, are in question whatever else
+//! they say.
 
 use std::collections::BTreeSet;
 

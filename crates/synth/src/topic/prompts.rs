@@ -1,5 +1,5 @@
-//! What models are asked for topics. The first paragraph of the first two is the paper's prompt, word for word but for its
-//! numbers; what follows is ours and says in which form the answer can be used.
+//! What models are asked for topics. The first paragraph of the first two is the paper's prompt, word for
+//! word but for its numbers; what follows is ours and says in which form the answer can be used.
 
 /// How the prompt for jobs begins, up to their number.
 pub const JOBS: &str = "Please provide a list of ";

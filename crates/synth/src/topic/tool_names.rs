@@ -11,10 +11,11 @@
 //! | `user_delete` | user deletion |
 //! | `report_generation`, `network_diagnosis` | report generation, network diagnosis |
 //!
-//! A name is split at underscores, hyphens, full stops, slashes and inner capitals. A verb at its beginning, or at its end,
-//! becomes a noun at the end; what the verb acts on stands in front of it, in the singular, with hyphens where it holds a
-//! preposition. A name without a verb that we know stays as it is. A text that another one begins with, that another tool
-//! has already, or that ends in a plural becomes a "request". What cannot be a text even then is left without one.
+//! A name is split at underscores, hyphens, full stops, slashes and inner capitals. A verb at its beginning,
+//! or at its end, becomes a noun at the end; what the verb acts on stands in front of it, in the singular,
+//! with hyphens where it holds a preposition. A name without a verb that we know stays as it is. A text that
+//! another one begins with, that another tool has already, or that ends in a plural becomes a "request". What
+//! cannot be a text even then is left without one.
 
 use std::collections::HashSet;
 
@@ -171,8 +172,8 @@ const PREPOSITIONS: [&str; 20] = [
     "onto", "or", "over", "to", "via", "with",
 ];
 
-/// A text for each of the names, in their order; `None` where the rule finds none. Texts that the user has given already
-/// are in `given`, so that none is found twice.
+/// A text for each of the names, in their order; `None` where the rule finds none. Texts that the user has
+/// given already are in `given`, so that none is found twice.
 pub fn texts_of_tool_names<'a>(
     names: impl IntoIterator<Item = &'a str>,
     given: impl IntoIterator<Item = &'a str>,

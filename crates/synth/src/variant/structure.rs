@@ -1,10 +1,10 @@
 //! Another paragraph with equivalent constraints.
 //!
-//! It is put together instead of drawn and rejected, because few of the paragraphs over some actions mean a given order.
-//! Each sub-sentence states a pair that is still missing, and perhaps more that follow from the order; when all pairs of
-//! the transitive reduction are stated, the closure is the order. Of the clock times the tightest of each action are
-//! stated again. The new paragraph does without the productions of the old one, as far as others are left and it does not
-//! grow too long.
+//! It is put together instead of drawn and rejected, because few of the paragraphs over some actions mean a
+//! given order. Each sub-sentence states a pair that is still missing, and perhaps more that follow from the
+//! order; when all pairs of the transitive reduction are stated, the closure is the order. Of the clock times
+//! the tightest of each action are stated again. The new paragraph does without the productions of the old
+//! one, as far as others are left and it does not grow too long.
 
 use std::collections::BTreeSet;
 

@@ -123,8 +123,8 @@ fn the_conflict_is_the_only_smallest_one() {
     }
 }
 
-/// Of the requirements that a verdict gives as a conflict none can be left out, neither where the tasks are as short as can
-/// be, nor with their true durations.
+/// Of the requirements that a verdict gives as a conflict none can be left out, neither where the tasks are
+/// as short as can be, nor with their true durations.
 #[test]
 fn no_requirement_of_a_core_is_to_spare() {
     for index in 0..1200 {

@@ -115,7 +115,8 @@ fn two_readings_are_counted() {
         ("Alpha takes place after beta, but earlier than beta, gamma and delta happen.", 2),
         ("Alpha follows beta, and before beta, gamma and delta happen.", 2),
         ("By 10:00, alpha ends, while after beta, gamma and delta happen.", 2),
-        // These cannot be a clause about alpha: a preposition that takes none, one action, a list in front, a semicolon.
+        // These cannot be a clause about alpha: a preposition that takes none, one action, a list in front, a
+        // semicolon.
         ("Alpha follows beta, and prior to beta, gamma and delta happen.", 1),
         ("Alpha follows beta, and before beta, gamma happens.", 1),
         ("Alpha follows beta, and before gamma and delta, beta happens.", 1),

@@ -20,8 +20,8 @@ fn time(verdict: &Verdict) -> &TimeVerdict {
     verdict.time.as_ref().expect("the case is of the time form")
 }
 
-/// A line of the notation: `feed 08:00`, `paint 10:00`, `roof 9:00` and `restart` are calls that are answered, with `!` in
-/// front they are refused.
+/// A line of the notation: `feed 08:00`, `paint 10:00`, `roof 9:00` and `restart` are calls that are
+/// answered, with `!` in front they are refused.
 fn line(calls: &str) -> String {
     let call = |call: &str| {
         let (call, answer) = match call.strip_prefix('!') {
@@ -63,8 +63,8 @@ fn check(calls: &str) -> String {
     )
 }
 
-/// Feeding (an hour) ends by 09:30; painting (an hour and a half) follows and starts from 10:00 on; the day goes from 08:00
-/// to 20:00.
+/// Feeding (an hour) ends by 09:30; painting (an hour and a half) follows and starts from 10:00 on; the day
+/// goes from 08:00 to 20:00.
 #[test]
 fn classes_of_the_time_form() {
     let whole = "[a1@08:00 a2@10:00]";
@@ -309,7 +309,8 @@ fn check_repair(case: &Case, verdict: &Verdict, plan: &[(usize, u16)]) {
     assert!(repaired.iter().all(in_day));
 }
 
-/// Whatever an agent does, the verdict is whole: a start for each call, and a right schedule as repair unless it passed.
+/// Whatever an agent does, the verdict is whole: a start for each call, and a right schedule as repair unless
+/// it passed.
 #[test]
 fn any_calls_get_a_verdict() {
     let mut draw = Draw::new(1, 0, "test/any-calls");

@@ -53,8 +53,8 @@ impl StderrTail {
 pub(super) enum Held {
     /// They are passed on.
     Show,
-    /// They are passed on where they are few, as a greeting is; of more, only how many they were and why. An older server
-    /// may complain at length of the newer question that it was asked first.
+    /// They are passed on where they are few, as a greeting is; of more, only how many they were and why. An
+    /// older server may complain at length of the newer question that it was asked first.
     Sum,
     /// Nothing is.
     Drop,

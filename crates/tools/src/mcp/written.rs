@@ -11,8 +11,8 @@ use planproof_trace::{Arguments, CallId};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-/// Longest wait of a call for those that were written before it in the same reply. An agent that never makes them, or makes
-/// calls one after the other in an order of its own, waits so long once.
+/// Longest wait of a call for those that were written before it in the same reply. An agent that never makes
+/// them, or makes calls one after the other in an order of its own, waits so long once.
 pub const EARLIER_CALLS_WAIT_MAX: Duration = Duration::from_millis(500);
 
 /// Most replies of a run whose calls are looked for; the oldest go first.
@@ -80,8 +80,8 @@ impl WrittenCalls {
         ids
     }
 
-    /// The written call that has arrived, if it is one: of the newest reply in which one of that tool is due, the one with
-    /// these arguments, otherwise the first of that tool.
+    /// The written call that has arrived, if it is one: of the newest reply in which one of that tool is due,
+    /// the one with these arguments, otherwise the first of that tool.
     pub(super) fn claim(self: &Arc<Self>, tool: &str, arguments: &Arguments) -> Option<ClaimedCall> {
         let mut state = self.lock();
         let is_due = |call: &Written| matches!(call.stage, Stage::Due | Stage::Missed) && call.tool == tool;

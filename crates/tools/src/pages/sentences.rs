@@ -6,10 +6,10 @@ const ABBREVIATIONS: [&str; 22] = [
     "Gov", "Sen", "Rep", "Fig", "vs", "cf", "ca",
 ];
 
-/// The sentences of a text by our own rule, in which no line goes on in the next. A sentence ends at `.`, `!` or `?` and
-/// what closes after them, if a blank and no small letter follows; or at the marks of Chinese and Japanese. A full stop
-/// behind an initial (`J. R. R.`, `U.S.`) or one of a few abbreviations ends nothing. Headings (lines that begin with
-/// `#` or `==`) are no sentences.
+/// The sentences of a text by our own rule, in which no line goes on in the next. A sentence ends at `.`, `!`
+/// or `?` and what closes after them, if a blank and no small letter follows; or at the marks of Chinese and
+/// Japanese. A full stop behind an initial (`J. R. R.`, `U.S.`) or one of a few abbreviations ends nothing.
+/// Headings (lines that begin with `#` or `==`) are no sentences.
 pub(super) fn own(text: &str) -> Vec<String> {
     lines(text).filter(|line| !is_heading(line)).flat_map(of_line).map(str::to_owned).collect()
 }

@@ -1,12 +1,13 @@
 //! Whoever ends the process groups if this process is killed and can end nothing any more.
 //!
-//! A small shell script reads from a pipe which groups there are. The system closes the pipe when this process is gone,
-//! however it went, and the script then kills every group that it was not told is over. It leads a group of its own and
-//! takes no signal but SIGKILL, so that what ends this process from a terminal does not end the script first. One script
-//! serves all groups: a line for each beginning and end is cheaper than anything that is started for each.
+//! A small shell script reads from a pipe which groups there are. The system closes the pipe when this
+//! process is gone, however it went, and the script then kills every group that it was not told is over. It
+//! leads a group of its own and takes no signal but SIGKILL, so that what ends this process from a terminal
+//! does not end the script first. One script serves all groups: a line for each beginning and end is cheaper
+//! than anything that is started for each.
 //!
-//! (A parent-death signal would need `unsafe` between fork and exec, comes when the *thread* that started the child ends, and
-//! reaches no grandchildren.)
+//! (A parent-death signal would need `unsafe` between fork and exec, comes when the *thread* that started the
+//! child ends, and reaches no grandchildren.)
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -49,8 +50,8 @@ pub(super) fn stands_by() {
     }
 }
 
-/// Has the group killed if this process ends before [`is_over`] is told. Where no shell can be started nobody watches, and
-/// groups end with this process only if it can end them itself.
+/// Has the group killed if this process ends before [`is_over`] is told. Where no shell can be started nobody
+/// watches, and groups end with this process only if it can end them itself.
 pub(super) fn begins(group: Pid) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     let id = group.as_raw_nonzero().get();

@@ -304,7 +304,8 @@ async fn written_calls_are_made_in_the_order_in_which_they_were_written() {
             .collect::<Vec<_>>()
     };
     assert_eq!(order(&recorder), (in_order(1), false));
-    // Whoever never makes the first waits for it once; calls of other replies, and such as were never written, do not wait.
+    // Whoever never makes the first waits for it once; calls of other replies, and such as were never
+    // written, do not wait.
     reply(calls());
     let begun = std::time::Instant::now();
     call("mail", to("Bob")).await;

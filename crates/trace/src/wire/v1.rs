@@ -12,16 +12,15 @@
 //! - `seed` is a decimal string: many JSON readers lose digits of numbers above 2^53.
 //! - `model` is null where the agent's loop is not ours.
 //! - A call whose arguments are no JSON object has `arguments_text` (a string) instead of `arguments`.
-//! - Where a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes before them: their
-//!   ids, in the order in which they were written.
+//! - Where a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes
+//!   before them: their ids, in the order in which they were written.
 //! - A result has `"held_back":true` where a guard between agent and tools refused the call.
-//! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`, `text_bytes`) and
-//!   `value`;
-//!   `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
+//! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`,
+//!   `text_bytes`) and `value`; `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
 //!
 //! Where a run has several agents, such as samples that take a vote, an event has an `actor`, as in
-//! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that did it. Without one it is of the only or the
-//! outermost agent.
+//! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that did it. Without one it is of
+//! the only or the outermost agent.
 //!
 //! An agent made from a specification has more types of lines:
 //!

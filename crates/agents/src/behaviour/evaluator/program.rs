@@ -24,16 +24,18 @@ pub const CHECKS_AT_ONCE_MAX: usize = 8;
 /// The exit status that refuses an answer.
 const REFUSED: i32 = 1;
 
-/// A program that is started for each proposed answer, directly, without a shell, in our environment and working directory.
+/// A program that is started for each proposed answer, directly, without a shell, in our environment and
+/// working directory.
 ///
-/// It gets the [`Proposal`] on stdin, as one line of JSON: `{"question": ..., "answer": ..., "work": ...}`. With exit status 0
-/// it accepts the answer, with 1 it refuses it, and what it writes to stdout by then is told to the agent; what of that is
-/// no UTF-8 is replaced by U+FFFD. Everything else says nothing of the answer and is a failure: another status or a signal, a
-/// status of 1 with text on stderr alone (as of a script that broke off), more than [`CHECK_OUTPUT_BYTES_MAX`], or more time
-/// than [`CHECK_TIME_MAX`].
+/// It gets the [`Proposal`] on stdin, as one line of JSON: `{"question": ..., "answer": ..., "work": ...}`.
+/// With exit status 0 it accepts the answer, with 1 it refuses it, and what it writes to stdout by then is
+/// told to the agent; what of that is no UTF-8 is replaced by U+FFFD. Everything else says nothing of the
+/// answer and is a failure: another status or a signal, a status of 1 with text on stderr alone (as of a
+/// script that broke off), more than [`CHECK_OUTPUT_BYTES_MAX`], or more time than [`CHECK_TIME_MAX`].
 ///
-/// Its process group is ended with it, by SIGTERM and 0.3 seconds later SIGKILL, and by SIGKILL alone when the future is
-/// dropped. A child that moves to a session of its own (`setsid`) leaves the group and is not found.
+/// Its process group is ended with it, by SIGTERM and 0.3 seconds later SIGKILL, and by SIGKILL alone when
+/// the future is dropped. A child that moves to a session of its own (`setsid`) leaves the group and is not
+/// found.
 #[derive(Clone)]
 pub struct ProgramChecker {
     program: Program,
@@ -116,7 +118,8 @@ impl ProgramChecker {
     }
 }
 
-/// Whether a script that exits with 1 seems to have failed: the interpreters of most languages do so, and write why to stderr.
+/// Whether a script that exits with 1 seems to have failed: the interpreters of most languages do so, and
+/// write why to stderr.
 fn is_broken_off(output: &Output) -> bool {
     output.answer().is_empty() && !output.stderr_tail().is_empty()
 }

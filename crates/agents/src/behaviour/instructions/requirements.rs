@@ -1,5 +1,6 @@
-//! Requirements in words: a sentence of its own for what is often required, and for everything else one that is put
-//! together as the formula is. Parentheses keep parts apart, so that no two formulas with different meanings read alike.
+//! Requirements in words: a sentence of its own for what is often required, and for everything else one that
+//! is put together as the formula is. Parentheses keep parts apart, so that no two formulas with different
+//! meanings read alike.
 
 use planproof_spec::{CallPattern, Predicate, Requirement, RequirementKind as Kind, Test};
 

@@ -36,8 +36,9 @@ struct Place {
     waiting: usize,
 }
 
-/// The states of a way, the open one first; of several that are shortest the first in the order of the specification. `None`
-/// if there is none. A breadth-first walk: takes time in proportion to positions, calls and states.
+/// The states of a way, the open one first; of several that are shortest the first in the order of the
+/// specification. `None` if there is none. A breadth-first walk: takes time in proportion to positions, calls
+/// and states.
 pub(super) fn shortest_way(
     automaton: &Automaton,
     beginning: &Beginning,

@@ -53,11 +53,11 @@ pub fn normalised(log_probabilities: &[f64], alpha: f64) -> f64 {
     log_probabilities.iter().sum::<f64>() / penalty
 }
 
-/// How likely `model` finds `text` after `before`, which a space is put after unless it ends in white space. One request,
-/// whose tokens are added to `usage`.
+/// How likely `model` finds `text` after `before`, which a space is put after unless it ends in white space.
+/// One request, whose tokens are added to `usage`.
 ///
-/// A token that holds the end of `before` and the beginning of `text`, as the space before a word usually is one with it,
-/// counts as one of `text`, whole.
+/// A token that holds the end of `before` and the beginning of `text`, as the space before a word usually is
+/// one with it, counts as one of `text`, whole.
 ///
 /// # Errors
 /// [`ScoreFault`]: among others if `model` does not tell log-probabilities.
@@ -90,12 +90,13 @@ pub async fn score(
     Ok(Scored { score: normalised(&values, alpha), tokens: values.len() })
 }
 
-/// The tokens of a text that hold something of `end`, with which the text ends after a character of white space. `None` if
-/// the tokens cannot be those of such a text.
+/// The tokens of a text that hold something of `end`, with which the text ends after a character of white
+/// space. `None` if the tokens cannot be those of such a text.
 ///
-/// Tokens that hold parts of a character are told as U+FFFD, and marks for the beginning of a text stand among tokens, so
-/// neither their bytes nor their characters add up. What does add up are the characters of ASCII, none of which is ever
-/// divided: counted from the end, they lead to the white space before `end`, and the border is right behind it.
+/// Tokens that hold parts of a character are told as U+FFFD, and marks for the beginning of a text stand
+/// among tokens, so neither their bytes nor their characters add up. What does add up are the characters of
+/// ASCII, none of which is ever divided: counted from the end, they lead to the white space before `end`, and
+/// the border is right behind it.
 pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<&'t [ScoredToken]> {
     let mut wanted = end.bytes().rev().filter(u8::is_ascii);
     for (index, token) in tokens.iter().enumerate().rev() {
@@ -117,8 +118,8 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
     None
 }
 
-/// Whether `tail` and the tokens after it can spell `text`, as far as it goes beyond ASCII: characters that are told whole
-/// are characters of the text, in its order.
+/// Whether `tail` and the tokens after it can spell `text`, as far as it goes beyond ASCII: characters that
+/// are told whole are characters of the text, in its order.
 fn spells(tail: &str, tokens: &[ScoredToken], text: &str) -> bool {
     let told = || tail.chars().chain(tokens.iter().flat_map(|token| token.text.chars()));
     let mut characters = text.chars();

@@ -1,5 +1,5 @@
-//! Models that write anything, through the whole loop: whatever they do, a run ends, and an answered one is in the language
-//! of its specification. (The monitor alone is driven further, in the tests of `spec`.)
+//! Models that write anything, through the whole loop: whatever they do, a run ends, and an answered one is
+//! in the language of its specification. (The monitor alone is driven further, in the tests of `spec`.)
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -15,8 +15,8 @@ use crate::arguments::{CampaignArguments, CaseArguments, Given, Global, TestArgu
 use crate::failure::Failure;
 use crate::select;
 
-/// An option as it would be written: the id of its argument, and its value. A switch that is on has an empty value; what
-/// is not said has none.
+/// An option as it would be written: the id of its argument, and its value. A switch that is on has an empty
+/// value; what is not said has none.
 pub(super) type Written = (&'static str, Option<String>);
 
 /// Compares options as they are written.

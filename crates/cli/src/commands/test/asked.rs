@@ -80,8 +80,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to `go_on` with it: the
-    /// words before the command, and the option behind it.
+    /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to
+    /// `go_on` with it: the words before the command, and the option behind it.
     pub(super) fn must_fit(
         &self,
         options: &StoredOptions,

@@ -14,7 +14,8 @@ use crate::arguments::BudgetArguments;
 use crate::failure::Failure;
 use crate::select::{self, absolute};
 
-/// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found of its models.
+/// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found
+/// of its models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::commands) struct Budgets {

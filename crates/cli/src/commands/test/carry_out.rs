@@ -43,8 +43,9 @@ pub(in crate::commands) fn all_at_once(prepared: &Prepared, outcomes: &[Outcome]
     prepared.campaign.units().filter(is_left).collect()
 }
 
-/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. Ctrl-C ends the campaign;
-/// what is finished stays in the store. Then dissects its failures, and shrinks them, where that is asked for.
+/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. Ctrl-C ends
+/// the campaign; what is finished stays in the store. Then dissects its failures, and shrinks them, where
+/// that is asked for.
 pub(in crate::commands) async fn carry_out(
     prepared: &Prepared,
     global: &Global,

@@ -102,8 +102,8 @@ impl Cases {
         Ok(Self::given(select::read_cases(file)?))
     }
 
-    /// The same, as a recording has to keep them: in full where they are about topics of the user's own, whose file may be
-    /// another one by then.
+    /// The same, as a recording has to keep them: in full where they are about topics of the user's own,
+    /// whose file may be another one by then.
     fn of_topics(self, shape: &ShapeArguments) -> Self {
         match shape.topics {
             Some(_) => {
@@ -113,8 +113,8 @@ impl Cases {
         }
     }
 
-    /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the seed's sequence,
-    /// so that its cases are the same in every search and no two cases share an id.
+    /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the
+    /// seed's sequence, so that its cases are the same in every search and no two cases share an id.
     pub(super) fn of_levels(
         plan: &LimitPlan,
         shape: &ShapeArguments,

@@ -1,4 +1,5 @@
-//! Campaigns that a campaign leads to: the trials of the dissection of its failures, and the candidates of their shrinking.
+//! Campaigns that a campaign leads to: the trials of the dissection of its failures, and the candidates of
+//! their shrinking.
 
 use std::num::NonZeroU32;
 

@@ -73,7 +73,8 @@ impl Origin {
     }
 }
 
-/// The trials of a stored campaign: its cases, outcomes and origins, put together. `None` where they do not fit together.
+/// The trials of a stored campaign: its cases, outcomes and origins, put together. `None` where they do not
+/// fit together.
 pub(crate) fn read_trials(
     cases: Vec<Case>,
     outcomes: Vec<Outcome>,

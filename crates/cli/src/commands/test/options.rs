@@ -214,7 +214,8 @@ impl StoredOptions {
     }
 }
 
-/// A number in decimal digits, because many readers lose some of one above 2^53. Campaigns of before have it as a number.
+/// A number in decimal digits, because many readers lose some of one above 2^53. Campaigns of before have it
+/// as a number.
 mod decimal {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

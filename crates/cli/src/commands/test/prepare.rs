@@ -473,7 +473,8 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Makes sure that so many runs at once can have their connections or processes. A simulated model in process needs none.
+/// Makes sure that so many runs at once can have their connections or processes. A simulated model in process
+/// needs none.
 fn allow_open_files(name: &AgentSpec, agent: &AgentUnderTest, runs: usize) -> Result<(), Failure> {
     let is_in_process = agent.agent.is_in_process()
         && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"))

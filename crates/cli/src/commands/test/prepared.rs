@@ -79,8 +79,8 @@ impl Prepared {
         }
     }
 
-    /// Books each request in the store when it is answered, so that a campaign that is killed has not lost what it spent;
-    /// without a writer no more.
+    /// Books each request in the store when it is answered, so that a campaign that is killed has not lost
+    /// what it spent; without a writer no more.
     pub(super) fn watch_spending(&self, writer: Option<&Writer>) {
         let told = self.served.as_ref().map(|(_, served)| &served.told);
         let meters = [self.meter.as_ref(), told];
@@ -134,7 +134,8 @@ impl Prepared {
         })
     }
 
-    /// Whether this is a replay that came as far as its recording, which is whole. Whether it differs is another question.
+    /// Whether this is a replay that came as far as its recording, which is whole. Whether it differs is
+    /// another question.
     pub(in crate::commands) fn is_as_recorded(&self, outcomes: &[Outcome], progress: &Progress) -> bool {
         let is_same_end = |replayed: &&Replayed| replayed.recorded.ended_by == progress.ended_by;
         self.replayed.as_ref().filter(is_same_end).is_some_and(|replayed| {

@@ -167,8 +167,8 @@ impl RecordedCampaign {
         self.verdicts.contains_key(&(case.id.clone(), repeat))
     }
 
-    /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on one case ask
-    /// the same, so which of them gets which answer depends on which asks first.
+    /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on
+    /// one case ask the same, so which of them gets which answer depends on which asks first.
     fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
         if self.campaign.repeats == 1 || !self.agent.is_program() {
             return HashSet::new();

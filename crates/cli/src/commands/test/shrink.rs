@@ -29,7 +29,8 @@ pub(crate) fn shrinker() -> Shrinker<'static> {
     Shrinker::new(Wordings::shipped(), read::Directions::shipped())
 }
 
-/// The candidates of a stored campaign: its cases, outcomes and origins, put together. `None` where they do not fit together.
+/// The candidates of a stored campaign: its cases, outcomes and origins, put together. `None` where they do
+/// not fit together.
 pub(crate) fn read_candidates(
     cases: Vec<Case>,
     outcomes: Vec<Outcome>,

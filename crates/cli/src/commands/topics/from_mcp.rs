@@ -70,8 +70,8 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
     })
 }
 
-/// The tools of the sources, and what those are called there that have another name here. The servers are ended then; no tool
-/// is called.
+/// The tools of the sources, and what those are called there that have another name here. The servers are
+/// ended then; no tool is called.
 async fn list(
     sources: &[ToolSource],
     global: &Global,

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::forwarded;
 use crate::stand_in::answer;
 
-/// A result of a tool that does not follow its call, or a call without a result, which the service refuses, as it does an
-/// end of white space in a turn that it is to go on with.
+/// A result of a tool that does not follow its call, or a call without a result, which the service refuses,
+/// as it does an end of white space in a turn that it is to go on with.
 pub(super) fn out_of_order(messages: &[Value]) -> Option<String> {
     if messages.first().is_some_and(|first| first["role"] != "user") {
         return Some("messages: first message must use the \"user\" role".to_owned());

@@ -37,8 +37,8 @@ enum Text {
     Other(serde::de::IgnoredAny),
 }
 
-/// Reads the events of a reply to `request`. An item is told several times: as it begins, in pieces, whole, and once more
-/// with the whole response; only what is new each time is passed on.
+/// Reads the events of a reply to `request`. An item is told several times: as it begins, in pieces, whole,
+/// and once more with the whole response; only what is new each time is passed on.
 pub(super) struct EventDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,

@@ -79,7 +79,8 @@ impl Checker<'_> {
         );
     }
 
-    /// Finds calls that requirements speak of and that no run can contain, save those that they forbid in so many words.
+    /// Finds calls that requirements speak of and that no run can contain, save those that they forbid in so
+    /// many words.
     pub(super) fn impossible(&mut self, whole: &Dfa) {
         let mut patterns: Vec<(&CallPattern, Span)> = Vec::new();
         let mut forbidden: Vec<&CallPattern> = Vec::new();

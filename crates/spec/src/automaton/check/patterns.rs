@@ -189,8 +189,8 @@ impl Range {
     }
 }
 
-/// Why no value can pass all tests of one argument; `None` where one can, or where that cannot be seen (of several regular
-/// expressions).
+/// Why no value can pass all tests of one argument; `None` where one can, or where that cannot be seen (of
+/// several regular expressions).
 fn contradiction(predicates: &[&Predicate]) -> Option<String> {
     let tests = || predicates.iter().map(|predicate| &predicate.test);
     let passes = |value: &Value| {

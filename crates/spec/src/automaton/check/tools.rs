@@ -1,5 +1,5 @@
-//! What can be wrong with a specification for certain tools: names that none has, arguments that they do not take, tests
-//! that their schemas exclude.
+//! What can be wrong with a specification for certain tools: names that none has, arguments that they do not
+//! take, tests that their schemas exclude.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,10 @@ const REFERENCES_MAX: usize = 16;
 const NAMES_SHOWN_MAX: usize = 12;
 
 impl Automaton {
-    /// What is wrong with the specification if these are the tools: requirements that name others, or test what the tools'
-    /// schemas do not have, or not so. Each pattern of calls is spoken of once, however often it stands, and so is each
-    /// unknown tool; in the order of the source. All are warnings, but for an error where no run is left with these tools.
+    /// What is wrong with the specification if these are the tools: requirements that name others, or test
+    /// what the tools' schemas do not have, or not so. Each pattern of calls is spoken of once, however often
+    /// it stands, and so is each unknown tool; in the order of the source. All are warnings, but for an error
+    /// where no run is left with these tools.
     pub fn check_tools(&self, tools: &[Tool]) -> Vec<Diagnostic> {
         let mut faults = Faults::default();
         let mut seen: Vec<&CallPattern> = Vec::new();
