@@ -48,15 +48,14 @@ GROUPS: dict[str, list[str]] = {
     "reports": [
         f"{TEST} tools@sim/careless {REPORTS}",
         f"{TEST} tools@sim/forgetful --repeat 3 --json",
-        f"{TEST} tools@sim/careless --cases 30",
-        "report last --json",
+        "report last --csv -",
         "runs export last --format chat-jsonl",
         "runs export last --format preference-jsonl",
-        "tables",
+        "tables last",
     ],
     "shrinking": [f"{TEST} tools@sim/in-order --shrink --shrink-max 2 --shrink-to small.jsonl", "read small.jsonl --verify"],
     "guard": [f"{TEST} tools@sim/careless", f"{TEST} repair:tools@sim/careless {REPORTS}", f"{TEST} repair:tools@sim/careless --time"],
-    "limit": ["limit tools@sim/careless --store runs.db --max-actions 8 --html limit.html", "runs list"],
+    "limit": ["limit tools@sim/careless --store runs.db --to 8 --cases-max 400 --html limit.html", "runs list"],
     "recording": [
         f"{TEST} tools@sim/careless --concurrency 1 --record out.jsonl",
         "test --replay out.jsonl --store other.db",
@@ -64,10 +63,10 @@ GROUPS: dict[str, list[str]] = {
     ],
     "check": [
         "synth --count 1 --actions 3",
-        "check {stdout} --calls a1,a2,a3",
-        "check {stdout} --calls a3,a2,a1 --json",
+        "check --case {stdout} --calls a1,a2,a3",
+        "check --case {stdout} --calls a3,a2,a1 --json",
     ],
-    "specifications": ["spec check react", "spec graph react", "spec compile react", "spec print pass"],
+    "specifications": ["spec check react", "spec graph react", "spec compile react --to gbnf", "spec print pass"],
     "mistakes": ["test nobody", "test tools@sim/none", "test tools@sim/perfect --from none.jsonl", "report none", "runs show none"],
 }
 
@@ -86,19 +85,22 @@ LINES_SHOWN_MAX = 12
 UNREAD = {".db", ".db-wal", ".db-shm"}
 
 
-def masked(text: str, folder: Path) -> str:
-    text = text.replace(str(folder), "FOLDER")
+def masked(text: str, folder: Path, program: Path) -> str:
+    text = text.replace(str(folder), "FOLDER").replace(str(program), "planproof")
     for pattern, replacement in MASKS:
         text = re.sub(pattern, replacement, text)
     # Columns are as wide as the durations in them.
     return re.sub(r"[─━]{2,}", "─", re.sub(r" {2,}", " ", text))
 
 
-def outcomes(program: Path, lines: list[str]) -> dict[str, str]:
+def outcomes(build: Path, lines: list[str]) -> dict[str, str]:
     """What every line of a group comes to: its status and output, and the files that it leaves."""
     found: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        # Whatever a build is called, its command lines are those of planproof.
+        folder, program = Path(name) / "work", Path(name) / "planproof"
+        folder.mkdir()
+        program.symlink_to(build)
         stdout = folder / "stdout"
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("OPENAI", "ANTHROPIC"))}
         environment |= {"PLANPROOF_CONFIG": "none", "COLUMNS": "100"}
@@ -107,13 +109,13 @@ def outcomes(program: Path, lines: list[str]) -> dict[str, str]:
             words = [word.replace("{stdout}", str(stdout)) for word in line.split()]
             done = subprocess.run([program, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
             found[f"{line}: exit status"] = str(done.returncode)
-            found[f"{line}: stdout"] = masked(done.stdout, folder)
-            found[f"{line}: stderr"] = masked(done.stderr, folder)
+            found[f"{line}: stdout"] = masked(done.stdout, folder, program)
+            found[f"{line}: stderr"] = masked(done.stderr, folder, program)
             stdout.write_text(done.stdout)
             for path in sorted(folder.iterdir()):
                 is_new = before.get(path) != path.stat().st_mtime_ns
                 if is_new and path != stdout and path.is_file() and path.suffix not in UNREAD:
-                    found[f"{line}: {path.name}"] = masked(path.read_text(errors="replace"), folder)
+                    found[f"{line}: {path.name}"] = masked(path.read_text(errors="replace"), folder, program)
     return found
 
 

@@ -1,6 +1,7 @@
 //! Calls with their results: the one place that says which result is whose.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 use crate::{Actor, CallId, Event, EventKind, ToolCall, ToolResult, Trace};
 
@@ -26,8 +27,46 @@ pub struct PairedCall<'e> {
 #[derive(Debug, Clone, Default)]
 pub struct Pairing {
     calls: usize,
-    /// The numbers of the calls that wait for a result, by actor and id.
-    waiting: HashMap<(Option<Actor>, CallId), VecDeque<usize>>,
+    waiting: Waiting<(Option<Actor>, CallId)>,
+}
+
+/// The numbers of the calls that wait for a result, by actor and id.
+#[derive(Debug, Clone)]
+struct Waiting<K> {
+    /// Where a single call waits, which is mostly so, it stands here and nothing is hashed.
+    single: Option<(K, usize)>,
+    several: HashMap<K, VecDeque<usize>>,
+}
+
+impl<K> Default for Waiting<K> {
+    fn default() -> Self {
+        Self { single: None, several: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash> Waiting<K> {
+    fn add(&mut self, key: K, number: usize) {
+        if self.single.is_none() && self.several.is_empty() {
+            self.single = Some((key, number));
+            return;
+        }
+        for (key, number) in self.single.take().into_iter().chain([(key, number)]) {
+            self.several.entry(key).or_default().push_back(number);
+        }
+    }
+
+    /// Takes out the first call of that actor and id.
+    fn take(&mut self, key: &K) -> Option<usize> {
+        if let Some((_, number)) = self.single.take_if(|(single, _)| single == key) {
+            return Some(number);
+        }
+        let numbers = self.several.get_mut(key)?;
+        let number = numbers.pop_front();
+        if numbers.is_empty() {
+            self.several.remove(key);
+        }
+        number
+    }
 }
 
 impl Pairing {
@@ -37,14 +76,10 @@ impl Pairing {
             EventKind::Call(call) => {
                 let number = self.calls;
                 self.calls += 1;
-                let waiting = self.waiting.entry((event.actor.clone(), call.id.clone())).or_default();
-                waiting.push_back(number);
+                self.waiting.add((event.actor.clone(), call.id.clone()), number);
                 Some(number)
             }
-            EventKind::Result(result) => {
-                let waiting = self.waiting.get_mut(&(event.actor.clone(), result.id.clone()))?;
-                waiting.pop_front()
-            }
+            EventKind::Result(result) => self.waiting.take(&(event.actor.clone(), result.id.clone())),
             _ => None,
         }
     }
@@ -57,17 +92,18 @@ impl Pairing {
 
 /// The calls among events, in their order, each with its result by the rule of [`Pairing`].
 pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<PairedCall<'e>> {
-    let mut pairing = Pairing::default();
+    let mut waiting: Waiting<(Option<&Actor>, &CallId)> = Waiting::default();
     let mut calls: Vec<PairedCall<'e>> = Vec::new();
     for (place, event) in events.into_iter().enumerate() {
-        let number = pairing.take(event);
+        let actor = event.actor.as_ref();
         match &event.kind {
             EventKind::Call(call) => {
-                calls.push(PairedCall { actor: event.actor.as_ref(), call, place, result: None });
+                waiting.add((actor, &call.id), calls.len());
+                calls.push(PairedCall { actor, call, place, result: None });
             }
             EventKind::Result(result) => {
-                if let Some(call) = number.and_then(|number| calls.get_mut(number)) {
-                    call.result = Some((place, result));
+                if let Some(number) = waiting.take(&(actor, &result.id)) {
+                    calls[number].result = Some((place, result));
                 }
             }
             _ => {}
@@ -91,6 +127,14 @@ mod tests {
     /// Each call as its tool and what it was answered.
     fn pairs(events: &str) -> Vec<(String, String)> {
         let events = parse(events).expect("valid");
+        // While they happen, the same belongs together.
+        let mut pairing = Pairing::default();
+        let numbers: Vec<Option<usize>> = events.iter().map(|event| pairing.take(event)).collect();
+        for (number, it) in paired_calls(&events).iter().enumerate() {
+            let places: Vec<usize> =
+                (0..events.len()).filter(|place| numbers[*place] == Some(number)).collect();
+            assert!(places.iter().eq([it.place].iter().chain(it.result.iter().map(|(place, _)| place))));
+        }
         let calls = paired_calls(&events).into_iter().map(|it| {
             assert!(matches!(&events[it.place].kind, EventKind::Call(call) if call == it.call));
             let text = |(place, result): (usize, &ToolResult)| {
