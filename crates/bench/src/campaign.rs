@@ -79,7 +79,7 @@ pub struct Supervision {
     /// Kept out of the traces.
     pub secrets: Secrets,
     /// Holds the model that is paid for to its budget, around which it has to stand (a `MeteredModel`): by
-    /// itself it is told of no request, and refuses none. Once it has refused a request, no run is begun any
+    /// itself it learns of no request, and refuses none. Once it has refused a request, no run is begun any
     /// more; those going on end as they may, and one that was refused a request counts as not run.
     pub meter: Option<Arc<BudgetMeter>>,
     /// When the runs going on are ended and count as not run.

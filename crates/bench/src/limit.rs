@@ -4,7 +4,7 @@
 //! The number of actions grows. At each one the agent is put on so many cases, and the limit is the last
 //! number before the success rate falls under the threshold. All of a search is one campaign, whose cases
 //! come level by level; what is to be run next follows from the outcomes alone, so a search can be broken off
-//! and gone on with, and comes to the same at any concurrency.
+//! and resumed, and comes to the same at any concurrency.
 
 use planproof_synth::OneLook;
 use serde::{Deserialize, Serialize};

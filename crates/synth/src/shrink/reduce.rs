@@ -266,7 +266,7 @@ fn plainest(group: Group, words: &Wordings) -> WordingIndex {
     all.min_by_key(|index| words.text(group, *index).chars().count()).unwrap_or_default()
 }
 
-/// Puts the plain form in the place of those that are removed, and counts all that are not plain. A fronted
+/// Puts the plain form instead of those that are removed, and counts all that are not plain. A fronted
 /// phrase is first put in its place, and only then a verb into that of what relates the two: each is a piece
 /// of its own.
 fn plainer(tree: &Sentences, removed: &BTreeSet<usize>, words: &Wordings) -> (Sentences, usize) {

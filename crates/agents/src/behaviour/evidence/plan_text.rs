@@ -67,7 +67,7 @@ pub enum PlanFault {
 /// Reads the text of a planner.
 ///
 /// Under [`EvidenceRules::Rewoo`] as its code does: marks stand at the beginning of their line; a label of
-/// two digits or more has [`NO_EVIDENCE`] in the place of its call; a line that makes no sense ends it all.
+/// two digits or more has [`NO_EVIDENCE`] instead of its call; a line that makes no sense ends it all.
 /// Otherwise white space before marks does not count, labels have any number, lines that follow a plan
 /// without a mark belong to it, and what makes no sense is told beside the rest.
 ///
