@@ -97,7 +97,12 @@ fn a_replay_that_is_as_recorded_passes_unless_more_is_asked_for() {
     place.run("test tools@sim/in-order --cases 20 --require-pass -q").code(1);
     place.run("test tools@sim/perfect --cases 2 --require-pass -q").code(0);
     // A replay that its own budget ends did not show that all is as recorded.
-    place.run("test --replay r.jsonl --minutes 0.0000001 -q").code(3);
+    // How many cases begin before that budget is known to have ended depends on the machine.
+    let ended = place.run("test --replay r.jsonl --minutes 0.0000001 -q --json");
+    let report = ended.json();
+    assert!(report["not_run"].as_u64() > Some(0), "{ended:?}");
+    let failed_there = report["failed"].as_u64() > Some(0);
+    ended.code(if failed_there { 1 } else { 3 });
     // A recording that was ended by a budget is as whole as one that was not.
     place
         .run("test tools@sim/perfect --cases 20 --concurrency 1 --max-tokens 9000 --record b.jsonl -q")

@@ -178,7 +178,7 @@ fn a_budget_ends_a_shrinking_and_a_larger_one_finishes_it() {
     let line = "test --resume last --shrink --minutes 0.0000001 -q --json";
     let report = place.run(line).code(1).json();
     assert_eq!(report["ended_by"], json!("0.0000001 minutes"));
-    assert_eq!(report["shrinking"]["unfinished"], json!(3));
+    assert!(report["shrinking"]["unfinished"].as_u64() > Some(0), "{report}");
     assert_eq!(shown(&place.run("test --resume last --minutes 9 -q --json").code(1).json()), shown(&whole));
 }
 
