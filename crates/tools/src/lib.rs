@@ -47,6 +47,7 @@ pub use client::{
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
+pub use planproof_suite::{BoxFuture, Toolbox};
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
-pub use toolbox::{BoxFuture, Toolbox, execute_recorded, toolbox_for_run};
+pub use toolbox::{execute_recorded, toolbox_for_run};

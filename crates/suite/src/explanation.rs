@@ -1,0 +1,232 @@
+//! A verdict in words, as plain data that every report draws in its own way. All texts are as the case, the agent and
+//! the world outside wrote them: who draws them escapes and shortens them.
+
+/// A verdict in words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// The text of the case in which [`marks`](Self::marks) lie.
+    pub text: String,
+    /// The places of the text that matter to the verdict, without overlaps, in the order of the text.
+    pub marks: Vec<Mark>,
+    /// What went wrong, in one line; `passed` if nothing did.
+    pub gist: String,
+    /// What was done, in one line: what logs of other programs call the answer.
+    pub answer: String,
+    /// What there is to say, in the order in which people ask.
+    pub facts: Vec<Fact>,
+    /// What was demanded, and how each demand fared; those that were violated first.
+    pub checks: Vec<Check>,
+}
+
+/// A marked place of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it begins, in Unicode scalar values from the beginning of the text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// The ids of the checks that are stated there.
+    pub checks: Vec<String>,
+    /// Why it is marked, in a sentence; may be empty.
+    pub title: String,
+}
+
+/// A labelled piece of an explanation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fact {
+    /// A word or two in lower case, such as `called`. Neighbours may share one.
+    pub label: &'static str,
+    /// What there is to say.
+    pub told: Told,
+}
+
+/// What a fact says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// A text whose beginning says most.
+    Text(String),
+    /// A text of which the end says as much as the beginning, such as what a program wrote before it broke.
+    Ends(String),
+    /// Steps, one after the other.
+    Steps(Vec<Step>),
+}
+
+/// A step of a sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What is done.
+    pub text: String,
+    /// When, where steps have times: `09:00 to 09:45`.
+    pub when: Option<String>,
+    /// It is the step with which it went wrong.
+    pub is_wrong: bool,
+}
+
+/// How a demand fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckState {
+    /// It belongs to what cannot hold together.
+    InConflict,
+    /// It was violated.
+    Violated,
+    /// The run did not go far enough to tell.
+    Undetermined,
+    /// It held.
+    Held,
+    /// It was not judged.
+    Unjudged,
+}
+
+/// Something that was demanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// Its id within the case.
+    pub id: String,
+    /// What it speaks of first, which reports may emphasise.
+    pub subject: String,
+    /// What it demands of the subject: `before stock check`.
+    pub demand: String,
+    /// The words that state it, from each place that does.
+    pub sources: Vec<String>,
+    /// How it fared.
+    pub state: CheckState,
+}
+
+/// What there is to say of one event of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EventNote {
+    /// Place of the event in the trace.
+    pub event: usize,
+    /// The number of the step that the event is, from 1.
+    pub number: Option<usize>,
+    /// What is odd about it, in a few words.
+    pub remark: Option<&'static str>,
+    /// It is the one with which it went wrong; the text says what would have been right, and may be empty.
+    pub wrong: Option<String>,
+}
+
+impl Explanation {
+    /// The text in pieces, each with the mark that it is, if it is one.
+    pub fn pieces(&self) -> Vec<(&str, Option<&Mark>)> {
+        // Byte offsets of characters are asked for in ascending order, so one pass over the text will do.
+        let mut offsets = self.text.char_indices().map(|(byte, _)| byte).enumerate().peekable();
+        let mut byte_of = |character: u32| {
+            while offsets.next_if(|(number, _)| *number < character as usize).is_some() {}
+            offsets.peek().map_or(self.text.len(), |(_, byte)| *byte)
+        };
+        let mut pieces = Vec::with_capacity(2 * self.marks.len() + 1);
+        let mut at = 0;
+        for mark in &self.marks {
+            let [start, end] = [mark.start, mark.end].map(&mut byte_of);
+            if at < start {
+                pieces.push((&self.text[at..start], None));
+            }
+            pieces.push((&self.text[start..end], Some(mark)));
+            at = end;
+        }
+        if at < self.text.len() {
+            pieces.push((&self.text[at..], None));
+        }
+        pieces
+    }
+}
+
+impl Fact {
+    /// A fact that is a text.
+    pub fn text(label: &'static str, text: impl Into<String>) -> Self {
+        Self { label, told: Told::Text(text.into()) }
+    }
+}
+
+impl Told {
+    /// All of it as one text: the steps separated by commas.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Ends(text) => text.clone(),
+            Self::Steps(steps) if steps.is_empty() => "nothing".to_owned(),
+            Self::Steps(steps) => steps.iter().map(Step::to_text).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+impl Step {
+    /// The step with its time: `stock check 09:00 to 09:45`.
+    pub fn to_text(&self) -> String {
+        match &self.when {
+            Some(when) => format!("{} {when}", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+impl CheckState {
+    /// The word for it, with a sign that does not need colour.
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Violated => ["✗", "violated"],
+            Self::Undetermined => ["?", "undetermined"],
+            Self::Held => ["✓", "held"],
+            Self::InConflict => ["✗", "in conflict"],
+            Self::Unjudged => ["–", "not judged"],
+        }
+    }
+
+    /// Whether it is a reason for the failure.
+    pub fn is_broken(self) -> bool {
+        matches!(self, Self::Violated | Self::InConflict)
+    }
+}
+
+impl Check {
+    /// The demand as a sentence: `payroll audit before stock check`.
+    pub fn sentence(&self) -> String {
+        if self.subject.is_empty() {
+            self.demand.clone()
+        } else {
+            format!("{} {}", self.subject, self.demand)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(text: &str, places: &[[u32; 2]]) -> Explanation {
+        let mark = |[start, end]: &[u32; 2]| Mark {
+            start: *start,
+            end: *end,
+            checks: Vec::new(),
+            title: String::new(),
+        };
+        Explanation {
+            text: text.to_owned(),
+            marks: places.iter().map(mark).collect(),
+            ..Explanation::default()
+        }
+    }
+
+    fn pieces(text: &str, places: &[[u32; 2]]) -> Vec<(String, bool)> {
+        let explained = explained(text, places);
+        explained.pieces().into_iter().map(|(text, mark)| (text.to_owned(), mark.is_some())).collect()
+    }
+
+    fn piece(text: &str, is_marked: bool) -> (String, bool) {
+        (text.to_owned(), is_marked)
+    }
+
+    #[test]
+    fn pieces_are_cut_at_characters() {
+        let found = pieces("Äh, ünser Text", &[[0, 2], [6, 10]]);
+        assert_eq!(
+            found,
+            [piece("Äh", true), piece(", ün", false), piece("ser ", true), piece("Text", false)]
+        );
+    }
+
+    #[test]
+    fn marks_beyond_the_text_do_no_harm() {
+        assert_eq!(pieces("ab", &[[1, 99]]), [piece("a", false), piece("b", true)]);
+        assert_eq!(pieces("", &[[1, 99]]), [piece("", true)]);
+    }
+}

@@ -1,0 +1,59 @@
+//! What only a suite can make of all judged runs, as plain data that every report draws.
+
+use serde_json::Value;
+
+/// A figure of a campaign that is more than a rate of runs that passed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// The word used in files.
+    pub name: &'static str,
+    /// The words for it in tables.
+    pub title: &'static str,
+    /// Its value; `None` where nothing is known of it, as without runs.
+    pub value: Option<f64>,
+    /// Its 95 % interval, where there is one.
+    pub interval: Option<(f64, f64)>,
+    /// It is a share, which people read in per cent.
+    pub is_share: bool,
+}
+
+/// A part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// The word used in files, where [`json`](Self::json) is the value of a field of that name.
+    pub key: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// What it is about, in a sentence or two.
+    pub intro: String,
+    /// Single figures, where a page has room for them.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub tables: Vec<Table>,
+    /// The same as lines of text for a terminal, where the figures would say it worse.
+    pub lines: Vec<String>,
+    /// The same for programs.
+    pub json: Value,
+}
+
+/// One figure of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// What it is.
+    pub name: &'static str,
+    /// Its value, as it is read.
+    pub value: String,
+    /// What else there is to say of it.
+    pub note: String,
+}
+
+/// A table of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows; may be empty.
+    pub caption: String,
+    /// Its columns. The first names the rows.
+    pub columns: Vec<String>,
+    /// Its rows, each as long as there are columns.
+    pub rows: Vec<Vec<String>>,
+}

@@ -1,0 +1,102 @@
+//! A kind of case.
+
+use std::sync::Arc;
+
+use crate::{Card, Case, CaseError, Class, ClassInfo, FlagInfo, Metric, Scored, Section};
+
+/// A kind of case: where its cases come from, how their runs are judged, and what is said of many of them.
+pub trait Suite: Send + Sync {
+    /// Its name on the command line and in files: lower-case letters, digits and hyphens.
+    fn name(&self) -> &'static str;
+
+    /// What it tests, in one line.
+    fn about(&self) -> &'static str;
+
+    /// The case that a line of JSON is: from a file, the run store, a recording or another machine.
+    ///
+    /// # Errors
+    /// The line is no case of this suite, or of another version of it.
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError>;
+
+    /// All classes of failures, by precedence.
+    fn classes(&self) -> &'static [ClassInfo];
+
+    /// All flags, in the order in which they are shown.
+    fn flags(&self) -> &'static [FlagInfo];
+
+    /// Whether runs of these cases can have the class, or the flag of its name.
+    fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        let _ = (class, cards);
+        true
+    }
+
+    /// In what the size of a case is counted.
+    fn unit(&self) -> Unit;
+
+    /// What rates are compared with, in the order of [`Card::baselines`].
+    fn baselines(&self) -> &'static [Baseline] {
+        &[]
+    }
+
+    /// The columns of its own in tables of runs.
+    fn columns(&self) -> Columns {
+        Columns { of_case: &[], of_run: &[] }
+    }
+
+    /// Figures of all judged runs that are more than a pass rate.
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        let _ = runs;
+        Vec::new()
+    }
+
+    /// Parts of a report that only this suite has. `planned` are the cards of all cases with the number of runs that
+    /// each is to have.
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
+        let _ = (runs, planned, repeats);
+        Vec::new()
+    }
+}
+
+/// In what the size of cases is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// `action`.
+    pub one: &'static str,
+    /// `actions`.
+    pub many: &'static str,
+}
+
+/// What a rate is compared with: an agent that does not plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Baseline {
+    /// The word used in files.
+    pub name: &'static str,
+    /// Its heading in tables.
+    pub title: &'static str,
+    /// What it does, to go before `would pass`: `a random order`.
+    pub who: &'static str,
+    /// The places in [`Card::baselines`] of the agents that it stands for: the rate is that of the best of them.
+    pub of: &'static [usize],
+}
+
+/// Columns of a table of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    /// What is the same in all runs of a case, each with its meaning.
+    pub of_case: &'static [(&'static str, &'static str)],
+    /// What the verdict says, each with its meaning. Empty in an unscored run.
+    pub of_run: &'static [(&'static str, &'static str)],
+}
+
+/// A run that came to an end.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
+    /// The case.
+    pub card: &'a Card,
+    /// How it was judged; `None` where it is unscored.
+    pub scored: Option<&'a Scored>,
+}

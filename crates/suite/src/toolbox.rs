@@ -1,0 +1,37 @@
+//! What an agent can do: a set of tools.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use planproof_trace::{Tool, ToolCall, ToolResult};
+
+/// A future that borrows what it needs, as async trait objects want it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A set of tools. One toolbox belongs to one run.
+pub trait Toolbox: Send + Sync {
+    /// The tools, in an order that never changes.
+    fn tools(&self) -> &Arc<[Tool]>;
+
+    /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
+    /// are answered by a result with `is_error` whose text says what is wrong.
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
+
+    /// Whether several calls are better made at the same time, where their order is nobody's concern. Otherwise one is
+    /// made after the other.
+    fn runs_side_by_side(&self) -> bool {
+        true
+    }
+
+    /// Whether a call must have ended, in the trace too, before the next one begins, even where an agent
+    /// makes several at once.
+    fn is_strictly_sequential(&self) -> bool {
+        false
+    }
+
+    /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
+    /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        None
+    }
+}
