@@ -39,7 +39,7 @@ Sample = dict[str, float]
 def build() -> tuple[Path, Path]:
     """Builds in release mode; gives the command and the benchmark program."""
     command = ["cargo", "build", "--release", "--message-format=json", "-p", "planproof", "--bin", "planproof"]
-    command += ["-p", "planproof-bench", "--bench", "agent_loop"]
+    command += ["-p", "planproof-order", "--bench", "agent_loop"]
     lines = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     messages = [json.loads(line) for line in lines]
     programs = {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}

@@ -312,16 +312,16 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
             passed[actions] += 1
         else:
             classes[judgement.primary] += 1
-    by_actions = []
+    by_size = []
     for actions in sorted(runs):
         low, high = wilson(passed[actions], runs[actions])
-        row = {"actions": actions, "cases": runs[actions], "passed": passed[actions], "low": low, "high": high}
+        row = {"size": actions, "cases": runs[actions], "passed": passed[actions], "low": low, "high": high}
         row["in_order"] = mean(in_order[actions])
         # Two of the one-look heuristics; what the others make of words is not counted again.
         row["one_look.mention"], row["one_look.reverse"] = mean(in_order[actions]), mean(in_reverse[actions])
         if actions in chances:
             row["chance"] = mean(chances[actions])
-        by_actions.append(row)
+        by_size.append(row)
     return {
         "infeasible": dict(infeasible),
         "cases": len(traces) - infeasible["runs"],
@@ -330,7 +330,7 @@ def recount(traces: list[Trace], cases: dict[str, dict[str, Any]]) -> dict[str, 
         "unscored": unscored,
         "classes": dict(classes),
         "flags": dict(flags),
-        "by_actions": by_actions,
+        "by_size": by_size,
     }
 
 
@@ -368,17 +368,20 @@ def differences(report: dict[str, Any], counted: dict[str, Any]) -> Iterator[str
     false_alarms = counted["flags"].get("false_alarm", 0)
     if said.get("false_alarms", 0) != false_alarms:
         yield f"infeasible.false_alarms: the report says {said.get('false_alarms')}, counted {false_alarms}"
-    said_rows = {row["actions"]: row for row in report["by_actions"]}
-    found_rows = {row["actions"]: row for row in counted["by_actions"]}
+    if (report["suite"], report["unit"]) != ("order", "actions"):
+        yield f"the report is of {report['suite']} by {report['unit']}, not of orders by actions"
+    said_rows = {row["size"]: row for row in report["by_size"]}
+    found_rows = {row["size"]: row for row in counted["by_size"]}
     for actions in sorted(said_rows.keys() | found_rows.keys()):
         said, found = said_rows.get(actions), found_rows.get(actions)
         if said is None or found is None:
-            yield f"by_actions: the report has {said} for {actions} actions, counted {found}"
+            yield f"by_size: the report has {said} for {actions} actions, counted {found}"
             continue
-        said = said | {f"one_look.{name}": rate for name, rate in said["one_look"].items()}
+        baselines = said["baselines"]
+        said = said | baselines | {f"one_look.{name}": rate for name, rate in baselines["one_look"].items()}
         for key, value in found.items():
             if said.get(key) is None or abs(said[key] - value) > RATE_TOLERANCE:
-                yield f"by_actions, {actions} actions, {key}: the report says {said.get(key)}, counted {value}"
+                yield f"by_size, {actions} actions, {key}: the report says {said.get(key)}, counted {value}"
 
 
 def main() -> int:

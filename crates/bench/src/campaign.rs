@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,23 +10,18 @@ use planproof_agents::{Agent, Ran, RunContext, RunError, RunLimits, ServedModel,
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
 use planproof_model::run_time;
 use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
-use planproof_synth::file::write_verdict;
-use planproof_synth::{
-    Case, Draw, JudgeOptions, Meter, RESTART_TOOL, START_TIME_ARGUMENT, Unscored, Verdict, judge,
-};
+use planproof_suite::{Case, CaseError, Class, Toolbox, Unscored, Verdict};
+use planproof_tools::WallClock;
 use planproof_tools::mcp::{OVERLAP_HOLD, TOKEN_BYTES};
-use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, WallClock};
 use planproof_trace::{
-    Arguments, Clock, EndReason, Event, EventKind, EventSink, Header, LogicalClock, Recorder, Secrets, Usage,
-    sample_arguments,
+    Clock, Draw, EndReason, Event, EventKind, EventSink, Header, LogicalClock, Recorder, Secrets, Usage,
 };
-use serde_json::Map;
 use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::guard::{GuardedTools, Standing};
-use crate::served::Replies;
+use crate::guard::GuardedTools;
+use crate::served::{Replies, end_of};
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{MonitorUse, RunSummary};
 
@@ -44,7 +40,8 @@ pub struct AgentUnderTest {
     pub model: Option<String>,
     /// The model is one of our simulations.
     pub simulated: bool,
-    /// A guard stands between it and the tools, which holds back calls after which the run could not pass any more.
+    /// A guard stands between it and the tools, which denies calls after which the run could not pass any more, where
+    /// the cases have one.
     pub guarded: bool,
 }
 
@@ -56,15 +53,13 @@ pub struct Campaign {
     /// Whom to test.
     pub agent: AgentUnderTest,
     /// On what.
-    pub cases: Arc<[Case]>,
+    pub cases: Arc<[Arc<dyn Case>]>,
     /// How often each case is run. Each run has a seed of its own; the first is that of a case that is run once.
     pub repeats: NonZeroU32,
     /// Seed of the runs (the cases have theirs).
     pub seed: u64,
     /// What ends a run.
     pub limits: RunLimits,
-    /// What counts as a failure.
-    pub judge: JudgeOptions,
     /// Most runs at once.
     pub concurrency: NonZeroUsize,
     /// Draws the secret part of a run's URLs.
@@ -101,15 +96,15 @@ pub enum CampaignEnd {
     SetupBroken,
 }
 
-/// What came of one run.
+/// What came of one run. Code that belongs to one suite may put the suite's own verdict into it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Outcome<V = Verdict> {
     /// Place of the case in the campaign.
     pub ordinal: u32,
     /// Which repeat of the case, from 0.
     pub repeat: u32,
     /// The verdict, or why there is none.
-    pub verdict: Result<Verdict, Unscored>,
+    pub verdict: Result<V, Unscored>,
     /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
     pub wall: Duration,
     /// Tokens it took.
@@ -136,7 +131,7 @@ pub enum CampaignError {
         /// The case.
         case: String,
         /// What is wrong with its tools.
-        source: MockError,
+        source: CaseError,
     },
     /// It was asked to stop.
     #[error("stopped")]
@@ -146,64 +141,12 @@ pub enum CampaignError {
     Panicked(String),
 }
 
-/// Adds up the solver's calls and their time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SolverMeter {
-    /// Number of calls.
-    pub calls: u64,
-    /// Their time.
-    pub time: Duration,
-}
-
-impl Meter for SolverMeter {
-    fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = work();
-        self.time += start.elapsed();
-        self.calls += 1;
-        result
-    }
-}
-
-/// The mock tools of a case. `schemas` keeps what is costly between cases.
-///
-/// # Errors
-/// Two tools share a name, or one has no usable schema.
-pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockError> {
-    let mocks = case
-        .tools
-        .iter()
-        .map(|tool| MockTool { tool: tool.to_tool(), answer: case.mock_answer(&tool.name) })
-        .collect();
-    let tools = MockTools::new(mocks, schemas)?;
-    Ok(match &case.time {
-        None => tools,
-        Some(time) => tools.with_time(TimeRules {
-            start_argument: START_TIME_ARGUMENT,
-            restart_tool: RESTART_TOOL,
-            restarts_max: time.restarts_max,
-        }),
-    })
-}
-
-/// Arguments with which a tool of a case can be called: the smallest that its schema takes as far as we know
-/// ([`sample_arguments`]), with this start in the time form.
-pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Arguments {
-    let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
-    let mut arguments = schema.map_or_else(Map::new, sample_arguments);
-    if let Some(start_time) = start_time {
-        arguments.insert(START_TIME_ARGUMENT.to_owned(), start_time.into());
-    }
-    Arguments::Object(arguments)
-}
-
 /// What all runs of a campaign share.
 struct Shared {
     campaign: Campaign,
     /// The place in the store of the first of its cases.
     first: u32,
     store: Option<Writer>,
-    schemas: SchemaCache,
     surroundings: Surroundings,
     supervision: Supervision,
     /// Ends the agents that have not ended by themselves.
@@ -291,9 +234,8 @@ impl Campaign {
         mut observe: impl FnMut(Outcome),
     ) -> Result<CampaignEnd, CampaignError> {
         let campaign = self.clone();
-        let (schemas, surroundings) = (SchemaCache::default(), self.surroundings());
-        let cut_off = CancellationToken::new();
-        let shared = Arc::new(Shared { campaign, first, store, schemas, surroundings, supervision, cut_off });
+        let (surroundings, cut_off) = (self.surroundings(), CancellationToken::new());
+        let shared = Arc::new(Shared { campaign, first, store, surroundings, supervision, cut_off });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -503,7 +445,7 @@ impl Shared {
             agent: agent.name.clone(),
             model: agent.model.clone(),
             simulated: agent.simulated,
-            case: case.id.clone(),
+            case: case.card().id.clone(),
             repeat,
             seed,
             clock: clock.unit().to_owned(),
@@ -525,9 +467,9 @@ impl Shared {
             None => Recorder::new(clock),
         };
         let recorder = recorder.hiding(self.supervision.secrets.clone());
-        let tools = mock_tools(case, &self.schemas)
-            .map_err(|source| CampaignError::Tools { case: case.id.clone(), source })?;
-        let running = self.run_agent(case, tools, &recorder, seed);
+        let tools =
+            case.toolbox().map_err(|source| CampaignError::Tools { case: case.card().id.clone(), source })?;
+        let running = self.run_agent(&**case, tools, &recorder, seed);
         let ((ran, was_refused), wall) = tokio::select! {
             biased;
             // The agent ends where it is dropped.
@@ -544,7 +486,9 @@ impl Shared {
         }
         let nothing = recorder.look(|events| Nothing::of(events, &ran));
         let requests = ran.contact.and_then(|contact| contact.model_answers);
-        let ended = Ended { unit, run, recorder, end: ran.end, wall, requests };
+        let simulated = agent.simulated.then(|| agent.model.as_deref().unwrap_or("the simulated model"));
+        let end = end_of(ran.end, simulated);
+        let ended = Ended { unit, run, recorder, end, wall, requests };
         match nothing {
             Some(nothing) if !self.supervision.setup.works() => {
                 return Ok(Step::Doubtful(Box::new(ended), nothing));
@@ -563,10 +507,10 @@ impl Shared {
             None => end,
         });
         let case = &self.campaign.cases[(unit.ordinal - self.first) as usize];
-        let judged = Outcome::of(case, unit, &recorder.take_events(), self.campaign.judge, wall);
+        let judged = Outcome::of(&**case, unit, &recorder.take_events(), wall);
         let outcome = Outcome { requests, ..judged };
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
-            finish_in_store(writer, run, case, &outcome).await?;
+            finish_in_store(writer, run, &**case, &outcome).await?;
         }
         Ok(outcome)
     }
@@ -578,26 +522,25 @@ impl Shared {
 
     async fn run_agent(
         &self,
-        case: &Case,
-        tools: MockTools,
+        case: &dyn Case,
+        tools: Arc<dyn Toolbox>,
         recorder: &Recorder,
         seed: u64,
     ) -> Result<Ran, RunError> {
-        let Campaign { agent, limits, judge, .. } = &self.campaign;
-        let toolbox: Arc<dyn Toolbox> = if agent.guarded {
-            Arc::new(GuardedTools::new(tools, Standing::new(case, *judge)))
-        } else {
-            Arc::new(tools)
+        let Campaign { agent, limits, .. } = &self.campaign;
+        let toolbox = match agent.guarded.then(|| case.guard()).flatten() {
+            Some(guard) => Arc::new(GuardedTools::new(tools, guard)),
+            None => tools,
         };
-        let (query, surroundings) = (&case.query, &self.surroundings);
+        let (query, surroundings) = (case.prompt(), &self.surroundings);
         let run = RunContext { query, toolbox: &toolbox, limits, seed, recorder, surroundings };
         agent.agent.run(run).await
     }
 }
 
 impl Outcome {
-    /// Judges the events of a run.
-    pub fn of(case: &Case, unit: Unit, events: &[Event], options: JudgeOptions, wall: Duration) -> Self {
+    /// Judges the events of a run. A judge that panics, which is a bug of its suite, leaves the run unscored.
+    pub fn of(case: &dyn Case, unit: Unit, events: &[Event], wall: Duration) -> Self {
         let mut usage = Usage::default();
         for event in events {
             if let EventKind::Turn { usage: turn, .. } = event.kind {
@@ -606,44 +549,64 @@ impl Outcome {
         }
         let Unit { ordinal, repeat } = unit;
         let monitor = MonitorUse::of(events);
-        let verdict = judge(case, events, options);
+        let verdict = catch_unwind(AssertUnwindSafe(|| case.judge(events))).unwrap_or_else(|panic| {
+            let reason =
+                format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));
+            Err(Unscored::Outside { reason })
+        });
         Self { ordinal, repeat, verdict, wall, usage, monitor, requests: None }
     }
 
+    /// Whether the agent passed; `None` without a verdict.
+    pub fn passed(&self) -> Option<bool> {
+        self.verdict.as_ref().ok().map(Verdict::passed)
+    }
+
+    /// The class of the failure; `None` when it passed, and without a verdict.
+    pub fn class(&self) -> Option<Class> {
+        self.verdict.as_ref().ok().and_then(Verdict::class)
+    }
+}
+
+impl<V> Outcome<V> {
     /// What it is a run of.
     pub fn unit(&self) -> Unit {
         Unit { ordinal: self.ordinal, repeat: self.repeat }
     }
 
-    /// Whether it is known to be a run of an infeasible case. One without a verdict says nothing of either kind.
-    pub fn is_infeasible(&self) -> bool {
-        let conflict = self.verdict.as_ref().ok().and_then(|verdict| verdict.conflict.as_ref());
-        conflict.is_some_and(planproof_synth::ConflictVerdict::is_infeasible)
+    /// The same run with another verdict, where it has one.
+    pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
+        let Self { ordinal, repeat, verdict, wall, usage, monitor, requests } = self;
+        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, requests }
     }
+}
 
-    /// Whether the agent passed; `None` without a verdict.
-    pub fn passed(&self) -> Option<bool> {
-        self.verdict.as_ref().ok().map(|verdict| verdict.passed)
-    }
+/// What a panic says.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 async fn finish_in_store(
     writer: &Writer,
-    run: planproof_store::RunId,
-    case: &Case,
+    run: RunId,
+    case: &dyn Case,
     outcome: &Outcome,
 ) -> Result<(), CampaignError> {
-    let (class, verdict) = match &outcome.verdict {
-        Ok(verdict) => (verdict.class.map(planproof_synth::Class::as_str), write_verdict(&case.id, verdict)),
-        Err(unscored) => {
-            (None, serde_json::json!({ "case": case.id, "unscored": unscored.to_string() }).to_string())
+    let unscored;
+    let verdict = match &outcome.verdict {
+        Ok(verdict) => &verdict.detail,
+        Err(reason) => {
+            unscored =
+                serde_json::json!({ "case": case.card().id, "unscored": reason.to_string() }).to_string();
+            &unscored
         }
     };
     let summary = RunSummary::of(outcome).to_json();
     let finish = Finish {
         passed: outcome.passed(),
-        class,
-        verdict: &verdict,
+        class: outcome.class().map(Class::as_str),
+        verdict,
         wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
         summary: Some(&summary),
     };

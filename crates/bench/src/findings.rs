@@ -1,27 +1,26 @@
 //! The failures worth a person's time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use planproof_store::Unit;
-use planproof_synth::{Case, Class, Source, Verdict};
+use planproof_suite::{Card, Case, Class, Verdict};
 
-use crate::{CaseSummary, Outcome, RunSummary};
+use crate::{Outcome, RunSummary};
 
 /// A distinct failure, shown by the smallest case that has it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Finding<'a> {
     /// The case.
-    pub case: &'a Case,
+    pub case: &'a dyn Case,
     /// Its place in the campaign.
     pub ordinal: u32,
     /// Which repeat of the case failed so first, from 0.
     pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
-    /// All that the oracle says.
+    /// All that the judge says.
     pub verdict: &'a Verdict,
-    /// Where the paragraph states what was violated, without overlaps, in the order of the text.
-    pub marks: Vec<Source>,
     /// Number of cases of this campaign that failed in the same class.
     pub alike: usize,
 }
@@ -35,8 +34,8 @@ pub struct Candidate {
     pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
-    /// Actions, constraints, and bytes of the paragraph: what makes one case smaller than another.
-    pub size: (usize, usize, usize),
+    /// What makes one case smaller than another: [`Card::order`].
+    pub size: (u32, [u32; 2]),
 }
 
 /// A failure that was picked.
@@ -54,20 +53,15 @@ pub struct Pick {
 
 impl Candidate {
     /// The candidate that a run is; `None` unless it failed.
-    pub fn of(case: &CaseSummary, run: &RunSummary) -> Option<Self> {
-        let class = run.score.as_ref()?.class?;
-        Some(Self {
-            ordinal: run.ordinal,
-            repeat: run.repeat,
-            class,
-            size: (case.actions, case.constraints, case.paragraph_bytes),
-        })
+    pub fn of(card: &Card, run: &RunSummary) -> Option<Self> {
+        let class = run.scored.as_ref()?.class?;
+        Some(Self { ordinal: run.ordinal, repeat: run.repeat, class, size: card.order() })
     }
 }
 
 /// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next
-/// smallest, until there are `most`. A case that failed several times in a class counts once there. Small
-/// means few actions, then few constraints, then a short paragraph.
+/// smallest, until there are `most`. A case that failed several times in a class counts once there. How small
+/// a case is [its card](Card::order) says.
 pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
     let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -91,53 +85,32 @@ pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usiz
 }
 
 /// [`pick_smallest`] of the outcomes of a campaign, with all that findings show.
-pub fn pick_findings<'a>(cases: &'a [Case], outcomes: &'a [Outcome], most: usize) -> Vec<Finding<'a>> {
+pub fn pick_findings<'a>(
+    cases: &'a [Arc<dyn Case>],
+    outcomes: &'a [Outcome],
+    most: usize,
+) -> Vec<Finding<'a>> {
     let by_unit: BTreeMap<Unit, &Outcome> =
         outcomes.iter().map(|outcome| (outcome.unit(), outcome)).collect();
     let candidates = outcomes.iter().filter_map(|outcome| {
         let case = cases.get(outcome.ordinal as usize)?;
-        let class = outcome.verdict.as_ref().ok()?.class?;
-        let size = (case.actions.len(), case.difficulty.constraints, case.paragraph.len());
+        let (class, size) = (outcome.class()?, case.card().order());
         Some(Candidate { ordinal: outcome.ordinal, repeat: outcome.repeat, class, size })
     });
     pick_smallest(candidates, most)
         .into_iter()
         .filter_map(|pick| {
             let unit = Unit { ordinal: pick.ordinal, repeat: pick.repeat };
-            Finding::new(cases.get(pick.ordinal as usize)?, by_unit.get(&unit)?, pick.alike)
+            Finding::new(&**cases.get(pick.ordinal as usize)?, by_unit.get(&unit)?, pick.alike)
         })
         .collect()
 }
 
 impl<'a> Finding<'a> {
     /// The finding that an outcome is, with the number of cases that failed in the same class; `None` unless it failed.
-    pub fn new(case: &'a Case, outcome: &'a Outcome, alike: usize) -> Option<Self> {
+    pub fn new(case: &'a dyn Case, outcome: &'a Outcome, alike: usize) -> Option<Self> {
         let verdict = outcome.verdict.as_ref().ok()?;
-        let marks = violated_places(case, verdict);
         let Outcome { ordinal, repeat, .. } = *outcome;
-        Some(Self { case, ordinal, repeat, class: verdict.class?, verdict, marks, alike })
+        Some(Self { case, ordinal, repeat, class: verdict.class()?, verdict, alike })
     }
-}
-
-/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an
-/// infeasible case that are the sentences that cannot hold together.
-pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
-    if !case.is_feasible() {
-        return case.conflict_places();
-    }
-    let mut places: Vec<Source> = case
-        .constraint_ids()
-        .zip(case.constraint_sources())
-        .filter(|(id, _)| verdict.violated.iter().any(|violated| violated.id == **id))
-        .flat_map(|(_, sources)| sources.iter().copied())
-        .collect();
-    places.sort_by_key(|place| (place.start, place.end));
-    let mut merged: Vec<Source> = Vec::new();
-    for place in places {
-        match merged.last_mut() {
-            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
-            _ => merged.push(place),
-        }
-    }
-    merged
 }

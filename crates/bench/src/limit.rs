@@ -6,12 +6,11 @@
 //! come level by level; what is to be run next follows from the outcomes alone, so a search can be broken off
 //! and resumed, and comes to the same at any concurrency.
 
-use planproof_synth::OneLook;
+use planproof_suite::{Card, Suite};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::wilson;
-use crate::report::OneLookSums;
-use crate::{CaseSummary, Interval, Report, RunSummary, SummaryInput, confidence_sequence};
+use crate::baselines::BaselineSums;
+use crate::{Interval, Report, RunSummary, SummaryInput, confidence_sequence, wilson};
 
 /// Schema name of the report of a limit search.
 pub const LIMIT_SCHEMA: &str = "planproof/limit/v1";
@@ -302,7 +301,7 @@ impl LimitReport {
     /// Sums up a search whose campaign has these cases, level by level, each run once. Runs beyond what decided a level
     /// do not count.
     pub fn new(plan: LimitPlan, input: SummaryInput<'_>) -> Self {
-        let mut by_place: Vec<Option<&RunSummary>> = vec![None; input.cases.len()];
+        let mut by_place: Vec<Option<&RunSummary>> = vec![None; input.cards.len()];
         for run in input.runs {
             if let Some(place) = by_place.get_mut(run.ordinal as usize) {
                 *place = Some(run);
@@ -310,7 +309,7 @@ impl LimitReport {
         }
         let score = |place: u32| {
             let run = by_place.get(place as usize).copied().flatten()?;
-            Some(run.score.as_ref().map(|score| score.class.is_none()))
+            Some(run.passed())
         };
         let (tested, step) = plan.walk(&score);
         let missing = match &step {
@@ -337,7 +336,7 @@ impl LimitReport {
             limit_high: plainly(Side::Below)
                 .and_then(|place| (place as u32).checked_sub(1))
                 .map(|last| plan.from + last),
-            by_bits: by_bits(input.cases, &runs),
+            by_bits: by_bits(input.suite, input.cards, &runs),
             levels,
             campaign,
         }
@@ -362,7 +361,8 @@ impl LimitPlan {
 
 impl Tested {
     fn sum_up(&self, campaign: &Report) -> LimitLevel {
-        let group = campaign.by_actions.iter().find(|group| group.actions == self.actions as usize);
+        let group = campaign.by_size.iter().find(|group| group.size == self.actions);
+        let baseline = |name| group.and_then(|group| group.baselines.rate(name));
         let Interval { low, high } = wilson(self.passed, self.scored);
         let sequential = confidence_sequence(self.passed, self.scored);
         LimitLevel {
@@ -377,52 +377,37 @@ impl Tested {
             sequential_low: sequential.low,
             sequential_high: sequential.high,
             side: self.side,
-            chance: group.and_then(|group| group.chance),
-            in_order: group.map(|group| group.in_order),
-            one_look: group.and_then(|group| group.one_look.best()),
+            chance: baseline("chance"),
+            in_order: baseline("in_order"),
+            one_look: baseline("one_look"),
         }
     }
 }
 
-/// Success by columns of difficulty; cases of which it is not known are left out, and so are empty columns.
-fn by_bits(cases: &[CaseSummary], runs: &[RunSummary]) -> Vec<ByBits> {
-    let mut columns: std::collections::BTreeMap<u32, (ByBits, OneLookSums)> =
+/// Success by columns of difficulty, which is how unlikely the first of the suite's baselines is to pass; cases of
+/// which that is not known are left out, and so are empty columns.
+fn by_bits(suite: &dyn Suite, cards: &[Card], runs: &[RunSummary]) -> Vec<ByBits> {
+    let mut columns: std::collections::BTreeMap<u32, (u64, u64, BaselineSums)> =
         std::collections::BTreeMap::new();
     for run in runs {
-        let (Some(case), Some(score)) = (cases.get(run.ordinal as usize), &run.score) else { continue };
-        let Some(correct) = case.correct_plans.filter(|correct| *correct > 0) else { continue };
-        let all: f64 = (1..=case.actions).map(|n| n as f64).product();
-        let chance = correct as f64 / all;
-        // Never negative: there are no more correct plans than plans.
+        let (Some(card), Some(passed)) = (cards.get(run.ordinal as usize), run.passed()) else { continue };
+        let chance = card.baselines.first().copied().flatten();
+        let Some(chance) = chance.filter(|chance| *chance > 0.0) else { continue };
+        // Never negative: nothing is likelier than certain.
         let column = ((-chance.log2()).max(0.0) / f64::from(BITS_PER_COLUMN)) as u32;
+        let (runs, passes, baselines) = columns.entry(column).or_default();
+        *runs += 1;
+        *passes += u64::from(passed);
+        baselines.add(card);
+    }
+    let summed_up = columns.into_iter().map(|(column, (runs, passed, baselines))| {
+        let Interval { low, high } = wilson(passed, runs);
+        let rates = baselines.rates(suite);
+        let rate = |name| rates.rate(name).unwrap_or_default();
+        let (chance, in_order, one_look) = (rate("chance"), rate("in_order"), rate("one_look"));
         let bits_from = column * BITS_PER_COLUMN;
-        let empty = ByBits {
-            bits_from,
-            bits_to: bits_from + BITS_PER_COLUMN,
-            runs: 0,
-            passed: 0,
-            low: 0.0,
-            high: 1.0,
-            chance: 0.0,
-            in_order: 0.0,
-            one_look: 0.0,
-        };
-        let (found, one_look) = columns.entry(column).or_insert((empty, OneLookSums::default()));
-        found.runs += 1;
-        found.passed += u64::from(score.class.is_none());
-        // Sums, until all runs are there.
-        found.chance += chance;
-        found.in_order += f64::from(u8::from(case.one_look.has(OneLook::Mention)));
-        one_look.add(case);
-    }
-    let mut all = Vec::with_capacity(columns.len());
-    for (mut column, one_look) in columns.into_values() {
-        column.one_look = one_look.rates(column.runs).best().unwrap_or_default();
-        let Interval { low, high } = wilson(column.passed, column.runs);
-        (column.low, column.high) = (low, high);
-        column.chance /= column.runs as f64;
-        column.in_order /= column.runs as f64;
-        all.push(column);
-    }
-    all
+        let bits_to = bits_from + BITS_PER_COLUMN;
+        ByBits { bits_from, bits_to, runs, passed, low, high, chance, in_order, one_look }
+    });
+    summed_up.collect()
 }

@@ -1,42 +1,12 @@
-//! What the repeats of cases say: rates whose intervals know that runs of one case are alike, and how often an agent
-//! passes a case every time.
-//!
-//! Runs of one case are not independent: a hard case fails again and again. An interval that takes `cases *
-//! repeats` runs for independent trials is too narrow, by the more, the more alike the runs of a case are.
-//! Here a rate is taken to be worth as many independent trials as would give it the variance that is seen
-//! between cases, and Wilson's interval is made of those.
-//!
-//! Sources: J. N. K. Rao and A. J. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48
-//! (1992), 577-585, for the number of trials that a rate is worth (the runs divided by the design effect); C. Franco,
-//! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
-//! sample surveys", Journal of Survey Statistics and Methodology 7 (2019), 334-364, for Wilson's interval of it.
+//! What the repeats of cases say: how often an agent passes a case every time. The intervals know that runs of one case
+//! are alike ([`planproof_suite::statistics`]).
 
 use std::collections::BTreeSet;
 
+use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases};
 use serde::Serialize;
 
-use crate::metrics::wilson_of_rate;
-use crate::{Interval, RunSummary};
-
-/// The scored runs of one case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct CaseRuns {
-    /// Runs that passed.
-    pub passed: u32,
-    /// Runs with a score.
-    pub runs: u32,
-}
-
-/// A rate over cases, with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Rate {
-    /// The rate, 0 to 1.
-    pub rate: f64,
-    /// Lower end of its interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
+use crate::RunSummary;
 
 /// How repeats of the same cases agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,75 +39,6 @@ pub struct PassAll {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-}
-
-impl CaseRuns {
-    /// Adds a scored run.
-    pub fn add(&mut self, passed: bool) {
-        self.runs += 1;
-        self.passed += u32::from(passed);
-    }
-
-    /// Share of the runs that passed; `None` without runs.
-    pub fn rate(self) -> Option<f64> {
-        (self.runs > 0).then(|| f64::from(self.passed) / f64::from(self.runs))
-    }
-
-    /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance
-    /// that `k` runs of the case all pass. `None` where there are fewer runs.
-    fn pass_all(self, k: u32) -> Option<f64> {
-        let share =
-            |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
-        (self.runs >= k).then(|| (0..k).map(share).product())
-    }
-}
-
-/// The success rate over all runs of these cases, with an interval that allows for runs of one case being alike (the
-/// module says how); `None` without runs. Where every case was run once it is Wilson's interval.
-pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
-    let square = |number: f64| number * number;
-    let runs: f64 = cases.iter().map(|case| f64::from(case.runs)).sum();
-    let passed: f64 = cases.iter().map(|case| f64::from(case.passed)).sum();
-    if runs == 0.0 {
-        return None;
-    }
-    let rate = passed / runs;
-    // If all runs of a case always came out alike, this would be what the runs are worth.
-    let least = square(runs) / cases.iter().map(|case| square(f64::from(case.runs))).sum::<f64>();
-    let count = cases.iter().filter(|case| case.runs > 0).count() as f64;
-    let scatter: f64 =
-        cases.iter().map(|case| square(f64::from(case.passed) - rate * f64::from(case.runs))).sum();
-    let variance = count / (count - 1.0) * scatter / square(runs);
-    Some(Rate::of(rate, variance, least, runs))
-}
-
-/// The mean over cases of values from 0 to 1, such as their success rates, with its interval; `None` without values.
-/// `runs` is how many runs the values were made from. Where every value is 0 or 1 it is Wilson's interval.
-pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
-    let count = values.len() as f64;
-    if values.is_empty() {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let scatter: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64))
-}
-
-impl Rate {
-    /// `variance` is that of the estimate. A rate is worth no more trials than there were runs, and no fewer than
-    /// `least`; that also settles rates of 0 and 1 and single cases, which show nothing of how cases differ.
-    fn of(rate: f64, variance: f64, least: f64, runs: f64) -> Self {
-        let shows_nothing = rate <= 0.0 || rate >= 1.0 || !variance.is_finite();
-        // Without any variance this is infinite.
-        let worth = if shows_nothing { least } else { rate * (1.0 - rate) / variance };
-        let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)));
-        Self { rate, low, high }
-    }
-
-    /// Both ends of the interval.
-    pub fn interval(self) -> Interval {
-        Interval { low: self.low, high: self.high }
-    }
 }
 
 impl Repeated {
@@ -173,7 +74,7 @@ pub(crate) fn without_requests(runs: &[&RunSummary]) -> Option<u64> {
     let has_asked = |run: &&&RunSummary| run.requests.is_some_and(|requests| requests > 0);
     let asked: BTreeSet<u32> = runs.iter().filter(has_asked).map(|run| run.ordinal).collect();
     let is_without =
-        |run: &&&RunSummary| run.requests == Some(0) && run.score.is_some() && asked.contains(&run.ordinal);
+        |run: &&&RunSummary| run.requests == Some(0) && run.scored.is_some() && asked.contains(&run.ordinal);
     Some(runs.iter().filter(is_without).count() as u64)
 }
 
@@ -192,62 +93,16 @@ impl PassAll {
 
 #[cfg(test)]
 mod tests {
-    use planproof_synth::Draw;
+    use planproof_trace::Draw;
 
     use super::*;
-    use crate::wilson;
 
     fn runs(passed: u32, runs: u32) -> CaseRuns {
         CaseRuns { passed, runs }
     }
 
     #[test]
-    fn cases_that_are_run_once_have_wilsons_interval() {
-        for (passed, all) in [(0, 1), (1, 1), (0, 20), (7, 20), (20, 20), (1, 300)] {
-            let cases: Vec<CaseRuns> = (0..all).map(|place| runs(u32::from(place < passed), 1)).collect();
-            let rate = success_rate(&cases).expect("there are runs");
-            assert_eq!(rate.interval(), wilson(passed, all), "{passed} of {all}");
-            let values: Vec<f64> = cases.iter().filter_map(|case| case.rate()).collect();
-            assert_eq!(mean_of_cases(&values, all), Some(rate));
-        }
-        assert_eq!(success_rate(&[]), None);
-        assert_eq!(mean_of_cases(&[], 0), None);
-    }
-
-    #[test]
-    fn runs_that_are_all_alike_are_worth_one() {
-        let cases: Vec<CaseRuns> = (0..20).map(|place| runs(if place < 7 { 5 } else { 0 }, 5)).collect();
-        assert_eq!(success_rate(&cases).expect("runs").interval(), wilson(7, 20));
-        // All passed: nothing is known of how alike they are, so the same is assumed.
-        assert_eq!(success_rate(&[runs(5, 5); 20]).expect("runs").interval(), wilson(20, 20));
-        // Half of each: more even than chance would have it, and still worth no more than the runs there are.
-        assert_eq!(success_rate(&[runs(2, 4); 10]).expect("runs").interval(), wilson(20, 40));
-    }
-
-    /// All choices of `k` of the runs, one by one.
-    fn slow_pass_all(case: CaseRuns, k: u32) -> f64 {
-        let (mut all, mut passed) = (0u32, 0u32);
-        for choice in 0u32..1 << case.runs {
-            if choice.count_ones() == k {
-                all += 1;
-                passed += u32::from(choice < 1 << case.passed);
-            }
-        }
-        f64::from(passed) / f64::from(all)
-    }
-
-    #[test]
-    fn passing_all_of_k_runs_agrees_with_choosing_them() {
-        for all in 1..=8 {
-            for passed in 0..=all {
-                for k in 1..=all {
-                    let case = runs(passed, all);
-                    let quick = case.pass_all(k).expect("enough runs");
-                    assert!((quick - slow_pass_all(case, k)).abs() < 1e-12, "{case:?} {k}");
-                }
-                assert_eq!(runs(passed, all).pass_all(all + 1), None);
-            }
-        }
+    fn cases_are_counted_by_how_often_they_passed() {
         let repeated = Repeated::of(&[runs(4, 4), runs(0, 4), runs(2, 4), runs(1, 3), runs(0, 0)], 4);
         assert_eq!((repeated.always, repeated.flaky, repeated.never), (1, 2, 1));
         let cases: Vec<u64> = repeated.pass_all.iter().map(|pass| pass.cases).collect();
@@ -258,12 +113,12 @@ mod tests {
     }
 
     /// Over 2,000 campaigns with cases of different difficulty the interval holds the true rate about as often as it
-    /// says, and one that takes runs for independent does not.
+    /// says.
     #[test]
-    fn intervals_hold_the_true_rate_as_often_as_they_say() {
+    fn intervals_of_passing_twice_hold_the_true_rate_as_often_as_they_say() {
         const CAMPAIGNS: u64 = 2000;
         const REPEATS: u32 = 5;
-        let (mut held, mut held_by_naive, mut held_twice) = (0, 0, 0);
+        let mut held = 0;
         for campaign in 0..CAMPAIGNS {
             let draw = &mut Draw::new(11, campaign, "test");
             // Two kinds of cases, of which the agent passes nine in ten or one in five.
@@ -273,16 +128,10 @@ mod tests {
                     runs((0..REPEATS).map(|_| u32::from(draw.unit() < chance)).sum(), REPEATS)
                 })
                 .collect();
-            let holds = |interval: Interval, rate: f64| (interval.low..=interval.high).contains(&rate);
-            let passed = cases.iter().map(|case| u64::from(case.passed)).sum();
-            held += u64::from(holds(success_rate(&cases).expect("runs").interval(), 0.55));
-            held_by_naive += u64::from(holds(wilson(passed, 200), 0.55));
             let PassAll { low, high, .. } = Repeated::of(&cases, REPEATS).pass_all[1];
-            held_twice += u64::from(holds(Interval { low, high }, (0.81 + 0.04) / 2.0));
+            held += u64::from((low..=high).contains(&((0.81 + 0.04) / 2.0)));
         }
         // 95 % of 2,000 is 1,900; four standard deviations are 39.
         assert!((1861..=1945).contains(&held), "{held}");
-        assert!((1861..=1945).contains(&held_twice), "{held_twice}");
-        assert!(held_by_naive < 1500, "{held_by_naive}");
     }
 }

@@ -1,21 +1,25 @@
 //! Report v1: a campaign summed up.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_synth::{Case, Class, Flag, OneLook};
-use serde::Serialize;
+use planproof_suite::{Card, Case, Class, Judged, Metric, Section, Suite, Unit};
+use serde::{Serialize, Serializer};
 
-use crate::infeasible::{Infeasible, InfeasibleReport};
-use crate::repeats::{CaseRuns, Rate, Repeated, success_rate, without_requests};
-use crate::{CaseSummary, DissectionReport, Interval, MonitorUse, Outcome, RunSummary, SolverMeter};
+use crate::baselines::{BaselineRates, BaselineSums};
+use crate::repeats::{Repeated, without_requests};
+use crate::studies::{DissectionReport, ShrinkReport};
+use crate::{CaseRuns, Interval, MonitorUse, Outcome, Rate, RunSummary, success_rate};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
 
 /// What a report is made from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct ReportInput<'a> {
+    /// The kind of case.
+    pub suite: &'a dyn Suite,
     /// The agent, as on the command line.
     pub agent: &'a str,
     /// The model, where it is known.
@@ -23,52 +27,63 @@ pub struct ReportInput<'a> {
     /// The model is one of our simulations.
     pub simulated: bool,
     /// All cases of the campaign.
-    pub cases: &'a [Case],
+    pub cases: &'a [Arc<dyn Case>],
     /// How often each case is run.
     pub repeats: u32,
     /// What came of them.
     pub outcomes: &'a [Outcome],
-    /// What the solver did during synthesis.
-    pub solver: SolverMeter,
-    /// How long synthesis took, the solver included.
-    pub synthesis: Duration,
+    /// How the cases were made, where they were synthesised.
+    pub synthesis: Option<SynthesisUse>,
     /// What the runs cost in US dollars; `None` where no price is known.
     pub cost: Option<f64>,
     /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
     pub ended_by: Option<&'a str>,
 }
 
+/// What it took to make the cases of a campaign.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SynthesisUse {
+    /// Calls of the solver.
+    pub solver_calls: u64,
+    /// Time in it.
+    pub solver_time: Duration,
+    /// All of the time, that of the solver included.
+    pub time: Duration,
+}
+
 /// The same as [`ReportInput`], of summaries.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct SummaryInput<'a> {
+    /// The kind of case.
+    pub suite: &'a dyn Suite,
     /// The agent, as on the command line.
     pub agent: &'a str,
     /// The model, where it is known.
     pub model: Option<&'a str>,
     /// The model is one of our simulations.
     pub simulated: bool,
-    /// All cases of the campaign.
-    pub cases: &'a [CaseSummary],
+    /// What figures need of all cases of the campaign.
+    pub cards: &'a [Card],
     /// How often each case is run.
     pub repeats: u32,
     /// Their runs that came to an end.
     pub runs: &'a [RunSummary],
-    /// What the solver did during synthesis.
-    pub solver: SolverMeter,
-    /// How long synthesis took, the solver included.
-    pub synthesis: Duration,
+    /// How the cases were made, where they were synthesised.
+    pub synthesis: Option<SynthesisUse>,
     /// What the runs cost in US dollars; `None` where no price is known.
     pub cost: Option<f64>,
     /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
     pub ended_by: Option<&'a str>,
 }
 
-/// Report v1, as it is written. Infeasible cases are scored apart, in [`infeasible`](Self::infeasible):
-/// cases, runs, their results, classes and flags are those of feasible cases. Times, tokens and cost are of
-/// all.
+/// Report v1, as it is written. Cases that are [scored apart](Card::apart) are in [`apart`](Self::apart) and in the
+/// suite's own [`sections`](Self::sections) alone: cases, runs, their results, classes and flags are those of the
+/// others. Times, tokens and cost are of all.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     schema: &'static str,
+    /// The kind of case.
+    pub suite: &'static str,
     /// The agent, as on the command line.
     pub agent: String,
     /// The model, where it is known.
@@ -108,15 +123,27 @@ pub struct Report {
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by everything that applied to them.
     pub flags: BTreeMap<&'static str, u64>,
-    /// By number of actions.
-    pub by_actions: Vec<ByActions>,
-    /// The infeasible cases; absent in a campaign in which no conflict can be reported.
+    /// In what the size of cases is counted: the word for several.
+    #[serde(serialize_with = "unit_name")]
+    pub unit: Unit,
+    /// By the size of the case, ascending.
+    pub by_size: Vec<BySize>,
+    /// Figures that only this suite has, by name, each with its value (null where nothing is known of it) and the ends
+    /// of its 95 % interval; absent where it has none.
+    #[serde(skip_serializing_if = "Metrics::is_empty")]
+    pub metrics: Metrics,
+    /// Parts that only this suite has, each in a field of its key.
+    #[serde(flatten)]
+    pub sections: Sections,
+    /// The cases that are scored apart; `None` where there are none. What there is to say of them is in the sections.
+    #[serde(skip)]
+    pub apart: Option<Apart>,
+    /// The solver's work during synthesis; absent where no case was synthesised.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub infeasible: Option<InfeasibleReport>,
-    /// The solver's work during synthesis.
-    pub solver: SolverUse,
+    pub solver: Option<SolverUse>,
     /// Seconds of synthesis, the solver included.
-    pub synthesis_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesis_seconds: Option<f64>,
     /// Seconds that the agent took, summed over runs (which may have gone on at the same time).
     pub agent_seconds: f64,
     /// Tokens.
@@ -135,14 +162,18 @@ pub struct Report {
     pub dissection: Option<DissectionReport>,
     /// What shrinking its failures showed; absent where they were not shrunk. Not known to [`Report::new`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shrinking: Option<crate::ShrinkReport>,
+    pub shrinking: Option<ShrinkReport>,
 }
 
-/// Success at one number of actions.
+fn unit_name<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(unit.many)
+}
+
+/// Success at one size of cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ByActions {
-    /// Number of actions.
-    pub actions: usize,
+pub struct BySize {
+    /// The size.
+    pub size: u32,
     /// Cases with a scored run.
     pub cases: u64,
     /// Scored runs.
@@ -153,47 +184,78 @@ pub struct ByActions {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Success rate of an agent that calls every tool once in a random order, in the time form each as early
-    /// as its own clock times let it: the mean of `correct plans / n!`. Null where that is not known for
-    /// every case, as above 20 actions.
-    pub chance: Option<f64>,
-    /// Success rate of an agent that calls the tools in the order of mention, in the time form each as early
-    /// as its own clock times let it.
-    pub in_order: f64,
-    /// The same of agents that go by a heuristic which takes the text in at one look, by its name.
-    pub one_look: OneLookRates,
+    /// What agents that do not plan would get.
+    pub baselines: BaselineRates,
 }
 
-/// Success rates of the one-look heuristics, by name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct OneLookRates(BTreeMap<&'static str, f64>);
+/// Figures that only one suite has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Metrics(pub Vec<Metric>);
 
-impl OneLookRates {
-    /// The rate of the best of them, which needs no planning; `None` without runs.
-    pub fn best(&self) -> Option<f64> {
-        self.0.values().copied().max_by(f64::total_cmp)
-    }
-
-    fn of(sums: [f64; OneLook::ALL.len()], runs: f64) -> Self {
-        let rates = OneLook::ALL.iter().zip(sums).map(|(heuristic, sum)| (heuristic.as_str(), sum / runs));
-        Self(if runs > 0.0 { rates.collect() } else { BTreeMap::new() })
+impl Metrics {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
-/// Counts, run by run, which one-look heuristics would have passed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OneLookSums([f64; OneLook::ALL.len()]);
+impl Serialize for Metrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|metric| {
+            let (low, high) = metric.interval.unzip();
+            (metric.name, serde_json::json!({ "value": metric.value, "low": low, "high": high }))
+        }))
+    }
+}
 
-impl OneLookSums {
-    pub(crate) fn add(&mut self, case: &CaseSummary) {
-        for (sum, heuristic) in self.0.iter_mut().zip(OneLook::ALL) {
-            *sum += f64::from(u8::from(case.one_look.has(heuristic)));
-        }
+/// Parts of a report that only one suite has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sections(pub Vec<Section>);
+
+impl Serialize for Sections {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|section| (section.key, &section.json)))
+    }
+}
+
+/// Cases that are scored apart, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// The word for them: [`Card::apart`].
+    pub word: String,
+    /// Cases with a run that came to an end, scored or not.
+    pub cases: u64,
+    /// Runs that came to an end, scored or not.
+    pub runs: u64,
+    /// Runs that passed.
+    pub passed: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that say nothing of the agent, because something else failed.
+    pub unscored: u64,
+    /// Runs that were not begun, or did not come to their end.
+    pub not_run: u64,
+}
+
+impl Apart {
+    /// Scored runs.
+    pub fn scored(&self) -> u64 {
+        self.passed + self.failed
     }
 
-    pub(crate) fn rates(self, runs: u64) -> OneLookRates {
-        OneLookRates::of(self.0, runs as f64)
+    /// Of runs of such cases; `planned` is how many there are to be.
+    fn of(runs: &[&RunSummary], cards: &[Card], repeats: u32) -> Option<Self> {
+        let word = cards.iter().find_map(|card| card.apart.clone())?;
+        let planned = cards.iter().filter(|card| card.is_apart()).count() as u64 * u64::from(repeats);
+        let count = |is: fn(&&&RunSummary) -> bool| runs.iter().filter(is).count() as u64;
+        Some(Self {
+            word,
+            cases: runs.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
+            runs: runs.len() as u64,
+            passed: count(|run| run.passed() == Some(true)),
+            failed: count(|run| run.passed() == Some(false)),
+            unscored: count(|run| run.passed().is_none()),
+            not_run: planned.saturating_sub(runs.len() as u64),
+        })
     }
 }
 
@@ -218,16 +280,16 @@ pub struct Tokens {
 impl Report {
     /// Sums up a campaign.
     pub fn new(input: ReportInput<'_>) -> Self {
-        let cases: Vec<CaseSummary> = input.cases.iter().map(CaseSummary::of).collect();
+        let cards: Vec<Card> = input.cases.iter().map(|case| case.card().clone()).collect();
         let runs: Vec<RunSummary> = input.outcomes.iter().map(RunSummary::of).collect();
         Self::of_summaries(SummaryInput {
+            suite: input.suite,
             agent: input.agent,
             model: input.model,
             simulated: input.simulated,
-            cases: &cases,
+            cards: &cards,
             repeats: input.repeats,
             runs: &runs,
-            solver: input.solver,
             synthesis: input.synthesis,
             cost: input.cost,
             ended_by: input.ended_by,
@@ -236,53 +298,50 @@ impl Report {
 
     /// Sums up a campaign of which only summaries were read.
     pub fn of_summaries(input: SummaryInput<'_>) -> Self {
-        let is_infeasible =
-            |run: &&RunSummary| input.cases.get(run.ordinal as usize).is_some_and(|it| it.is_infeasible);
-        let offers_report = input.cases.iter().any(|case| case.offers_report);
-        let is_possible = |class: Class| match class {
-            Class::ConflictMissed => false,
-            Class::FalseAlarm => offers_report,
-            _ => true,
-        };
-        let feasible: Vec<&RunSummary> = input.runs.iter().filter(|run| !is_infeasible(run)).collect();
-        let planned = |feasible: bool| {
-            let cases = input.cases.iter().filter(|case| case.is_infeasible != feasible);
-            cases.count() as u64 * u64::from(input.repeats)
-        };
+        let SummaryInput { suite, cards, .. } = input;
+        let is_apart = |run: &&RunSummary| cards.get(run.ordinal as usize).is_some_and(Card::is_apart);
+        let (apart, usual): (Vec<&RunSummary>, Vec<&RunSummary>) = input.runs.iter().partition(is_apart);
+        let planned = cards.iter().filter(|card| !card.is_apart()).count() as u64 * u64::from(input.repeats);
+        let is_possible =
+            |class: Class| suite.can_occur(class, &mut cards.iter().filter(|card| !card.is_apart()));
+        let classes = suite.classes().iter().map(Class::new);
+        let flags = suite.flags().iter().map(|flag| flag.name);
+        let is_possible_flag = |flag: &&str| Class::find(suite.classes(), flag).is_none_or(is_possible);
         let mut report = Self {
             schema: REPORT_SCHEMA,
+            suite: suite.name(),
             agent: input.agent.to_owned(),
             model: input.model.map(str::to_owned),
             simulated: input.simulated,
             replay: false,
-            cases: feasible.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
+            cases: usual.iter().map(|run| run.ordinal).collect::<BTreeSet<u32>>().len() as u64,
             repeats: input.repeats,
-            runs: feasible.len() as u64,
+            runs: usual.len() as u64,
             passed: 0,
             failed: 0,
             unscored: 0,
             low: 0.0,
             high: 1.0,
             repeated: None,
-            not_run: planned(true).saturating_sub(feasible.len() as u64),
+            not_run: planned.saturating_sub(usual.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
             broken_setup: None,
-            classes: Class::ALL
-                .into_iter()
-                .filter(|class| is_possible(*class))
-                .map(|class| (class.as_str(), 0))
-                .collect(),
-            flags: Flag::ALL
-                .into_iter()
-                .filter(|flag| !matches!(flag, Flag::Class(class) if !is_possible(*class)))
-                .map(|flag| (flag.as_str(), 0))
-                .collect(),
-            by_actions: Vec::new(),
-            infeasible: None,
-            solver: SolverUse { calls: input.solver.calls, seconds: input.solver.time.as_secs_f64() },
-            synthesis_seconds: input.synthesis.as_secs_f64(),
-            agent_seconds: 0.0,
-            tokens: Tokens { input: 0, output: 0 },
+            classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
+            flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
+            unit: suite.unit(),
+            by_size: Vec::new(),
+            metrics: Metrics::default(),
+            sections: Sections::default(),
+            apart: Apart::of(&apart, cards, input.repeats),
+            solver: input
+                .synthesis
+                .map(|made| SolverUse { calls: made.solver_calls, seconds: made.solver_time.as_secs_f64() }),
+            synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
+            agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
+            tokens: Tokens {
+                input: input.runs.iter().map(|run| run.usage.input_tokens).sum(),
+                output: input.runs.iter().map(|run| run.usage.output_tokens).sum(),
+            },
             monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
             cost: input.cost,
             cost_is_estimate: false,
@@ -290,36 +349,24 @@ impl Report {
             dissection: None,
             shrinking: None,
         };
-        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
-        let mut infeasible = Infeasible::default();
-        let mut alarms: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-        for run in input.runs {
-            report.agent_seconds += run.wall.as_secs_f64();
-            report.tokens.input += run.usage.input_tokens;
-            report.tokens.output += run.usage.output_tokens;
-            if let Some(case) = input.cases.get(run.ordinal as usize).filter(|case| case.is_infeasible) {
-                infeasible.add(run.ordinal, case, run.score.as_ref());
-                continue;
-            }
-            let Some(score) = &run.score else {
+        let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+        for run in &usual {
+            let Some(scored) = &run.scored else {
                 report.unscored += 1;
                 continue;
             };
-            let is_alarm = score.flags.contains(&Flag::Class(Class::FalseAlarm));
-            alarms.entry(run.ordinal).or_default().add(is_alarm);
-            for flag in &score.flags {
-                *report.flags.entry(flag.as_str()).or_default() += 1;
+            for flag in &scored.flags {
+                *report.flags.entry(flag).or_default() += 1;
             }
-            match score.class {
+            match scored.class {
                 None => report.passed += 1,
                 Some(class) => {
                     report.failed += 1;
                     *report.classes.entry(class.as_str()).or_default() += 1;
                 }
             }
-            if let Some(case) = input.cases.get(run.ordinal as usize) {
-                let group: &mut Group = groups.entry(case.actions).or_default();
-                group.add(run.ordinal, case, score.class.is_none());
+            if let Some(card) = cards.get(run.ordinal as usize) {
+                groups.entry(card.size).or_default().add(run.ordinal, card, scored.passed());
             }
         }
         let cases: Vec<CaseRuns> = groups.values().flat_map(|group| group.cases.values().copied()).collect();
@@ -327,13 +374,16 @@ impl Report {
         (report.low, report.high) = (interval.low, interval.high);
         report.repeated = (input.repeats > 1).then(|| {
             let repeated = Repeated::of(&cases, input.repeats);
-            Repeated { without_requests: without_requests(&feasible), ..repeated }
+            Repeated { without_requests: without_requests(&usual), ..repeated }
         });
-        if offers_report {
-            let alarms: Vec<CaseRuns> = alarms.into_values().collect();
-            report.infeasible = Some(infeasible.sum_up(planned(false), &alarms));
-        }
-        report.by_actions = groups.into_iter().map(|(actions, group)| group.sum_up(actions)).collect();
+        report.by_size = groups.into_iter().map(|(size, group)| group.sum_up(suite, size)).collect();
+        let judged = input.runs.iter().filter_map(|run| {
+            let card = cards.get(run.ordinal as usize)?;
+            Some(Judged { ordinal: run.ordinal, repeat: run.repeat, card, scored: run.scored.as_ref() })
+        });
+        let judged: Vec<Judged<'_>> = judged.collect();
+        report.metrics = Metrics(suite.metrics(&judged));
+        report.sections = Sections(suite.sections(&judged, cards, input.repeats));
         report
     }
 
@@ -342,34 +392,34 @@ impl Report {
         self.passed + self.failed
     }
 
-    /// Scored runs, those of infeasible cases included.
+    /// Scored runs, those of cases scored apart included.
     pub fn all_scored(&self) -> u64 {
-        self.scored() + self.infeasible.as_ref().map_or(0, InfeasibleReport::scored)
+        self.scored() + self.apart.as_ref().map_or(0, Apart::scored)
     }
 
-    /// Failed runs, those of infeasible cases included.
+    /// Failed runs, those of cases scored apart included.
     pub fn all_failed(&self) -> u64 {
-        self.failed + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.failed)
+        self.failed + self.apart.as_ref().map_or(0, |apart| apart.failed)
     }
 
-    /// Unscored runs, those of infeasible cases included.
+    /// Unscored runs, those of cases scored apart included.
     pub fn all_unscored(&self) -> u64 {
-        self.unscored + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.unscored)
+        self.unscored + self.apart.as_ref().map_or(0, |apart| apart.unscored)
     }
 
-    /// Runs that did not come to their end, those of infeasible cases included.
+    /// Runs that did not come to their end, those of cases scored apart included.
     pub fn all_not_run(&self) -> u64 {
-        self.not_run + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.not_run)
+        self.not_run + self.apart.as_ref().map_or(0, |apart| apart.not_run)
     }
 
-    /// Runs that came to their end, those of infeasible cases included.
+    /// Runs that came to their end, those of cases scored apart included.
     pub fn all_runs(&self) -> u64 {
-        self.runs + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.runs)
+        self.runs + self.apart.as_ref().map_or(0, |apart| apart.runs)
     }
 
-    /// Cases with such a run, infeasible ones included.
+    /// Cases with such a run, those scored apart included.
     pub fn all_cases(&self) -> u64 {
-        self.cases + self.infeasible.as_ref().map_or(0, |infeasible| infeasible.cases)
+        self.cases + self.apart.as_ref().map_or(0, |apart| apart.cases)
     }
 
     /// The success rate over all scored runs with its 95 % interval; `None` where no run has a score.
@@ -378,32 +428,19 @@ impl Report {
         (self.scored() > 0).then_some(Rate { rate, low: self.low, high: self.high })
     }
 
-    /// Success rate by chance over all scored runs; `None` where it is not known for all.
-    pub fn chance(&self) -> Option<f64> {
-        self.weighted(|group| group.chance)
+    /// The baselines over all scored runs.
+    pub fn baselines(&self) -> BaselineRates {
+        let groups: Vec<_> = self.by_size.iter().map(|group| (&group.baselines, group.runs)).collect();
+        BaselineRates::weighted(&groups)
     }
 
-    /// Success rate in the order of mention over all scored runs.
-    pub fn in_order(&self) -> Option<f64> {
-        self.weighted(|group| Some(group.in_order))
-    }
-
-    /// Success rate of the one-look heuristic that is best over all scored runs.
-    pub fn one_look(&self) -> Option<f64> {
-        let rate = |name: &str| self.weighted(|group| group.one_look.0.get(name).copied());
-        OneLook::ALL.iter().filter_map(|heuristic| rate(heuristic.as_str())).max_by(f64::total_cmp)
-    }
-
-    fn weighted(&self, rate: impl Fn(&ByActions) -> Option<f64>) -> Option<f64> {
-        let mut sum = 0.0;
-        for group in &self.by_actions {
-            sum += rate(group)? * group.runs as f64;
-        }
-        (self.scored() > 0).then(|| sum / self.scored() as f64)
+    /// The rate of the suite's baseline of that name over all scored runs; `None` where it is not known.
+    pub fn baseline(&self, name: &str) -> Option<f64> {
+        self.baselines().rate(name)
     }
 }
 
-impl ByActions {
+impl BySize {
     /// The success rate over its scored runs with its 95 % interval; `None` without runs.
     pub fn success(&self) -> Option<Rate> {
         let rate = self.passed as f64 / self.runs as f64;
@@ -420,42 +457,21 @@ struct Group {
     cases: BTreeMap<u32, CaseRuns>,
     runs: u64,
     passed: u64,
-    chance: Option<f64>,
-    one_look: OneLookSums,
-    is_chance_unknown: bool,
+    baselines: BaselineSums,
 }
 
 impl Group {
-    fn add(&mut self, ordinal: u32, case: &CaseSummary, passed: bool) {
+    fn add(&mut self, ordinal: u32, card: &Card, passed: bool) {
         self.cases.entry(ordinal).or_default().add(passed);
         self.runs += 1;
         self.passed += u64::from(passed);
-        match case.correct_plans {
-            Some(correct) => {
-                let all: f64 = (1..=case.actions).map(|n| n as f64).product();
-                *self.chance.get_or_insert(0.0) += correct as f64 / all;
-            }
-            None => self.is_chance_unknown = true,
-        }
-        self.one_look.add(case);
+        self.baselines.add(card);
     }
 
-    fn sum_up(self, actions: usize) -> ByActions {
-        let runs = self.runs as f64;
+    fn sum_up(self, suite: &dyn Suite, size: u32) -> BySize {
         let cases: Vec<CaseRuns> = self.cases.into_values().collect();
         let Interval { low, high } = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
-        let chance = self.chance.filter(|_| !self.is_chance_unknown).map(|sum| sum / runs);
-        let one_look = self.one_look.rates(self.runs);
-        ByActions {
-            actions,
-            cases: cases.len() as u64,
-            runs: self.runs,
-            passed: self.passed,
-            low,
-            high,
-            chance,
-            in_order: one_look.0.get(OneLook::Mention.as_str()).copied().unwrap_or_default(),
-            one_look,
-        }
+        let baselines = self.baselines.rates(suite);
+        BySize { size, cases: cases.len() as u64, runs: self.runs, passed: self.passed, low, high, baselines }
     }
 }

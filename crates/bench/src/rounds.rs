@@ -8,21 +8,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_store::{StoreError, Unit, Writer};
-use planproof_synth::Case;
+use planproof_suite::Case;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
 
 /// What knows which cases come next.
-pub(crate) trait Rounds {
+pub trait Rounds {
     /// A case, and where it comes from.
     type Record;
 
     /// All of them so far, in the order in which they were made: the place of each is its ordinal.
     fn records(&self) -> &[Self::Record];
 
-    /// The case of one.
-    fn case(record: &Self::Record) -> &Case;
+    /// The case of one, to be run.
+    fn case(&self, record: &Self::Record) -> Arc<dyn Case>;
 
     /// What is to be run now, for which records may be added. Nothing at the end.
     fn next(&mut self) -> Vec<Unit>;
@@ -35,10 +35,13 @@ pub(crate) trait Rounds {
 }
 
 /// What a campaign in rounds takes beside its cases.
-pub(crate) struct RoundWatch<'a> {
-    pub(crate) store: Option<Writer>,
-    pub(crate) stop: &'a CancellationToken,
-    pub(crate) supervision: Supervision,
+pub struct RoundWatch<'a> {
+    /// Where their runs are kept.
+    pub store: Option<Writer>,
+    /// Ends it.
+    pub stop: &'a CancellationToken,
+    /// What watches over the runs.
+    pub supervision: Supervision,
 }
 
 /// Runs all rounds, with the agent, the id, the seed and the repeats of `campaign` (its cases do not count).
@@ -47,11 +50,11 @@ pub(crate) struct RoundWatch<'a> {
 ///
 /// # Errors
 /// As [`Campaign::run`], and what `keep` says.
-pub(crate) async fn run_rounds<R: Rounds>(
+pub async fn run_rounds<R: Rounds>(
     rounds: &mut R,
     campaign: &Campaign,
     watch: RoundWatch<'_>,
-    may_run: impl Fn(&Case, u32) -> bool,
+    may_run: impl Fn(&R::Record, u32) -> bool,
     mut keep: impl FnMut(u32, &[R::Record]) -> Result<(), StoreError>,
     mut observe: impl FnMut(&R::Record, &Outcome),
 ) -> Result<CampaignEnd, CampaignError> {
@@ -66,14 +69,15 @@ pub(crate) async fn run_rounds<R: Rounds>(
         if records.len() > before {
             keep(before as u32, &records[before..])?;
         }
-        let case = |ordinal: u32| R::case(&records[ordinal as usize]);
+        let record = |ordinal: u32| &records[ordinal as usize];
         let (units, refused): (Vec<Unit>, Vec<Unit>) =
-            wanted.into_iter().partition(|unit| may_run(case(unit.ordinal), unit.repeat));
+            wanted.into_iter().partition(|unit| may_run(record(unit.ordinal), unit.repeat));
         let (mut outcomes, mut end) = (Vec::new(), CampaignEnd::Complete);
         if let (Some(first), Some(last)) =
             (units.iter().map(|unit| unit.ordinal).min(), units.iter().map(|unit| unit.ordinal).max())
         {
-            let cases: Arc<[Case]> = (first..=last).map(|ordinal| case(ordinal).clone()).collect();
+            let cases: Arc<[Arc<dyn Case>]> =
+                (first..=last).map(|ordinal| rounds.case(record(ordinal))).collect();
             let round = Campaign { cases, ..campaign.clone() };
             let (store, supervision) = (store.clone(), supervision.clone());
             end = round

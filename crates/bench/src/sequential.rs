@@ -59,7 +59,7 @@ pub fn confidence_sequence(successes: u64, trials: u64) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use planproof_synth::Draw;
+    use planproof_trace::Draw;
 
     use super::*;
     use crate::wilson;

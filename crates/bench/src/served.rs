@@ -10,7 +10,7 @@ use planproof_model::shown_tools::own_place_of_call;
 use planproof_model::simulated::is_at_a_loss;
 use planproof_model::{ChatReply, ChatRequest};
 use planproof_tools::mcp::WrittenCalls;
-use planproof_trace::{EventKind, Recorder, Tool};
+use planproof_trace::{EndReason, EventKind, Recorder, Tool};
 
 /// Takes down what the model writes in one run.
 pub(crate) struct Replies {
@@ -38,11 +38,27 @@ impl ServedWatch for Replies {
     /// A simulated model was asked what it does not understand.
     fn unscored(&self) -> Option<String> {
         let model = self.simulated.as_deref().filter(|_| self.was_at_a_loss.load(Ordering::Relaxed))?;
-        Some(format!(
-            "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
+        Some(not_understood(model))
+    }
+}
+
+/// Why a run has no score whose simulated model was asked what it does not understand.
+fn not_understood(model: &str) -> String {
+    format!(
+        "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
              simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
              a real model"
-        ))
+    )
+}
+
+/// The end of a run in our own process, which has no score where all that the simulated model said is that it does not
+/// understand what it is asked.
+pub(crate) fn end_of(end: EndReason, simulated: Option<&str>) -> EndReason {
+    match (&end, simulated) {
+        (EndReason::Answered { text }, Some(model)) if is_at_a_loss(text) => {
+            EndReason::Unscored { reason: not_understood(model) }
+        }
+        _ => end,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line. Each family of commands has a module.
 
 mod agent;
+mod bench;
 mod campaign;
 mod cases;
 mod limit;
@@ -18,6 +19,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::values::whole;
 pub(crate) use agent::*;
+pub(crate) use bench::{BenchArguments, CHOOSING, ChoiceArguments, ScoreArguments};
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use limit::LimitArguments;
@@ -100,6 +102,10 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Test how an agent plans.
     Test(Box<TestArguments>),
+    /// Run an agent on a benchmark: a suite of cases from published data. Without a suite, list those that there are.
+    Bench(Box<BenchArguments>),
+    /// Score finished predictions for a benchmark, without a model.
+    Score(ScoreArguments),
     /// Find up to how many actions an agent plans well enough.
     Limit(Box<LimitArguments>),
     /// Print former campaigns in the shape of the paper's tables, and the paper's own figures beside them.

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -10,6 +11,7 @@ pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod score;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
 pub(crate) mod spec;

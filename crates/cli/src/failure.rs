@@ -5,8 +5,8 @@ use std::io;
 use planproof_bench::CampaignError;
 use planproof_model::ModelError;
 use planproof_model::recording::RecordingError;
+use planproof_order::synth::SynthesisError;
 use planproof_store::StoreError;
-use planproof_synth::SynthesisError;
 
 use crate::terminal;
 

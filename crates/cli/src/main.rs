@@ -26,6 +26,7 @@ mod commands;
 mod config;
 mod failure;
 mod open_files;
+mod orders;
 mod progress;
 mod render;
 mod report_files;
@@ -34,6 +35,7 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod suites;
 mod terminal;
 mod values;
 
@@ -83,6 +85,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Read(options) => commands::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
         Command::Test(options) => commands::test::run(options, global),
+        Command::Bench(options) => commands::bench::run(options, global),
+        Command::Score(options) => commands::score::run(options, global),
         Command::Tables(options) => commands::tables::run(options, global),
         Command::Limit(options) => commands::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),

@@ -1,19 +1,17 @@
 //! What people read: the report table, findings with marked words, transcripts.
 
 mod dissection;
-mod explanation;
 mod shrinking;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use planproof_bench::{Finding, InfeasibleReport, MonitorUse, PassAll, Rate, Repeated, Report};
-use planproof_report::{CommandLines, short_in_the_middle};
-use planproof_synth::Source;
+use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
+use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
+use planproof_suite::{Baseline, Explanation, Fact, Mark, Told, Unit};
 
 use dissection::dissection;
-pub(crate) use explanation::explanation;
 use shrinking::shrinking;
 
 use crate::terminal;
@@ -41,22 +39,35 @@ impl Marking {
     }
 }
 
-/// The paragraph in one line, with the words at `marks` marked. Marks do not overlap and come in order.
-pub(crate) fn marked(paragraph: &str, marks: &[Source], marking: Marking) -> String {
-    let characters: Vec<char> = paragraph.chars().collect();
-    let part = |from: u32, to: u32| -> String {
-        terminal::inline(
-            &characters.get(from as usize..to as usize).unwrap_or_default().iter().collect::<String>(),
-        )
+/// The text of a case in one line, with the words that matter marked.
+pub(crate) fn marked(explained: &Explanation, marking: Marking) -> String {
+    let pieces = explained.pieces().into_iter().map(|(text, mark)| match mark {
+        Some(_) => marking.around(&terminal::inline(text)),
+        None => terminal::inline(text),
+    });
+    pieces.collect()
+}
+
+/// A text with these places to be marked, which do not overlap and come in order.
+pub(crate) fn of_places(text: &str, places: &[[u32; 2]]) -> Explanation {
+    let mark = |[start, end]: &[u32; 2]| {
+        let (checks, title) = Default::default();
+        Mark { start: *start, end: *end, checks, title }
     };
-    let mut out = String::new();
-    let mut at = 0;
-    for mark in marks {
-        out += &part(at, mark.start);
-        out += &marking.around(&part(mark.start, mark.end));
-        at = mark.end;
-    }
-    out + &part(at, characters.len() as u32)
+    let (text, marks) = (text.to_owned(), places.iter().map(mark).collect());
+    Explanation { text, marks, ..Explanation::default() }
+}
+
+/// All that a verdict says beside its class and the text, a line each.
+pub(crate) fn explanation(explained: &Explanation) -> String {
+    let line = |(fact, (label, text)): (&Fact, (&str, String))| {
+        let text = match fact.told {
+            Told::Ends(_) => one_line_with_its_end(&text),
+            Told::Text(_) | Told::Steps(_) => terminal::inline(&text),
+        };
+        format!("  {:<9} {text}\n", format!("{label}:"))
+    };
+    explained.facts.iter().zip(lines(explained)).map(line).collect()
 }
 
 /// The whole report: who, the table in the shape of the paper's Table 2, success by number of actions, classes.
@@ -67,10 +78,8 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         _ => String::new(),
     };
     let times = if report.repeats > 1 { format!(", each {} times", report.repeats) } else { String::new() };
-    let apart = report
-        .infeasible
-        .as_ref()
-        .map_or_else(String::new, |it| format!(" and {} infeasible ones", it.cases));
+    let apart =
+        report.apart.as_ref().map_or_else(String::new, |it| format!(" and {} {} ones", it.cases, it.word));
     let agent = terminal::inline(&report.agent);
     let _ = writeln!(out, "{agent}{model}, {} cases{apart}{times}", report.cases);
     if report.simulated {
@@ -80,14 +89,13 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         );
     }
     let _ = writeln!(out, "\n{}", summary_table(report));
-    let _ = writeln!(out, "\n{}", actions_table(report));
-    let _ = writeln!(out, "{LEGEND}");
-    if let Some(found) = &report.infeasible {
-        let _ = writeln!(out, "\n{}\n{}", infeasible_table(report, found), INFEASIBLE_LEGEND);
-        if found.acted > 0 {
-            let runs = if found.acted == 1 { "run" } else { "runs" };
-            let _ = writeln!(out, "Tasks were done in {} {runs} of infeasible cases.", found.acted);
-        }
+    let _ = writeln!(out, "\n{}", size_table(report));
+    let _ = writeln!(out, "{}", legend(&report.baselines()));
+    if !report.metrics.0.is_empty() {
+        let _ = writeln!(out, "\n{}", metrics_table(report));
+    }
+    for section in &report.sections.0 {
+        let _ = writeln!(out, "\n{}", section_lines(section));
     }
     if let Some(used) = &report.monitor {
         let _ = writeln!(out, "\n{}", monitor_table(used));
@@ -104,14 +112,11 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             let _ = writeln!(out, "{what}");
         }
     }
-    if let Some(held_back @ 1..) = report.flags.get(planproof_synth::Flag::HeldBack.as_str()) {
+    if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
         let _ = writeln!(out, "\nHeld back by the guard: calls of {held_back} of {} runs.", report.scored());
     }
     if report.failed > 0 {
         let _ = writeln!(out, "\nFailures by class: {}", classes_in_words(&report.classes));
-    }
-    if let Some(infeasible) = report.infeasible.as_ref().filter(|infeasible| infeasible.failed > 0) {
-        let _ = writeln!(out, "\nFailures of infeasible cases: {}", classes_in_words(&infeasible.classes));
     }
     if report.all_unscored() > 0 {
         let _ = writeln!(
@@ -122,10 +127,11 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found, commands));
-        if let Some(failed @ 1..) = report.infeasible.as_ref().map(|infeasible| infeasible.failed) {
+        if let Some(apart) = report.apart.as_ref().filter(|apart| apart.failed > 0) {
             let _ = writeln!(
                 out,
-                "Not dissected: {failed} failures of infeasible cases, which are no errors of a plan."
+                "Not dissected: {} failures of {} cases, which are no errors of a plan.",
+                apart.failed, apart.word
             );
         }
     }
@@ -135,29 +141,52 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     out
 }
 
-/// What the columns of success mean.
-const LEGEND: &str = "Success in per cent, with 95 % intervals. Chance: a random order. In order: the order of mention. One look: the best\n\
-     of five orders that one reads off the text without planning.";
+/// The flag of runs in which a guard denied a call.
+const HELD_BACK: &str = "held_back";
 
-/// The infeasible cases, which are in no other table.
-fn infeasible_table(report: &Report, found: &InfeasibleReport) -> Table {
-    let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
-    let mut table = table(&["Infeasible", runs, "of", "% [95 %]", "All named"]);
-    let mut row = |name: &str, count: u64, all: u64, rate: Option<Rate>, baseline: Option<f64>| {
-        let rate = rate.map_or("-".to_owned(), rate_with_interval);
-        let baseline = baseline.map_or(String::new(), percent);
-        table.add_row([name.to_owned(), count.to_string(), all.to_string(), rate, baseline]);
-    };
-    row("detected", found.detected, found.scored(), found.detection(), None);
-    row("named exactly", found.exact, found.scored(), found.exactness(), found.all_exact);
-    let alarms = found.false_alarm_rate(report.scored());
-    row("false alarms", found.false_alarms, report.scored(), alarms, None);
+/// What the columns of success mean.
+fn legend(baselines: &BaselineRates) -> String {
+    let words = |baseline: &Baseline| format!(" {}: {}.", baseline.title, baseline.who);
+    let baselines: String = baselines.iter().map(|rate| words(rate.baseline)).collect();
+    wrap(&format!("Success in per cent, with 95 % intervals.{baselines}"), WIDTH)
+}
+
+/// A part of the report that only this kind of case has.
+fn section_lines(section: &planproof_suite::Section) -> String {
+    if !section.lines.is_empty() {
+        return section.lines.join("\n");
+    }
+    let mut out = format!("{}\n{}", section.title, wrap(&terminal::inline(&section.intro), WIDTH));
+    for figure in &section.figures {
+        let note = terminal::inline(&figure.note);
+        let _ = write!(out, "\n  {}: {}", figure.name, terminal::inline(&figure.value));
+        if !note.is_empty() {
+            let _ = write!(out, " ({note})");
+        }
+    }
+    for found in &section.tables {
+        let columns: Vec<&str> = found.columns.iter().map(String::as_str).collect();
+        let mut table = table(&columns);
+        for row in &found.rows {
+            table.add_row(row.iter().map(|cell| terminal::inline(cell)));
+        }
+        let _ = write!(out, "\n\n{table}");
+    }
+    out
+}
+
+/// Figures that only this kind of case has.
+fn metrics_table(report: &Report) -> Table {
+    let mut table = table(&["Figure", "Value", "95 %"]);
+    for metric in &report.metrics.0 {
+        let [value, interval] = metric_words(metric);
+        table.add_row([metric.title.to_owned(), value, interval]);
+    }
     table
 }
 
-/// What the rows of infeasible cases mean.
-const INFEASIBLE_LEGEND: &str = "Detected: a conflict was reported and no task done. All named: whoever reports all sentences. False alarms:\n\
-                                 reports in feasible cases. Infeasible cases are scored apart: they are in no other rate.";
+/// Characters of a line of text.
+const WIDTH: usize = 118;
 
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -173,15 +202,12 @@ pub(crate) fn table(head: &[&str]) -> Table {
 }
 
 fn summary_table(report: &Report) -> Table {
-    let mut table = table(&[
-        "Agent",
-        "Generated",
-        "Errors (% [95 %])",
-        "Solver\ncalls",
-        "Solver\ntime",
-        "Synthesis\ntime",
-        "Agent\ntime",
-    ]);
+    let mut head = vec!["Agent", "Generated", "Errors (% [95 %])"];
+    if report.solver.is_some() {
+        head.extend(["Solver\ncalls", "Solver\ntime", "Synthesis\ntime"]);
+    }
+    head.push("Agent\ntime");
+    let mut table = table(&head);
     let errors = match report.success() {
         Some(Rate { rate, low, high }) => {
             let errors = Rate { rate: 1.0 - rate, low: 1.0 - high, high: 1.0 - low };
@@ -189,15 +215,13 @@ fn summary_table(report: &Report) -> Table {
         }
         None => "-".to_owned(),
     };
-    table.add_row(vec![
-        short(&report.agent, 24),
-        report.runs.to_string(),
-        errors,
-        report.solver.calls.to_string(),
-        seconds(report.solver.seconds),
-        seconds(report.synthesis_seconds),
-        seconds(report.agent_seconds),
-    ]);
+    let mut row = vec![short(&report.agent, 24), report.runs.to_string(), errors];
+    if let Some(solver) = report.solver {
+        let made = report.synthesis_seconds.unwrap_or_default();
+        row.extend([solver.calls.to_string(), seconds(solver.seconds), seconds(made)]);
+    }
+    row.push(seconds(report.agent_seconds));
+    table.add_row(row);
     table
 }
 
@@ -225,44 +249,53 @@ fn repeats_table(repeated: &Repeated) -> Table {
     table
 }
 
-fn actions_table(report: &Report) -> Table {
+fn size_table(report: &Report) -> Table {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
-    let mut table = table(&["Actions", runs, "Passed", "% [95 %]", "Chance", "In order", "One look"]);
+    let (overall, unit) = (report.baselines(), capitalised(report.unit.many));
+    let mut head = vec![unit.as_str(), runs, "Passed", "% [95 %]"];
+    head.extend(overall.iter().map(|rate| rate.baseline.title));
+    let mut table = table(&head);
     let mut row =
-        |name: String, [runs, passed]: [u64; 2], success: Option<Rate>, baselines: [Option<f64>; 3]| {
+        |name: String, [runs, passed]: [u64; 2], success: Option<Rate>, baselines: &BaselineRates| {
             let success = success.map_or("-".to_owned(), rate_with_interval);
             let mut cells = vec![name, runs.to_string(), passed.to_string(), success];
-            cells.extend(baselines.map(|rate| rate.map_or("-".to_owned(), percent)));
+            cells.extend(baselines.iter().map(|rate| rate.best().map_or("-".to_owned(), percent)));
             table.add_row(cells);
         };
-    for group in &report.by_actions {
-        let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
-        row(group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
+    for group in &report.by_size {
+        row(group.size.to_string(), [group.runs, group.passed], group.success(), &group.baselines);
     }
-    if report.by_actions.len() > 1 {
-        let baselines = [report.chance(), report.in_order(), report.one_look()];
-        row("all".to_owned(), [report.scored(), report.passed], report.success(), baselines);
+    if report.by_size.len() > 1 {
+        row("all".to_owned(), [report.scored(), report.passed], report.success(), &overall);
     }
     table
 }
 
+/// A word with a capital letter.
+pub(crate) fn capitalised(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
 /// Several agents on the same cases, a line each.
 pub(crate) fn comparison(reports: &[Report]) -> String {
-    let mut table =
-        table(&["Agent", "Passed", "% [95 %]", "Chance", "In order", "One look", "Fails mostly by"]);
+    let baselines = reports.first().map(Report::baselines).unwrap_or_default();
+    let mut head = vec!["Agent", "Passed", "% [95 %]"];
+    head.extend(baselines.iter().map(|rate| rate.baseline.title));
+    head.push("Fails mostly by");
+    let mut table = table(&head);
     for report in reports {
         let most = report.classes.iter().filter(|(_, count)| **count > 0).max_by_key(|(_, count)| **count);
-        table.add_row(vec![
+        let mut row = vec![
             terminal::inline(&report.agent),
             format!("{} of {}", report.passed, report.scored()),
             report.success().map_or("-".to_owned(), rate_with_interval),
-            report.chance().map_or("-".to_owned(), percent),
-            report.in_order().map_or("-".to_owned(), percent),
-            report.one_look().map_or("-".to_owned(), percent),
-            most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
-        ]);
+        ];
+        row.extend(report.baselines().iter().map(|rate| rate.best().map_or("-".to_owned(), percent)));
+        row.push(most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()));
+        table.add_row(row);
     }
-    format!("{table}\n{LEGEND}")
+    format!("{table}\n{}", legend(&baselines))
 }
 
 /// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]".
@@ -300,29 +333,36 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 }
 
 /// One finding: the marked paragraph, what was done, what would have been right, how to see it again.
-pub(crate) fn finding(number: usize, finding: &Finding<'_>, again: &str, marking: Marking) -> String {
+pub(crate) fn finding(
+    number: usize,
+    finding: &Finding<'_>,
+    unit: Unit,
+    again: &str,
+    marking: Marking,
+) -> String {
     let mut out = String::new();
-    let Finding { case, class, verdict, marks, alike, .. } = finding;
+    let Finding { case, class, verdict, alike, .. } = finding;
+    let (card, explained) = (case.card(), case.explain(verdict));
     let plural = if *alike == 1 { "case" } else { "cases" };
     let _ = writeln!(
         out,
-        "Finding {number}: {} ({alike} {plural} of this class), case {} with {} actions",
+        "Finding {number}: {} ({alike} {plural} of this class), case {} with {}",
         class.as_str(),
-        case.id,
-        case.actions.len()
+        card.id,
+        sized(card.size, unit)
     );
-    let _ = writeln!(out, "{}", indent(&wrap(&marked(&case.paragraph, marks, marking), 100)));
-    out += &explanation(case, verdict);
+    let _ = writeln!(out, "{}", indent(&wrap(&marked(&explained, marking), 100)));
+    out += &explanation(&explained);
     let _ = writeln!(out, "  see it:   {again}");
     out
 }
 
-/// The text in one line of bounded length; what an agent or a tool writes can be anything.
-fn one_line(text: &str) -> String {
-    short(&text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " "), 300)
+/// "5 actions".
+pub(crate) fn sized(size: u32, unit: Unit) -> String {
+    format!("{size} {}", if size == 1 { unit.one } else { unit.many })
 }
 
-/// The same, where the end of the text says most.
+/// The text in one line of bounded length, of which the end says most; what an agent or a tool writes can be anything.
 fn one_line_with_its_end(text: &str) -> String {
     let text = text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " ");
     short_in_the_middle(&terminal::inline(&text), 300)
@@ -364,10 +404,9 @@ mod tests {
 
     #[test]
     fn marks_are_places_in_characters() {
-        let mark = |start, end| Source { sentence: 0, sub_sentence: 0, start, end };
-        assert_eq!(marked("Ünser Text hier.", &[mark(6, 10)], Marking::Quotes), "Ünser «Text» hier.");
-        assert_eq!(marked("ab", &[mark(0, 1), mark(1, 2)], Marking::Quotes), "«a»«b»");
-        assert_eq!(marked("ab", &[mark(1, 99)], Marking::Quotes), "a«»");
+        assert_eq!(marked(&of_places("Ünser Text hier.", &[[6, 10]]), Marking::Quotes), "Ünser «Text» hier.");
+        assert_eq!(marked(&of_places("ab", &[[0, 1], [1, 2]]), Marking::Quotes), "«a»«b»");
+        assert_eq!(marked(&of_places("ab", &[[1, 99]]), Marking::Quotes), "a«b»");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The keys that we hold, which must not be written anywhere.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use planproof_synth::Case;
+use planproof_suite::Case;
 use planproof_trace::{SECRET_BYTES_MIN, Secrets};
 
 use crate::failure::Failure;
@@ -19,14 +20,14 @@ pub(crate) fn held() -> Secrets {
 ///
 /// # Errors
 /// A case holds a key that is no plain word. What cases say is stored and shown as it is.
-pub(crate) fn held_apart_from(cases: &[Case]) -> Result<Secrets, Failure> {
+pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
     let mut secrets = held();
     if secrets.is_empty() {
         return Ok(secrets);
     }
     for case in cases {
-        refuse_keys(case)?;
-        for text in texts_of(case) {
+        refuse_keys(&**case)?;
+        for text in texts_of(&**case) {
             secrets = secrets.apart_from([text.as_ref()]);
         }
     }
@@ -37,7 +38,7 @@ pub(crate) fn held_apart_from(cases: &[Case]) -> Result<Secrets, Failure> {
 ///
 /// # Errors
 /// Names the case and the variable, not the key.
-pub(crate) fn refuse_keys(case: &Case) -> Result<(), Failure> {
+pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
     for variable in KEY_VARIABLES {
         let key = std::env::var(variable).unwrap_or_default();
         let key = key.trim();
@@ -48,21 +49,20 @@ pub(crate) fn refuse_keys(case: &Case) -> Result<(), Failure> {
         if texts_of(case).iter().any(|text| text.contains(key)) {
             return Err(Failure::usage(format!(
                 "case \"{}\" holds the key of {variable}: take it out, because cases are stored and shown as they are",
-                case.id
+                case.card().id
             )));
         }
     }
     Ok(())
 }
 
-/// What an agent sees of a case.
-fn texts_of(case: &Case) -> Vec<Cow<'_, str>> {
-    let mut texts: Vec<Cow<'_, str>> = vec![case.query.as_str().into()];
-    for tool in &case.tools {
-        texts.extend([tool.name.as_str().into(), tool.description.as_str().into()]);
-        texts.extend(
-            tool.input_schema.as_deref().and_then(|schema| Some(serde_json::to_string(schema).ok()?.into())),
-        );
+/// What an agent sees of a case. Where its tools cannot be made no agent is ever shown them.
+fn texts_of(case: &dyn Case) -> Vec<Cow<'_, str>> {
+    let mut texts: Vec<Cow<'_, str>> = vec![case.prompt().into()];
+    let Ok(toolbox) = case.toolbox() else { return texts };
+    for tool in toolbox.tools().iter() {
+        texts.extend([tool.name.clone().into(), tool.description.clone().into()]);
+        texts.extend(serde_json::to_string(&tool.input_schema).ok().map(Cow::from));
     }
     texts
 }

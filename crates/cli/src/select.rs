@@ -11,16 +11,18 @@ use std::sync::Arc;
 use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, ToolLoop, UrlAgent,
 };
-use planproof_bench::learning::Language;
-use planproof_bench::{AgentUnderTest, mock_tools};
+use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
+use planproof_order::OrderSuite;
+use planproof_order::learning::Language;
+use planproof_order::synth::file::read_case;
+use planproof_order::synth::{Case, TopicBank};
 use planproof_sim::{Fault, SimKind, SimModel};
-use planproof_synth::file::read_case;
-use planproof_synth::{Case, TopicBank};
-use planproof_tools::{SchemaCache, Toolbox as _};
+use planproof_suite::Case as AnyCase;
+use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
 use serde::de::IgnoredAny;
 
@@ -68,13 +70,13 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
         let case =
             read_case(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        secrets::refuse_keys(&case)?;
+        refuse_keys(&case)?;
         return Ok(vec![case]);
     }
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);
         let case = read_case(line).map_err(|error| Failure::usage(format!("{}: {error}", place())))?;
-        secrets::refuse_keys(&case)?;
+        refuse_keys(&case)?;
         if !ids.insert(case.id.clone()) {
             return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
         }
@@ -84,6 +86,14 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
         return Err(Failure::usage(format!("{} holds no case", path.display())));
     }
     Ok(cases)
+}
+
+/// Refuses a case that holds one of our keys, where we hold any.
+fn refuse_keys(case: &Case) -> Result<(), Failure> {
+    if secrets::held().is_empty() {
+        return Ok(());
+    }
+    secrets::refuse_keys(&*OrderSuite::default().wrap(case.clone()))
 }
 
 /// The topics of a file, or those that come with planproof. The schemas of a user's own tools can be used.
@@ -101,13 +111,12 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
 }
 
 /// The tools of some cases, each name once.
-pub(crate) fn tools_of_cases(cases: &[Case]) -> Result<Vec<Tool>, Failure> {
-    let schemas = SchemaCache::default();
+pub(crate) fn tools_of_cases(cases: &[Arc<dyn AnyCase>]) -> Result<Vec<Tool>, Failure> {
     let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
     for case in cases {
-        let mocks = mock_tools(case, &schemas)
-            .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
-        for tool in mocks.tools().iter() {
+        let toolbox =
+            case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
+        for tool in toolbox.tools().iter() {
             tools.entry(tool.name.clone()).or_insert_with(|| tool.clone());
         }
     }

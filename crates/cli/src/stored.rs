@@ -1,27 +1,35 @@
 //! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_bench::studies::{DissectionReport, TopicErrors};
 use planproof_bench::{
-    Candidate, CaseSummary, Dissection, DissectionReport, LimitReport, Outcome, Pick, Report, ReportInput,
-    RunSummary, ShrinkReport, Shrinking, SummaryInput, TopicErrors, errors_by_topic, pick_errors,
-    pick_failures, pick_smallest,
+    Candidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, card_from_json,
+    pick_smallest,
+};
+use planproof_order::dissect::report as dissection_report;
+use planproof_order::shrink::report as shrink_report;
+use planproof_order::synth::{Mutator, Wordings};
+use planproof_order::{
+    Dissection, OrderCase, OrderOutcome, Shrinking, errors_by_topic, pick_errors, pick_failures,
 };
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
-use planproof_synth::file::read_case;
-use planproof_synth::{Case, Mutator, Unscored, Wordings};
+use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
 use crate::commands::test::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
 use crate::failure::Failure;
+use crate::orders;
 
 /// A campaign read back in full.
 pub(crate) struct Stored {
     pub(crate) campaign: Campaign,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) suite: Arc<dyn Suite>,
+    pub(crate) cases: Vec<Arc<dyn Case>>,
     pub(crate) options: StoredOptions,
     /// How to go on with it.
     pub(crate) commands: CommandLines,
@@ -52,7 +60,8 @@ pub(crate) struct Figures {
 
 /// What figures need of a campaign's cases and finished runs.
 pub(crate) struct Summaries {
-    cases: Vec<CaseSummary>,
+    suite: Arc<dyn Suite>,
+    cards: Vec<Card>,
     runs: Vec<RunSummary>,
 }
 
@@ -79,34 +88,45 @@ impl Stored {
     /// The dissection of its failures, whose trials are that campaign.
     fn load_dissection(&self, store: &Store, trials: Campaign) -> Result<(String, Dissection), Failure> {
         let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, trials)?;
+        let cases = cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?;
+        let outcomes = orders::outcomes(&outcomes);
         let wrong = || damaged(&campaign, "its cases are no trials of a dissection");
         let origins = store.origins(&campaign.id)?;
         let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
         let how = options.dissect.ok_or_else(wrong)?;
-        let errors = pick_errors(&self.outcomes, &how, self.options.seed());
+        let (failed, outcomes) = self.typed()?;
+        let errors = pick_errors(&outcomes, &how, self.options.seed());
         let mutator = Mutator::new(Wordings::shipped(), self.options.bank());
-        let dissection =
-            Dissection::of_trials(&self.cases, &errors, how, self.options.seed(), mutator, records);
+        let dissection = Dissection::of_trials(&failed, &errors, how, self.options.seed(), mutator, records);
         Ok((campaign.id, dissection))
     }
 
     /// The shrinking of its failures, whose candidates are that campaign.
     fn load_shrinking(&self, store: &Store, candidates: Campaign) -> Result<(String, Shrinking), Failure> {
         let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, candidates)?;
+        let cases = cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?;
+        let outcomes = orders::outcomes(&outcomes);
         let wrong = || damaged(&campaign, "its cases are no candidates of a shrinking");
         let origins = store.origins(&campaign.id)?;
         let records = read_candidates(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
         let how = options.shrink.ok_or_else(wrong)?;
-        let failures = pick_failures(&self.cases, &self.outcomes, &how);
-        let shrinking = Shrinking::of_candidates(&self.cases, failures, how, shrinker(), records);
+        let (failed, outcomes) = self.typed()?;
+        let failures = pick_failures(&failed, &outcomes, &how);
+        let shrinking = Shrinking::of_candidates(&failed, failures, how, shrinker(), records);
         Ok((campaign.id, shrinking))
+    }
+
+    /// Its cases and outcomes as those of orders.
+    fn typed(&self) -> Result<(Vec<Arc<OrderCase>>, Vec<OrderOutcome>), Failure> {
+        Ok((orders::cases(self.options.judge(), &self.cases)?, orders::outcomes(&self.outcomes)))
     }
 
     fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
         let options = options(&campaign)?;
+        let suite = options.suite()?;
         let mut cases = Vec::new();
         for row in store.cases(&campaign.id)? {
-            cases.push(case(&campaign, &row?)?);
+            cases.push(case(&*suite, &campaign, &row?)?);
         }
         let mut requests = HashMap::new();
         for row in store.run_summaries(&campaign.id)? {
@@ -124,37 +144,38 @@ impl Stored {
             let case = cases.get(ordinal as usize).ok_or_else(|| {
                 damaged(&campaign, &format!("it has a run of case {ordinal}, which is not there"))
             })?;
-            let (judged, _) = judge(store, &campaign, &options, case, &row)?;
+            let (judged, _) = judge(store, &campaign, &**case, &row)?;
             outcomes.push(Outcome { requests: requests.get(&row.unit).copied(), ..judged });
         }
         let commands = options.commands(&campaign.agent, store.path());
-        Ok(Self { campaign, cases, options, commands, outcomes, dissection: None, shrinking: None })
+        Ok(Self { campaign, suite, cases, options, commands, outcomes, dissection: None, shrinking: None })
     }
 
     /// The campaign summed up.
-    pub(crate) fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Result<Report, Failure> {
         let report = Report::new(ReportInput {
+            suite: &*self.suite,
             agent: &self.campaign.agent,
             model: self.campaign.model.as_deref(),
             simulated: self.campaign.simulated,
             cases: &self.cases,
             repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
-            solver: self.options.solver(),
             synthesis: self.options.synthesis(),
             cost: self.options.cost(&self.campaign.progress),
             ended_by: self.campaign.progress.ended_by.as_deref(),
         });
         let mut report = self.options.completed(report, &self.campaign.progress);
-        report.dissection = self
-            .dissection
-            .as_ref()
-            .map(|(id, dissection)| DissectionReport::new(id, dissection, &self.cases, &self.outcomes));
-        report.shrinking = self
-            .shrinking
-            .as_ref()
-            .map(|(id, shrinking)| ShrinkReport::new(id, shrinking, &self.cases, &self.outcomes));
-        report
+        if self.dissection.is_none() && self.shrinking.is_none() {
+            return Ok(report);
+        }
+        let (cases, outcomes) = self.typed()?;
+        let of_dissection =
+            |(id, found): &(String, Dissection)| dissection_report(id, found, &cases, &outcomes);
+        report.dissection = self.dissection.as_ref().map(of_dissection);
+        let of_shrinking = |(id, found): &(String, Shrinking)| shrink_report(id, found, &cases, &outcomes);
+        report.shrinking = self.shrinking.as_ref().map(of_shrinking);
+        Ok(report)
     }
 
     /// What its dissection showed of the errors in cases that `counts`, at most `errors_max` of them, drawn
@@ -162,22 +183,22 @@ impl Stored {
     /// without a dissection.
     pub(crate) fn part_of_dissection(
         &self,
-        counts: impl Fn(&Case) -> bool,
+        counts: impl Fn(&Card) -> bool,
         errors_max: u32,
-    ) -> Option<PartOfDissection> {
-        let (id, dissection) = self.dissection.as_ref()?;
-        let counts = |ordinal: u32| self.cases.get(ordinal as usize).is_some_and(&counts);
+    ) -> Result<Option<PartOfDissection>, Failure> {
+        let Some((id, dissection)) = &self.dissection else { return Ok(None) };
+        let counts = |ordinal: u32| self.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
         let mut part = dissection.clone();
         part.retain(counts);
         let dissected = part.errors.len() as u64;
         part.draw(errors_max, self.options.seed());
-        let outcomes: Vec<Outcome> =
-            self.outcomes.iter().filter(|outcome| counts(outcome.ordinal)).cloned().collect();
-        Some(PartOfDissection {
-            report: DissectionReport::new(id, &part, &self.cases, &outcomes),
+        let (cases, mut outcomes) = self.typed()?;
+        outcomes.retain(|outcome| counts(outcome.ordinal));
+        Ok(Some(PartOfDissection {
+            report: dissection_report(id, &part, &cases, &outcomes),
             dissected,
-            topics: errors_by_topic(&self.cases, &outcomes),
-        })
+            topics: errors_by_topic(&cases, &outcomes),
+        }))
     }
 
     /// The campaign as reports take it.
@@ -187,6 +208,7 @@ impl Stored {
         traces: &'a dyn TraceSource,
     ) -> ReportedCampaign<'a> {
         ReportedCampaign {
+            suite: &*self.suite,
             id: &self.campaign.id,
             created_ms: self.campaign.created_ms,
             command_line: &self.campaign.command_line,
@@ -209,27 +231,26 @@ impl Stored {
 impl Summaries {
     /// Reads them; `None` where there is not one of every case and every finished run.
     pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
+        let suite = options(campaign)?.suite()?;
         // What a dissection or a shrinking shows is not in the summaries.
         if !store.derived(&campaign.id)?.is_empty() {
             return Ok(None);
         }
-        let mut cases = Vec::new();
+        let mut cards = Vec::new();
         for row in store.case_summaries(&campaign.id)? {
-            let Some(summary) = row?.summary.as_deref().and_then(CaseSummary::from_json) else {
-                return Ok(None);
-            };
-            cases.push(summary);
+            let Some(card) = row?.summary.as_deref().and_then(card_from_json) else { return Ok(None) };
+            cards.push(card);
         }
         let mut runs = Vec::new();
         for row in store.run_summaries(&campaign.id)? {
             let row = row?;
             let wall = Duration::from_millis(row.wall_ms);
-            let read =
-                |text: &str| RunSummary::from_json(row.unit, row.passed, row.class.as_deref(), wall, text);
+            let class = row.class.as_deref();
+            let read = |text: &str| RunSummary::from_json(&*suite, row.unit, row.passed, class, wall, text);
             let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
         }
-        Ok(Some(Self { cases, runs }))
+        Ok(Some(Self { suite, cards, runs }))
     }
 
     /// The same, from cases and traces where the store has no summaries.
@@ -242,8 +263,9 @@ impl Summaries {
 
     /// The same, of a campaign that was read in full.
     pub(crate) fn of(stored: &Stored) -> Self {
-        let cases = stored.cases.iter().map(CaseSummary::of).collect();
-        Self { cases, runs: stored.outcomes.iter().map(RunSummary::of).collect() }
+        let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
+        let runs = stored.outcomes.iter().map(RunSummary::of).collect();
+        Self { suite: Arc::clone(&stored.suite), cards, runs }
     }
 
     /// What the runs of some of the cases come to.
@@ -251,9 +273,9 @@ impl Summaries {
         &self,
         campaign: &Campaign,
         options: &StoredOptions,
-        counts: impl Fn(&CaseSummary) -> bool,
+        counts: impl Fn(&Card) -> bool,
     ) -> Report {
-        let is_counted = |run: &&RunSummary| self.cases.get(run.ordinal as usize).is_none_or(&counts);
+        let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
         let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
         let report = Report::of_summaries(self.input(campaign, options, &runs));
         options.completed(report, &campaign.progress)
@@ -272,13 +294,13 @@ impl Summaries {
         runs: &'a [RunSummary],
     ) -> SummaryInput<'a> {
         SummaryInput {
+            suite: &*self.suite,
             agent: &campaign.agent,
             model: campaign.model.as_deref(),
             simulated: campaign.simulated,
-            cases: &self.cases,
+            cards: &self.cards,
             repeats: campaign.repeats,
             runs,
-            solver: options.solver(),
             synthesis: options.synthesis(),
             cost: options.cost(&campaign.progress),
             ended_by: campaign.progress.ended_by.as_deref(),
@@ -297,10 +319,10 @@ impl Figures {
     ) -> Result<Option<Self>, Failure> {
         let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
         let report = summaries.report(campaign, options, |_| true);
-        let Summaries { cases, runs } = summaries;
-        let candidates = runs.iter().filter_map(|run| Candidate::of(cases.get(run.ordinal as usize)?, run));
+        let Summaries { cards, runs, .. } = summaries;
+        let candidates = runs.iter().filter_map(|run| Candidate::of(cards.get(run.ordinal as usize)?, run));
         let picks = pick_smallest(candidates, findings_max);
-        let unscored = runs.iter().find(|run| run.score.is_none()).map(|run| {
+        let unscored = runs.iter().find(|run| run.scored.is_none()).map(|run| {
             let RunSummary { ordinal, repeat, .. } = *run;
             Unit { ordinal, repeat }
         });
@@ -325,6 +347,9 @@ pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
+/// A run that was judged again, with its trace.
+pub(crate) type JudgedRun = (Outcome, Trace);
+
 /// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is
 /// not finished.
 pub(crate) fn load_one(
@@ -332,37 +357,37 @@ pub(crate) fn load_one(
     campaign: &Campaign,
     options: &StoredOptions,
     unit: Unit,
-) -> Result<(Case, Option<(Outcome, Trace)>), Failure> {
+) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
     let Some(row) = store.case(&campaign.id, unit.ordinal)? else {
         return Err(damaged(campaign, &format!("case {} is not there", unit.ordinal)));
     };
-    let case = case(campaign, &row)?;
+    let case = case(&*options.suite()?, campaign, &row)?;
     let run = match store.run(&campaign.id, unit)? {
-        Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, options, &case, &row)?),
+        Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, &*case, &row)?),
         _ => None,
     };
     Ok((case, run))
 }
 
 /// The first case of a campaign; nothing where it has none.
-pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Case>, Failure> {
-    store.case(&campaign.id, 0)?.map(|row| case(campaign, &row)).transpose()
+pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Arc<dyn Case>>, Failure> {
+    let suite = options(campaign)?.suite()?;
+    store.case(&campaign.id, 0)?.map(|row| case(&*suite, campaign, &row)).transpose()
 }
 
-fn case(campaign: &Campaign, row: &CaseRow) -> Result<Case, Failure> {
-    read_case(&row.json).map_err(|error| damaged(campaign, &format!("case {}: {error}", row.ordinal)))
+fn case(suite: &dyn Suite, campaign: &Campaign, row: &CaseRow) -> Result<Arc<dyn Case>, Failure> {
+    suite.read(&row.json).map_err(|error| damaged(campaign, &format!("case {}: {error}", row.ordinal)))
 }
 
 fn judge(
     store: &Store,
     campaign: &Campaign,
-    options: &StoredOptions,
-    case: &Case,
+    case: &dyn Case,
     row: &RunRow,
 ) -> Result<(Outcome, Trace), Failure> {
     let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
     let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-    let outcome = Outcome::of(case, row.unit, &trace.events, options.judge(), wall);
+    let outcome = Outcome::of(case, row.unit, &trace.events, wall);
     Ok((outcome, trace))
 }
 

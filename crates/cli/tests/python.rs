@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, ExitCode, Stdio};
 
 use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
-use planproof_synth::Draw;
+use planproof_trace::Draw;
 use serde_json::{Value, json};
 
 use support::documents::{Document, Rules, documents};

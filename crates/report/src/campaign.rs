@@ -1,9 +1,10 @@
 //! What all reports are made from.
 
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use planproof_bench::{Outcome, Report, Unit};
-use planproof_synth::Case;
+use planproof_suite::{Card, Case, Metric, Suite};
 use planproof_trace::Trace;
 
 use crate::CommandLines;
@@ -21,6 +22,8 @@ pub trait TraceSource {
 /// A campaign with all that reports say of it.
 #[derive(Clone, Copy)]
 pub struct ReportedCampaign<'a> {
+    /// The kind of its cases.
+    pub suite: &'a dyn Suite,
     /// Its id in the run store.
     pub id: &'a str,
     /// When it began, in milliseconds since 1970.
@@ -32,7 +35,7 @@ pub struct ReportedCampaign<'a> {
     /// Seed of the campaign.
     pub seed: u64,
     /// All its cases, in order.
-    pub cases: &'a [Case],
+    pub cases: &'a [Arc<dyn Case>],
     /// How often each case is run.
     pub repeats: u32,
     /// What came of them, by ordinal and repeat; a run without an outcome did not come to its end.
@@ -45,7 +48,7 @@ pub struct ReportedCampaign<'a> {
 
 impl<'a> ReportedCampaign<'a> {
     /// Each repeat of each case with what came of it; `None` if it was not run.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a Case, u32, Option<&'a Outcome>)> + use<'a> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a dyn Case, u32, Option<&'a Outcome>)> + use<'a> {
         let (cases, repeats) = (self.cases, self.repeats.max(1));
         let mut by_unit: Vec<Option<&'a Outcome>> = vec![None; cases.len() * repeats as usize];
         for outcome in self.outcomes.iter().filter(|outcome| outcome.repeat < repeats) {
@@ -54,13 +57,13 @@ impl<'a> ReportedCampaign<'a> {
                 *place = Some(outcome);
             }
         }
-        let units = cases.iter().flat_map(move |case| (0..repeats).map(move |repeat| (case, repeat)));
+        let units = cases.iter().flat_map(move |case| (0..repeats).map(move |repeat| (&**case, repeat)));
         units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
     }
 
     /// The command that shows the run of a case with its trace.
-    pub(crate) fn command_to_see(&self, case: &Case, repeat: u32) -> String {
-        self.commands.see(self.id, &case.id, (self.repeats > 1).then_some(repeat))
+    pub(crate) fn command_to_see(&self, case: &dyn Case, repeat: u32) -> String {
+        self.commands.see(self.id, &case.card().id, (self.repeats > 1).then_some(repeat))
     }
 
     /// The command that tries again what could not be scored, and runs what was not.
@@ -71,6 +74,12 @@ impl<'a> ReportedCampaign<'a> {
     /// Names a repeat where there are several: " repeat 2".
     pub(crate) fn repeat_name(&self, repeat: u32) -> String {
         if self.repeats > 1 { format!(" repeat {repeat}") } else { String::new() }
+    }
+
+    /// The size of a case in words: "5 actions", "1 action".
+    pub(crate) fn sized(&self, card: &Card) -> String {
+        let unit = self.suite.unit();
+        format!("{} {}", card.size, if card.size == 1 { unit.one } else { unit.many })
     }
 
     /// When it began, as `2026-11-20T12:33:20Z`.
@@ -85,4 +94,20 @@ impl<'a> ReportedCampaign<'a> {
 /// The models that refused a temperature, by name; `None` if none did.
 pub(crate) fn without_temperature(report: &Report) -> Option<String> {
     (!report.without_temperature.is_empty()).then(|| report.without_temperature.join(", "))
+}
+
+/// A word with a capital letter.
+pub(crate) fn capitalised(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// The value of a figure and its interval, as they are read; `-` where there is none.
+pub fn metric_words(metric: &Metric) -> [String; 2] {
+    let number = |value: f64| match metric.is_share {
+        true => format!("{:.1} %", value * 100.0),
+        false => format!("{value:.2}"),
+    };
+    let interval = metric.interval.map(|(low, high)| format!("{} to {}", number(low), number(high)));
+    [metric.value.map(number), interval].map(|text| text.unwrap_or_else(|| "-".to_owned()))
 }

@@ -3,23 +3,19 @@
 /// What the command lines about a campaign have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLines {
-    command: &'static str,
+    command: String,
     store: String,
     agent: String,
 }
 
 impl CommandLines {
-    /// `command` is the one that makes such campaigns, `test` or `limit`. `store` is the path of the run
+    /// `command` is the one that makes such campaigns, such as `test`, `limit` or `bench gsm8k`. `store` is the path of the run
     /// store, where it is not the default one. `agent` are the words by which that command knows the agent
     /// and how it is run, not yet quoted.
-    pub fn new<'a>(
-        command: &'static str,
-        store: Option<&str>,
-        agent: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
+    pub fn new<'a>(command: &str, store: Option<&str>, agent: impl IntoIterator<Item = &'a str>) -> Self {
         let agent: Vec<String> = agent.into_iter().map(shell_word).collect();
         Self {
-            command,
+            command: command.to_owned(),
             store: store.map(|path| format!(" --store {}", shell_word(path))).unwrap_or_default(),
             agent: agent.join(" "),
         }
@@ -45,7 +41,9 @@ impl CommandLines {
     pub fn run_again(&self, campaign: &str, case: &str) -> String {
         let (campaign, case) = (shell_word(campaign), shell_word(case));
         let case = self.line(&format!("runs export {campaign} --format cases --case {case}"));
-        format!("{case} | {}", self.line(&format!("test {} --from -", self.agent)))
+        // A single case is no search for a limit.
+        let command = if self.command == "limit" { "test" } else { &self.command };
+        format!("{case} | {}", self.line(&format!("{command} {} --from -", self.agent)))
     }
 
     /// The words that name the agent and how it is run, quoted.

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use planproof_bench::{CaseRuns, GUARD_PREFIX, Outcome, Rate, mean_of_cases};
-use planproof_synth::{Case, Class};
+use planproof_suite::Class;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -58,8 +58,8 @@ fn same_ids(differing: u64) -> String {
     }
 }
 
-/// Comparison v1, as it is written. Rates, the difference and the test are about the feasible cases that both
-/// campaigns have and have a score for; infeasible ones are in [`infeasible`](Self::infeasible) alone.
+/// Comparison v1, as it is written. Rates, the difference and the test are about the cases that both campaigns have and
+/// have a score for; those that are [scored apart](planproof_suite::Card::apart) are in [`apart`](Self::apart) alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     schema: &'static str,
@@ -67,8 +67,7 @@ pub struct Comparison {
     pub a: Side,
     /// The second one: what came after.
     pub b: Side,
-    /// Cases that both campaigns have: the same id, query, actions, tools, constraints, and, in the time form, day,
-    /// durations, clock times and restarts.
+    /// Cases that both campaigns have: of the same id and the same [identity](planproof_suite::Case::identity).
     pub common: u64,
     /// Cases of A that are not in B.
     pub only_a: u64,
@@ -87,18 +86,22 @@ pub struct Comparison {
     pub p_value: Option<f64>,
     /// Common cases by what became of them; every [`Change`] is there.
     pub changes: BTreeMap<&'static str, u64>,
-    /// By number of actions, ascending.
-    pub by_actions: Vec<ComparedActions>,
+    /// In what the size of cases is counted: the word for several.
+    pub unit: &'static str,
+    /// By the size of cases, ascending.
+    pub by_size: Vec<ComparedSize>,
     /// The common cases in the order of A, but for those that passed in both.
     pub cases: Vec<ComparedCase>,
-    /// The infeasible cases that both have; absent where there are none.
+    /// The cases that both have and that are scored apart; absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub infeasible: Option<ComparedInfeasible>,
+    pub apart: Option<ComparedApart>,
 }
 
-/// Infeasible cases that both campaigns have. To pass is to report a conflict and to do no task.
+/// Cases that both campaigns have and that are scored apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComparedInfeasible {
+pub struct ComparedApart {
+    /// The word for them, such as `infeasible`.
+    pub what: String,
     /// How many there are.
     pub common: u64,
     /// Those with a score in both, of which the rest speaks.
@@ -115,14 +118,15 @@ pub struct ComparedInfeasible {
     pub cases: Vec<ComparedCase>,
 }
 
-impl ComparedInfeasible {
-    fn of(mut cases: Vec<ComparedCase>) -> Option<Self> {
+impl ComparedApart {
+    fn of(what: Option<String>, mut cases: Vec<ComparedCase>) -> Option<Self> {
+        let what = what?;
         let common = cases.len() as u64;
         let mut counts = Counts::default();
         cases.iter().filter(|case| case.change.is_scored()).for_each(|case| counts.add(case));
         cases.retain(|case| case.change != Change::BothPassed);
-        let ComparedActions { cases: scored, a, b, fixed, broken, .. } = counts.sum_up(0);
-        (common > 0).then_some(Self { common, scored, a, b, fixed, broken, cases })
+        let ComparedSize { cases: scored, a, b, fixed, broken, .. } = counts.sum_up(0);
+        (common > 0).then_some(Self { what, common, scored, a, b, fixed, broken, cases })
     }
 }
 
@@ -247,8 +251,8 @@ impl Change {
 pub struct ComparedCase {
     /// Its id.
     pub case: String,
-    /// Its number of actions.
-    pub actions: usize,
+    /// Its size.
+    pub size: u32,
     /// What became of it.
     pub change: Change,
     /// The class of its first failure in A; null if it always passed or has no score.
@@ -271,11 +275,11 @@ pub struct ComparedCase {
     pub ordinal_b: u32,
 }
 
-/// Cases with a score in both, at one number of actions.
+/// Cases with a score in both, of one size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComparedActions {
-    /// Number of actions.
-    pub actions: usize,
+pub struct ComparedSize {
+    /// The size.
+    pub size: u32,
     /// Cases.
     pub cases: u64,
     /// Success of A.
@@ -289,8 +293,7 @@ pub struct ComparedActions {
 }
 
 impl Comparison {
-    /// Compares A, what was before, with B, what came after. Cases are the same where id, query, actions, tools and
-    /// constraints are equal, and what the time form adds to them. Takes a few microseconds a case.
+    /// Compares A, what was before, with B, what came after. Takes a few microseconds a case.
     ///
     /// # Errors
     /// An id occurs twice in a campaign, or the campaigns have no case in common.
@@ -299,20 +302,22 @@ impl Comparison {
         places_by_id(a)?;
         let [outcomes_a, outcomes_b] = [a, b].map(outcomes_by_ordinal);
         let mut differing = 0;
-        let (mut cases, mut infeasible) = (Vec::new(), Vec::new());
+        let (mut cases, mut apart, mut what) = (Vec::new(), Vec::new(), None);
         for (ordinal_a, case) in (0u32..).zip(a.cases) {
-            let Some(&ordinal_b) = places.get(case.id.as_str()) else { continue };
-            if !is_same(case, &b.cases[ordinal_b as usize]) {
+            let card = case.card();
+            let Some(&ordinal_b) = places.get(card.id.as_str()) else { continue };
+            if case.identity() != b.cases[ordinal_b as usize].identity() {
                 differing += 1;
                 continue;
             }
             let of_a = outcomes_a.get(&ordinal_a).map(Vec::as_slice).unwrap_or_default();
             let of_b = outcomes_b.get(&ordinal_b).map(Vec::as_slice).unwrap_or_default();
             let (a_runs, b_runs) = (scored_runs(of_a), scored_runs(of_b));
-            let kind = if case.is_feasible() { &mut cases } else { &mut infeasible };
+            what = what.or_else(|| card.apart.clone());
+            let kind = if card.is_apart() { &mut apart } else { &mut cases };
             kind.push(ComparedCase {
-                case: case.id.clone(),
-                actions: case.actions.len(),
+                case: card.id.clone(),
+                size: card.size,
                 change: Change::between(of_a, of_b),
                 class_a: class(of_a),
                 class_b: class(of_b),
@@ -324,30 +329,30 @@ impl Comparison {
                 ordinal_b,
             });
         }
-        if cases.is_empty() && infeasible.is_empty() {
+        if cases.is_empty() && apart.is_empty() {
             return Err(CompareError::NothingInCommon { a: a.id.into(), b: b.id.into(), differing });
         }
-        Ok(Self::sum_up(a, b, cases, ComparedInfeasible::of(infeasible), differing))
+        Ok(Self::sum_up(a, b, cases, ComparedApart::of(what, apart), differing))
     }
 
     fn sum_up(
         a: &ReportedCampaign<'_>,
         b: &ReportedCampaign<'_>,
         mut cases: Vec<ComparedCase>,
-        infeasible: Option<ComparedInfeasible>,
+        apart: Option<ComparedApart>,
         differing: u64,
     ) -> Self {
         let common = cases.len() as u64;
-        let in_both = common + infeasible.as_ref().map_or(0, |infeasible| infeasible.common);
+        let in_both = common + apart.as_ref().map_or(0, |apart| apart.common);
         let mut changes: BTreeMap<_, _> =
             Change::ALL.into_iter().map(|change| (change.as_str(), 0)).collect();
         let mut all = Counts::default();
-        let mut groups: BTreeMap<usize, Counts> = BTreeMap::new();
+        let mut groups: BTreeMap<u32, Counts> = BTreeMap::new();
         for case in &cases {
             *changes.entry(case.change.as_str()).or_default() += 1;
             if case.change.is_scored() {
                 all.add(case);
-                groups.entry(case.actions).or_default().add(case);
+                groups.entry(case.size).or_default().add(case);
             }
         }
         cases.retain(|case| case.change != Change::BothPassed);
@@ -372,9 +377,10 @@ impl Comparison {
             difference: success_b.rate.zip(success_a.rate).map(|(b, a)| b - a),
             p_value: (!all.a.is_empty()).then(p_value),
             changes,
-            by_actions: groups.into_iter().map(|(actions, counts)| counts.sum_up(actions)).collect(),
+            unit: a.suite.unit().many,
+            by_size: groups.into_iter().map(|(size, counts)| counts.sum_up(size)).collect(),
             cases,
-            infeasible,
+            apart,
         }
     }
 
@@ -419,17 +425,17 @@ impl Counts {
         self.broken += u64::from(case.change == Change::Broken);
     }
 
-    fn sum_up(self, actions: usize) -> ComparedActions {
+    fn sum_up(self, size: u32) -> ComparedSize {
         let [a, b] = [&self.a, &self.b].map(|cases| Success::of(cases));
-        ComparedActions { actions, cases: self.a.len() as u64, a, b, fixed: self.fixed, broken: self.broken }
+        ComparedSize { size, cases: self.a.len() as u64, a, b, fixed: self.fixed, broken: self.broken }
     }
 }
 
 fn places_by_id<'a>(campaign: &ReportedCampaign<'a>) -> Result<HashMap<&'a str, u32>, CompareError> {
     let mut places = HashMap::with_capacity(campaign.cases.len());
     for (ordinal, case) in (0u32..).zip(campaign.cases) {
-        if places.insert(case.id.as_str(), ordinal).is_some() {
-            let case = case.id.clone();
+        if places.insert(case.card().id.as_str(), ordinal).is_some() {
+            let case = case.card().id.clone();
             return Err(CompareError::DuplicateCase { campaign: campaign.id.to_owned(), case });
         }
     }
@@ -472,20 +478,9 @@ fn by_rate(this: CaseRuns, other: CaseRuns) -> Ordering {
     share(this, other).cmp(&share(other, this))
 }
 
-/// Whether an agent is asked the same and judged the same. (How a case was drawn does not matter.)
-fn is_same(a: &Case, b: &Case) -> bool {
-    a.query == b.query
-        && a.actions == b.actions
-        && a.tools == b.tools
-        && a.constraints == b.constraints
-        && a.time == b.time
-        && a.conflict == b.conflict
-}
-
 /// The class of the first run that failed.
 fn class(outcomes: &[&Outcome]) -> Option<&'static str> {
-    let classes = outcomes.iter().filter_map(|outcome| outcome.verdict.as_ref().ok()?.class);
-    classes.map(Class::as_str).next()
+    outcomes.iter().find_map(|outcome| outcome.class()).map(Class::as_str)
 }
 
 /// The exact McNemar test, two-sided: if neither of two agents is better, each case on which they differ is a fair

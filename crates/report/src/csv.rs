@@ -3,20 +3,10 @@
 //! | Column | Holds |
 //! |---|---|
 //! | `case`, `repeat` | id of the case, and which repeat of it the run is, from 0 |
-//! | `topic` | the job that the case is about |
-//! | `actions`, `constraints` | numbers of tasks and of distinct constraints |
-//! | `correct_plans`, `bits` | how many of the `n!` orders are right, and `log2(n!/correct_plans)`; empty above 20 actions; 0 and empty in infeasible cases |
-//! | `one_look` | the one-look heuristics that pass the case, separated by blanks: `mention`, `reverse`, `first_word`, `most_words`, `each_sentence` |
+//! | what the suite says of a case | its [`Columns::of_case`](planproof_suite::Columns::of_case) |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
-//! | `class`, `flags` | how it failed, and all that applies, as in verdict v1; flags are separated by blanks |
-//! | `calls` | the tasks done, in order, separated by `; ` |
-//! | `start_times` | time form only: the starts of `calls`, as `HH:MM`, separated by `; ` |
-//! | `violated` | the words that state what was violated, separated by `; ` |
-//! | `first_wrong_call` | place in `calls`, from 0, after which no correct plan was possible; empty if there is none |
-//! | `repair` | the nearest correct plan, separated by `; `; empty where `calls` is one |
-//! | `repair_start_times` | time form only: the starts of `repair` |
-//! | `conflict` | infeasible cases only: the numbers of the sentences that cannot hold together, separated by `; ` |
-//! | `reported`, `named` | the numbers of the sentences that the agent reported to be in conflict, and what they are beside `conflict`, as in verdict v1; empty where nothing was reported, `named` in feasible cases too |
+//! | `class`, `flags` | how it failed, and all that applies; flags are separated by blanks |
+//! | what the suite says of a run | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if the run is unscored |
 //! | `wall_ms` | how long the agent took, in milliseconds |
 //! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
@@ -31,48 +21,30 @@ use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Class, ConflictVerdict, Flag, OneLook, Verdict, clock_time};
+use planproof_suite::{Case, Class, Suite};
 
 use crate::ReportedCampaign;
-use crate::explanation::plan;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 31] = [
-    "case",
-    "repeat",
-    "topic",
-    "actions",
-    "constraints",
-    "correct_plans",
-    "bits",
-    "one_look",
-    "passed",
-    "class",
-    "flags",
-    "calls",
-    "start_times",
-    "violated",
-    "first_wrong_call",
-    "repair",
-    "repair_start_times",
-    "conflict",
-    "reported",
-    "named",
-    "wall_ms",
-    "input_tokens",
-    "output_tokens",
-    "corrections",
-    "discarded_tokens",
-    "repeated_tokens",
-    "unscored",
-    "agent",
-    "model",
-    "simulated",
-    "campaign",
-];
-
-/// What separates the members of a list in a cell.
-const SEPARATOR: &str = "; ";
+pub fn columns(suite: &dyn Suite) -> Vec<&'static str> {
+    let names = |columns: &'static [(&'static str, &'static str)]| columns.iter().map(|(name, _)| *name);
+    let own = suite.columns();
+    ["case", "repeat"]
+        .into_iter()
+        .chain(names(own.of_case))
+        .chain(["passed", "class", "flags"])
+        .chain(names(own.of_run))
+        .chain([
+            "wall_ms",
+            "input_tokens",
+            "output_tokens",
+            "corrections",
+            "discarded_tokens",
+            "repeated_tokens",
+        ])
+        .chain(["unscored", "agent", "model", "simulated", "campaign"])
+        .collect()
+}
 
 /// Writes the campaign. Memory beside it is bounded; the same campaign gives the same bytes.
 ///
@@ -84,7 +56,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
         .quote_style(QuoteStyle::NonNumeric)
         .terminator(Terminator::CRLF)
         .from_writer(out);
-    writer.write_record(COLUMNS)?;
+    writer.write_record(columns(campaign.suite))?;
     for (case, _, outcome) in campaign.runs() {
         if let Some(outcome) = outcome {
             writer.write_record(row(campaign, case, outcome))?;
@@ -93,66 +65,43 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
     writer.flush()
 }
 
-fn row(campaign: &ReportedCampaign<'_>, case: &Case, outcome: &Outcome) -> [String; COLUMNS.len()] {
+fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> Vec<String> {
     let report = campaign.report;
-    let difficulty = &case.difficulty;
     let verdict = outcome.verdict.as_ref();
     let monitor = outcome.monitor.as_ref();
-    let conflict = verdict.ok().and_then(|verdict| verdict.conflict.as_ref());
-    let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
-    [
-        text(&case.id),
-        outcome.repeat.to_string(),
-        text(&case.topic),
-        difficulty.actions.to_string(),
-        difficulty.constraints.to_string(),
-        number(difficulty.correct_plans),
-        number(difficulty.bits),
-        OneLook::passing(case).map(OneLook::as_str).collect::<Vec<_>>().join(" "),
+    let scored = verdict.ok().map(|verdict| &verdict.scored);
+    let own = campaign.suite.columns();
+    let mut row = vec![text(&case.card().id), outcome.repeat.to_string()];
+    row.extend(cells(case.cells(), own.of_case.len()));
+    row.extend([
         number(outcome.passed()),
-        told(&|verdict| verdict.class.map(Class::as_str).unwrap_or_default().to_owned()),
-        told(&|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect::<Vec<_>>().join(" ")),
-        told(&|verdict| text(&plan(case, &verdict.calls, SEPARATOR))),
-        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.starts))),
-        told(&|verdict| text(&violated_words(verdict).join(SEPARATOR))),
-        told(&|verdict| number(verdict.first_wrong_call)),
-        told(&|verdict| text(&plan(case, &verdict.repair, SEPARATOR))),
-        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
-        numbers(case.conflict.as_deref().unwrap_or_default()),
-        conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
-        conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),
+        outcome.class().map_or("", Class::as_str).to_owned(),
+        scored.map_or_else(String::new, |scored| scored.flags.join(" ")),
+    ]);
+    row.extend(cells(
+        verdict.map_or_else(|_| Vec::new(), |verdict| case.run_cells(verdict)),
+        own.of_run.len(),
+    ));
+    row.extend([
         outcome.wall.as_millis().to_string(),
         outcome.usage.input_tokens.to_string(),
         outcome.usage.output_tokens.to_string(),
         number(monitor.map(|used| used.corrections)),
         number(monitor.map(|used| used.discarded_tokens)),
         number(monitor.map(|used| used.repeated_tokens)),
-        verdict.err().map_or(String::new(), |unscored| text(&unscored.to_string())),
+        verdict.err().map_or_else(String::new, |unscored| text(&unscored.to_string())),
         text(&report.agent),
         text(report.model.as_deref().unwrap_or_default()),
         report.simulated.to_string(),
         text(campaign.id),
-    ]
+    ]);
+    row
 }
 
-/// Times of the day, given in minutes from midnight.
-fn times(minutes: &[u16]) -> String {
-    minutes.iter().map(|minute| clock_time(*minute)).collect::<Vec<_>>().join(SEPARATOR)
-}
-
-fn numbers(numbers: &[impl ToString]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
-}
-
-/// Each once: several constraints can be stated by the same words.
-fn violated_words(verdict: &Verdict) -> Vec<&str> {
-    let mut words: Vec<&str> = Vec::new();
-    for violated in &verdict.violated {
-        if !words.contains(&violated.words.as_str()) {
-            words.push(&violated.words);
-        }
-    }
-    words
+/// A suite's own cells, as many as it has columns.
+fn cells(mut cells: Vec<String>, columns: usize) -> impl Iterator<Item = String> {
+    cells.resize(columns, String::new());
+    cells.into_iter().map(|cell| text(&cell))
 }
 
 fn number(value: Option<impl ToString>) -> String {

@@ -71,9 +71,9 @@ pub fn write(
         (PreEscaped("<main>"))
         (summary::key_figures(campaign))
         (summary::repeated(report))
-        (summary::by_actions(report))
-        (summary::infeasible(report))
-        (summary::classes_and_flags(report))
+        (summary::by_size(report))
+        (summary::sections(report))
+        (summary::classes_and_flags(campaign.suite, report))
     })?;
     if let Some(found) = &report.dissection {
         dissection::write(found, limits, &mut page)?;
@@ -110,7 +110,7 @@ pub fn write_comparison(
         (comparison::head(comparison, a, b))
         (PreEscaped("<main>"))
         (comparison::key_figures(comparison))
-        (comparison::by_actions(comparison))
+        (comparison::by_size(comparison))
     })?;
     comparison::write_changes(comparison, a, b, limits, &mut page)?;
     page.write(&html! {
@@ -155,7 +155,7 @@ pub fn write_limit(
         (limit::key_figures(report, campaign))
         (limit::by_actions(report))
         (limit::by_bits(report))
-        (summary::classes_and_flags(&report.campaign))
+        (summary::classes_and_flags(campaign.suite, &report.campaign))
     })?;
     failures::write(campaign, limits, &mut page)?;
     page.write(&html! {

@@ -1,12 +1,11 @@
 //! A log of Inspect (the UK AI Security Institute's `inspect_ai`): its JSON form, version 2, for `inspect view` and
 //! Inspect's data frames.
 //!
-//! A case is a sample, a repeat of it an epoch, its query the input, the correct plan nearest to the order of
-//! mention the target, the trace the messages, and the verdict the score `planproof`: `C` or `I`. That of an
-//! infeasible case, whose target is the conflict, is the score `planproof_infeasible`, so that Inspect too
-//! keeps the two apart. An unscored run is a sample with an error and without a score. A case that was not
-//! run is no sample, but counted in the results. What Inspect calls events would say the same as the
-//! messages, so there are none.
+//! A case is a sample, a repeat of it an epoch, its prompt the input, the right answer that its suite names the target,
+//! the trace the messages, and the verdict the score `planproof`: `C` or `I`. Cases that are scored apart have a score
+//! of their own, such as `planproof_infeasible`, so that Inspect too keeps them apart. An unscored run is a sample with
+//! an error and without a score. A case that was not run is no sample, but counted in the results. What Inspect calls
+//! events would say the same as the messages, so there are none.
 
 mod format;
 mod messages;
@@ -15,19 +14,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 use planproof_bench::{CaseRuns, Outcome, wilson};
-use planproof_constraint::{Start, Variable};
-use planproof_synth::{Bound, Case, Class, Flag, REPORT_TOOL, Source, Verdict, clock_time};
+use planproof_suite::{Card, Case, Class, Verdict};
 use planproof_trace::Usage;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ReportedCampaign;
-use crate::explanation::{self, called, day, full_text, repair};
-use crate::stated::{Demand, Stated, span};
+use crate::explanation::full_text;
 use format::{
     Config, Dataset, EvalError, EvalSpec, Headline, Metric, ModelUsage, Plan, PlanStep, Results, Sample,
-    SampleMetadata, Score, ScoreMetadata, ScoreSummary, Scorer, ScorerMetric, StatedDemand, StatedWords,
-    Stats, Viewer,
+    SampleMetadata, Score, ScoreSummary, Scorer, ScorerMetric, Stats, Viewer,
 };
 use messages::Conversation;
 
@@ -37,14 +33,8 @@ pub const LOG_VERSION: u32 = 2;
 /// Name of the task, of the scorer and of the score.
 const NAME: &str = "planproof";
 
-/// Name of the scorer and of the score of infeasible cases.
-const INFEASIBLE_NAME: &str = "planproof_infeasible";
-
 /// What Inspect calls the model of an evaluation without one.
 const NO_MODEL: &str = "none/none";
-
-/// What separates the actions of a plan.
-const SEPARATOR: &str = ", ";
 
 /// A name for the log that `inspect view` and `inspect log list` find: of JSON files they list those whose name begins
 /// with a moment.
@@ -90,7 +80,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Resul
         let trace = campaign
             .traces
             .trace(outcome.unit())
-            .map_err(|what| InspectError::Trace { case: case.id.clone(), what })?;
+            .map_err(|what| InspectError::Trace { case: case.card().id.clone(), what })?;
         let conversation = Conversation::of(case, model(campaign), trace.as_ref());
         out.write_all(separator)?;
         serialize(out, &sample(campaign, case, outcome, &conversation))?;
@@ -123,13 +113,16 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
         task: NAME,
         task_id: NAME,
         task_version: 0,
-        task_args: BTreeMap::from([("seed", campaign.seed.to_string())]),
+        task_args: BTreeMap::from([
+            ("seed", campaign.seed.to_string()),
+            ("suite", campaign.suite.name().to_owned()),
+        ]),
         solver: &campaign.report.agent,
         tags: if simulated { vec!["simulation"] } else { Vec::new() },
         dataset: Dataset {
             name: NAME,
             samples: campaign.cases.len(),
-            sample_ids: campaign.cases.iter().map(|case| case.id.as_str()).collect(),
+            sample_ids: campaign.cases.iter().map(|case| case.card().id.as_str()).collect(),
             shuffled: false,
         },
         model: model(campaign),
@@ -144,19 +137,43 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
         // Cases, agents and servers write what they like.
         viewer: Viewer { trust_content: false },
         scorers: scorer_names(campaign)
-            .map(|name| Scorer {
-                name,
+            .map(|scorer| Scorer {
+                name: scorer.name(),
                 metrics: metric_names(campaign).map(|name| ScorerMetric { name }).collect(),
             })
             .collect(),
     }
 }
 
+/// Whose cases a score is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ScoreOf {
+    /// Of all that are not scored apart.
+    Usual,
+    /// Of those that are, with the word for them.
+    Apart(String),
+}
+
+impl ScoreOf {
+    fn case(card: &Card) -> Self {
+        card.apart.clone().map_or(Self::Usual, Self::Apart)
+    }
+
+    /// The name of the scorer and of the score.
+    fn name(&self) -> String {
+        match self {
+            Self::Usual => NAME.to_owned(),
+            Self::Apart(word) => format!("{NAME}_{word}"),
+        }
+    }
+}
+
 /// The scorers that have a case.
-fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = &'static str> {
-    let has = |feasible| campaign.cases.iter().any(|case| case.is_feasible() == feasible);
-    let feasible = (has(true) || !has(false)).then_some(NAME);
-    feasible.into_iter().chain(has(false).then_some(INFEASIBLE_NAME))
+fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = ScoreOf> {
+    let has_usual = campaign.cases.iter().any(|case| !case.card().is_apart());
+    let apart = campaign.cases.iter().find_map(|case| case.card().apart.clone());
+    let usual = (has_usual || apart.is_none()).then_some(ScoreOf::Usual);
+    usual.into_iter().chain(apart.map(ScoreOf::Apart))
 }
 
 /// Inspect's interval is for single runs: over means of several it says nothing.
@@ -172,10 +189,13 @@ fn solver<'a>(campaign: &ReportedCampaign<'a>) -> Plan<'a> {
 fn results(campaign: &ReportedCampaign<'_>) -> Results {
     let report = campaign.report;
     let scores: Vec<ScoreSummary> =
-        scorer_names(campaign).map(|name| score_summary(campaign, name)).collect();
+        scorer_names(campaign).map(|scorer| score_summary(campaign, &scorer)).collect();
     let headline = scores.iter().find(|score| score.scored_samples > 0);
-    let headline =
-        headline.map(|score| Headline { scorer: score.scorer, score: score.name, metric: "accuracy" });
+    let headline = headline.map(|score| Headline {
+        scorer: score.scorer.clone(),
+        score: score.name.clone(),
+        metric: "accuracy",
+    });
     Results {
         total_samples: campaign.cases.len() * campaign.repeats as usize,
         completed_samples: report.all_scored(),
@@ -185,18 +205,17 @@ fn results(campaign: &ReportedCampaign<'_>) -> Results {
     }
 }
 
-/// What the scorer of that name says of its cases.
-fn score_summary(campaign: &ReportedCampaign<'_>, name: &'static str) -> ScoreSummary {
+/// What a scorer says of its cases.
+fn score_summary(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> ScoreSummary {
     let report = campaign.report;
-    let is_feasible = name == NAME;
-    let (passed, scored, unscored) = match &report.infeasible {
-        Some(infeasible) if !is_feasible => (infeasible.detected, infeasible.scored(), infeasible.unscored),
+    let (passed, scored, unscored) = match &report.apart {
+        Some(apart) if *scorer != ScoreOf::Usual => (apart.passed, apart.scored(), apart.unscored),
         _ => (report.passed, report.scored(), report.unscored),
     };
     let mut metrics = BTreeMap::new();
     if scored > 0 {
         let mut add = |name, group, value| metrics.insert(name, Metric { name, group, value });
-        let means = case_means(campaign, is_feasible);
+        let means = case_means(campaign, scorer);
         let (mean, error) = mean_and_standard_error(&means);
         add("accuracy", None, mean);
         add("stderr", None, error);
@@ -206,15 +225,23 @@ fn score_summary(campaign: &ReportedCampaign<'_>, name: &'static str) -> ScoreSu
             add("upper", Some("ci_wilson"), interval.high);
         }
     }
-    ScoreSummary { name, scorer: name, scored_samples: scored, unscored_samples: unscored, metrics }
+    ScoreSummary {
+        name: scorer.name(),
+        scorer: scorer.name(),
+        scored_samples: scored,
+        unscored_samples: unscored,
+        metrics,
+    }
 }
 
-/// The success rate of each case of this kind with a scored run: Inspect makes one value of all epochs of a
+/// The success rate of each case of a scorer with a scored run: Inspect makes one value of all epochs of a
 /// sample before it computes metrics.
-fn case_means(campaign: &ReportedCampaign<'_>, is_feasible: bool) -> Vec<f64> {
+fn case_means(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> Vec<f64> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-    for outcome in campaign.outcomes.iter().filter(|outcome| outcome.is_infeasible() != is_feasible) {
-        if let Some(passed) = outcome.passed() {
+    for outcome in campaign.outcomes {
+        let case = campaign.cases.get(outcome.ordinal as usize);
+        let is_of = case.is_some_and(|case| ScoreOf::case(case.card()) == *scorer);
+        if let Some(passed) = outcome.passed().filter(|_| is_of) {
             cases.entry(outcome.ordinal).or_default().add(passed);
         }
     }
@@ -252,20 +279,23 @@ fn model_usage(model: &str, usage: Usage, cost: Option<f64>) -> BTreeMap<&str, M
 
 fn sample<'a>(
     campaign: &ReportedCampaign<'a>,
-    case: &'a Case,
+    case: &'a dyn Case,
     outcome: &'a Outcome,
     conversation: &'a Conversation<'a>,
 ) -> Sample<'a> {
     let verdict = outcome.verdict.as_ref();
     let seconds = outcome.wall.as_secs_f64();
     Sample {
-        id: &case.id,
+        id: &case.card().id,
         epoch: outcome.repeat + 1,
-        input: &case.query,
-        target: target(case),
+        input: case.prompt(),
+        target: case.target(),
         messages: &conversation.messages,
         output: conversation.output(),
-        scores: verdict.iter().map(|verdict| (score_name(case), score(case, verdict))).collect(),
+        scores: verdict
+            .iter()
+            .map(|verdict| (ScoreOf::case(case.card()).name(), score(case, verdict)))
+            .collect(),
         metadata: sample_metadata(case, verdict.ok()),
         model_usage: model_usage(model(campaign), outcome.usage, None),
         total_time: seconds,
@@ -280,86 +310,21 @@ fn sample<'a>(
     }
 }
 
-fn score_name(case: &Case) -> &'static str {
-    if case.is_feasible() { NAME } else { INFEASIBLE_NAME }
-}
-
-/// The correct plan nearest to the order of mention, or the sentences that cannot hold together. It depends
-/// on nothing but the case, so that every agent's log has the same.
-fn target(case: &Case) -> String {
-    if let Some(conflict) = &case.conflict {
-        let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
-        return format!("{REPORT_TOOL} {}", numbers.join(SEPARATOR));
-    }
-    let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
-    let text = |action: &Variable| case.actions[action.index()].text.as_str();
-    if let Some(problem) = case.timed_problem() {
-        let mention: Vec<Start> = mention.into_iter().map(|variable| Start { variable, minute: 0 }).collect();
-        // Empty where the search reached its limit.
-        let schedule = problem.timetable().nearest(&mention).ok().flatten().map(|nearest| nearest.schedule);
-        let schedule = schedule.unwrap_or_default();
-        let starts =
-            schedule.iter().map(|start| format!("{} {}", text(&start.variable), span_of(case, start)));
-        return starts.collect::<Vec<_>>().join(SEPARATOR);
-    }
-    // A case's constraints can all hold; that is checked when it is made or read.
-    let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
-    plan.iter().map(text).collect::<Vec<_>>().join(SEPARATOR)
-}
-
-fn span_of(case: &Case, start: &Start) -> String {
-    span(case, &case.actions[start.variable.index()].id, start.minute)
-}
-
-fn score<'a>(case: &'a Case, verdict: &'a Verdict) -> Score<'a> {
-    let violated = verdict
-        .violated
-        .iter()
-        .filter_map(|violated| Some(stated_words(case, Stated::find(case, &violated.id)?)));
+fn score(case: &dyn Case, verdict: &Verdict) -> Score {
+    let explained = case.explain(verdict);
     Score {
-        value: if verdict.passed { "C" } else { "I" },
-        answer: match explanation::reported(verdict).filter(|_| verdict.calls.is_empty()) {
-            Some(reported) => format!("reported: {reported}"),
-            None => called(case, verdict, SEPARATOR),
-        },
-        explanation: full_text(case, verdict),
-        metadata: ScoreMetadata {
-            violated: violated.collect(),
-            first_wrong_call: verdict.first_wrong_call,
-            repair: repair(case, verdict, SEPARATOR),
-        },
+        value: if verdict.passed() { "C" } else { "I" },
+        explanation: full_text(&explained),
+        answer: explained.answer,
+        metadata: case.metadata(Some(verdict)),
     }
 }
 
-fn sample_metadata<'a>(case: &'a Case, verdict: Option<&Verdict>) -> SampleMetadata<'a> {
+fn sample_metadata(case: &dyn Case, verdict: Option<&Verdict>) -> SampleMetadata {
     SampleMetadata {
-        class: verdict.and_then(|verdict| verdict.class).map(Class::as_str),
-        flags: verdict.map(|verdict| verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect()),
-        topic: &case.topic,
-        day: case.time.as_ref().map(day),
-        durations_minutes: case.time.as_ref().map(|time| time.durations.as_slice()),
-        restarts: verdict.and_then(|verdict| verdict.time.as_ref()).map(|time| time.restarts),
-        actions: case.actions.iter().map(|action| action.text.as_str()).collect(),
-        constraints: Stated::all(case).map(|stated| stated_words(case, stated)).collect(),
-        correct_plans: case.difficulty.correct_plans.map(|count| count.to_string()),
-        bits: case.difficulty.bits,
-    }
-}
-
-fn stated_words<'a>(case: &'a Case, stated: Stated<'a>) -> StatedWords<'a> {
-    let words = |source: &Source| case.words_at(source);
-    let (action, demand) = stated.parts(case);
-    StatedWords {
-        demand: match demand {
-            Demand::Before(after) => StatedDemand::Order { before: action, after },
-            Demand::Time(Bound::EndsBy(minute)) => {
-                StatedDemand::EndsBy { action, ends_by: clock_time(minute) }
-            }
-            Demand::Time(Bound::StartsFrom(minute)) => {
-                StatedDemand::StartsFrom { action, starts_from: clock_time(minute) }
-            }
-        },
-        words: stated.sources().first().map(words).unwrap_or_default(),
+        class: verdict.and_then(Verdict::class).map(Class::as_str),
+        flags: verdict.map(|verdict| verdict.scored.flags.clone()),
+        own: case.metadata(None),
     }
 }
 

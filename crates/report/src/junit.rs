@@ -9,10 +9,10 @@ use std::io;
 use std::time::Duration;
 
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Unscored, Verdict};
+use planproof_suite::{Case, Class, Explanation, Unscored, Verdict};
 
 use crate::ReportedCampaign;
-use crate::explanation::{self, full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
+use crate::explanation::{full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
 
 /// Most characters of the `message` of a failure, an error or a skipped case. It is shown in lists.
 pub const MESSAGE_CHARACTERS_MAX: usize = 300;
@@ -107,10 +107,17 @@ fn tail(campaign: &ReportedCampaign<'_>) -> String {
     out + "  </testsuite>\n</testsuites>\n"
 }
 
-fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome: Option<&Outcome>) -> String {
+fn test_case(
+    campaign: &ReportedCampaign<'_>,
+    case: &dyn Case,
+    repeat: u32,
+    outcome: Option<&Outcome>,
+) -> String {
     let mut out = String::new();
-    let kind = if case.is_feasible() { "" } else { " (infeasible)" };
-    let name = attribute(&format!("{} {}{kind}{}", case.id, case.topic, campaign.repeat_name(repeat)));
+    let card = case.card();
+    let kind = card.apart.as_ref().map_or_else(String::new, |word| format!(" ({word})"));
+    let label = if card.label.is_empty() { String::new() } else { format!(" {}", card.label) };
+    let name = attribute(&format!("{}{label}{kind}{}", card.id, campaign.repeat_name(repeat)));
     let agent = attribute(&campaign.report.agent);
     let time = seconds(outcome.map_or(Duration::ZERO, |outcome| outcome.wall));
     let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"{agent}\" time=\"{time}\">");
@@ -127,10 +134,11 @@ fn test_case(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, outcome:
         }
         Some((Err(unscored), _)) => out += &error(campaign, unscored),
         Some((Ok(verdict), outcome)) => {
-            if !verdict.passed {
-                out += &failure(campaign, case, repeat, verdict);
+            let explained = case.explain(verdict);
+            if !verdict.passed() {
+                out += &failure(campaign, case, repeat, verdict, &explained);
             }
-            out += &system_out(case, verdict, outcome);
+            out += &system_out(&explained, outcome);
         }
     }
     out + "    </testcase>\n"
@@ -147,13 +155,19 @@ fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     )
 }
 
-fn failure(campaign: &ReportedCampaign<'_>, case: &Case, repeat: u32, verdict: &Verdict) -> String {
-    let class = verdict.class.map_or("failed", planproof_synth::Class::as_str);
+fn failure(
+    campaign: &ReportedCampaign<'_>,
+    case: &dyn Case,
+    repeat: u32,
+    verdict: &Verdict,
+    explained: &Explanation,
+) -> String {
+    let class = verdict.class().map_or("failed", Class::as_str);
     let again = labelled("see it", &campaign.command_to_see(case, repeat));
     format!(
         "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
-        message(&explanation::summary(case, verdict)),
-        escaped(&body_of(&full_text(case, verdict), &again))
+        message(&explained.gist),
+        escaped(&body_of(&full_text(explained), &again))
     )
 }
 
@@ -165,14 +179,20 @@ fn body_of(text: &str, last: &str) -> String {
     format!("{cut}{end}{last}")
 }
 
-fn system_out(case: &Case, verdict: &Verdict, outcome: &Outcome) -> String {
-    let called = explanation::called(case, verdict, ", ");
-    let called = if called.is_empty() { "nothing" } else { &called };
-    let reported = explanation::reported(verdict).map_or_else(String::new, |it| format!("; reported: {it}"));
-    let mut text = format!("called: {called}{reported}");
+/// What the agent did: the facts of these labels, and the one that logs of other programs call the answer.
+const DONE_LABELS: [&str; 2] = ["called", "reported"];
+
+fn system_out(explained: &Explanation, outcome: &Outcome) -> String {
+    let done = explained.facts.iter().filter_map(|fact| {
+        let text = fact.told.to_text();
+        let is_done = DONE_LABELS.contains(&fact.label) || !text.is_empty() && text == explained.answer;
+        is_done.then(|| format!("{}: {text}", fact.label))
+    });
+    let mut text = done.collect::<Vec<_>>().join("; ");
     let tokens = outcome.usage;
     if tokens.input_tokens + tokens.output_tokens > 0 {
-        let figures = format!("; tokens: {} in, {} out", tokens.input_tokens, tokens.output_tokens);
+        let separator = if text.is_empty() { "" } else { "; " };
+        let figures = format!("{separator}tokens: {} in, {} out", tokens.input_tokens, tokens.output_tokens);
         text = short(&text, OUTPUT_CHARACTERS_MAX.saturating_sub(figures.len())) + &figures;
     }
     format!("      <system-out>{}</system-out>\n", escaped(&short(&one_line(&text), OUTPUT_CHARACTERS_MAX)))

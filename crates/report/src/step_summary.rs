@@ -6,11 +6,12 @@
 use std::fmt::Write as _;
 use std::io;
 
-use planproof_bench::{Finding, Rate, Report, pick_findings};
+use planproof_bench::{BaselineRates, Finding, Rate, Report, pick_findings};
+use planproof_suite::{Baseline, Figure};
 
 use crate::ReportedCampaign;
-use crate::campaign::without_temperature;
-use crate::explanation::{lines, one_line, pieces, short, short_in_the_middle};
+use crate::campaign::{capitalised, metric_words, without_temperature};
+use crate::explanation::{lines, one_line, short, short_in_the_middle};
 
 /// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
@@ -30,8 +31,8 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
     let mut summary = headline(campaign);
     summary += &key_figures(campaign.report);
     summary += &repeated(campaign.report);
-    summary += &by_actions(campaign.report);
-    summary += &infeasible(campaign.report);
+    summary += &by_size(campaign.report);
+    summary += &sections(campaign.report);
     summary += &classes(campaign.report);
     summary += &unscored(campaign);
     let end = end(campaign);
@@ -126,50 +127,75 @@ fn repeated(report: &Report) -> String {
     out + "\n"
 }
 
-fn by_actions(report: &Report) -> String {
-    if report.by_actions.is_empty() {
+fn by_size(report: &Report) -> String {
+    if report.by_size.is_empty() {
         return String::new();
     }
-    let mut out = String::from("### Success by number of actions\n\n");
-    out += "| Actions | Runs | Passed | % [95 %] | By chance % | In order % | One look % |\n|---:|---:|---:|---:|---:|---:|---:|\n";
-    let mut row = |name: &str,
-                   [runs, passed]: [u64; 2],
-                   success: Option<Rate>,
-                   baselines: [Option<f64>; 3]| {
-        let [chance, in_order, one_look] = baselines.map(|rate| rate.map_or("-".to_owned(), percent));
+    let (unit, overall) = (report.unit, report.baselines());
+    let baselines: Vec<&Baseline> = overall.iter().map(|rate| rate.baseline).collect();
+    let mut out = format!("### Success by number of {}\n\n", unit.many);
+    let _ = write!(out, "| {} | Runs | Passed | % [95 %] |", capitalised(unit.many));
+    for baseline in &baselines {
+        let _ = write!(out, " {} % |", baseline.title);
+    }
+    let _ = writeln!(out, "\n|{}", "---:|".repeat(4 + baselines.len()));
+    let mut row = |name: &str, [runs, passed]: [u64; 2], success: Option<Rate>, rates: &BaselineRates| {
         let success = success.map_or_else(|| "-".to_owned(), rate_with_interval);
-        let _ =
-            writeln!(out, "| {name} | {runs} | {passed} | {success} | {chance} | {in_order} | {one_look} |");
+        let _ = write!(out, "| {name} | {runs} | {passed} | {success} |");
+        for rate in rates.iter() {
+            let _ = write!(out, " {} |", rate.best().map_or("-".to_owned(), percent));
+        }
+        out.push('\n');
     };
-    for group in &report.by_actions {
-        let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
-        row(&group.actions.to_string(), [group.runs, group.passed], group.success(), baselines);
+    for group in &report.by_size {
+        row(&group.size.to_string(), [group.runs, group.passed], group.success(), &group.baselines);
     }
-    if report.by_actions.len() > 1 {
-        let baselines = [report.chance(), report.in_order(), report.one_look()];
-        row("all", [report.scored(), report.passed], report.success(), baselines);
+    if report.by_size.len() > 1 {
+        row("all", [report.scored(), report.passed], report.success(), &overall);
     }
-    out + "\nBy chance: every tool once, in a random order. In order: in the order of mention. One look: the best of five \
-           orders that one reads off the text without planning.\n\n"
+    out.push('\n');
+    out + &baseline_words(&baselines) + "\n"
 }
 
-/// The infeasible cases, which are in none of the other figures.
-fn infeasible(report: &Report) -> String {
-    let Some(found) = &report.infeasible else { return String::new() };
-    let rate = |rate: Option<Rate>| rate.map_or_else(|| "-".to_owned(), rate_with_interval);
-    let mut out = String::from("### Infeasible cases\n\n| | Runs | of | % [95 %] |\n|---|---:|---:|---:|\n");
-    let mut row = |name: &str, runs: u64, all: u64, share: Option<Rate>| {
-        let _ = writeln!(out, "| {name} | {runs} | {all} | {} |", rate(share));
-    };
-    row("conflict reported, no task done", found.detected, found.scored(), found.detection());
-    row("the conflict named exactly, no task done", found.exact, found.scored(), found.exactness());
-    let alarms = found.false_alarm_rate(report.scored());
-    row("false alarms in feasible cases", found.false_alarms, report.scored(), alarms);
-    let all_exact = found.all_exact.map_or_else(|| "-".to_owned(), percent);
-    let _ = writeln!(
-        out,
-        "\nScored apart: they are in no other rate. Reporting all sentences would be exact in {all_exact} %.\n"
-    );
+/// What would pass by itself, for each baseline a sentence.
+fn baseline_words(baselines: &[&Baseline]) -> String {
+    let words: Vec<String> =
+        baselines.iter().map(|baseline| format!("{}: {}.", baseline.title, baseline.who)).collect();
+    if words.is_empty() { String::new() } else { words.join(" ") + "\n" }
+}
+
+/// What only this kind of case has to say.
+fn sections(report: &Report) -> String {
+    let mut out = String::new();
+    if !report.metrics.0.is_empty() {
+        out += "### Figures of this kind of case\n\n| | Value | 95 % |\n|---|---:|---:|\n";
+        for metric in &report.metrics.0 {
+            let [value, interval] = metric_words(metric);
+            let _ = writeln!(out, "| {} | {value} | {interval} |", escaped(metric.title));
+        }
+        out.push('\n');
+    }
+    for section in &report.sections.0 {
+        let _ = writeln!(out, "### {}\n\n{}\n", escaped(section.title), escape(&section.intro));
+        if !section.figures.is_empty() {
+            out += "| | | |\n|---|---:|---|\n";
+            for Figure { name, value, note } in &section.figures {
+                let _ = writeln!(out, "| {} | {} | {} |", escaped(name), escaped(value), escaped(note));
+            }
+            out.push('\n');
+        }
+        for table in &section.tables {
+            let line = |cells: &[String]| {
+                cells.iter().map(|cell| format!(" {} |", escaped(cell))).collect::<String>()
+            };
+            let _ = writeln!(out, "|{}", line(&table.columns));
+            let _ = writeln!(out, "|{}", "---|".repeat(table.columns.len()));
+            for row in &table.rows {
+                let _ = writeln!(out, "|{}", line(row));
+            }
+            out.push('\n');
+        }
+    }
     out
 }
 
@@ -226,22 +252,24 @@ const NOTE_BYTES_MAX: usize = 100;
 fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_>) -> String {
     let Finding { case, class, verdict, alike, .. } = finding;
     let mut out = format!(
-        "#### {number}. `{}`: case {} with {} actions\n\n> ",
+        "#### {number}. `{}`: case {} with {}\n\n> ",
         class.as_str(),
-        escaped(&case.id),
-        case.actions.len()
+        escaped(&case.card().id),
+        campaign.sized(case.card())
     );
-    let paragraph: String = pieces(case, verdict)
+    let explained = case.explain(verdict);
+    let paragraph: String = explained
+        .pieces()
         .into_iter()
-        .map(|(words, is_marked)| if is_marked { bold(words) } else { escape(words) })
+        .map(|(words, mark)| if mark.is_some() { bold(words) } else { escape(words) })
         .collect();
     // Four blanks at the beginning would make code of it.
     out += paragraph.trim_start();
     out += "\n\n";
-    for (label, text) in lines(case, verdict) {
+    for (label, text) in lines(&explained) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
-    let _ = writeln!(out, "- see it: {}", code(&campaign.command_to_see(case, finding.repeat)));
+    let _ = writeln!(out, "- see it: {}", code(&campaign.command_to_see(*case, finding.repeat)));
     if *alike > 1 {
         let _ = writeln!(out, "- cases that failed in this class: {alike}");
     }

@@ -10,7 +10,6 @@ mod causes;
 use std::collections::BTreeMap;
 
 use planproof_bench::{Rate, Report};
-use planproof_synth::Class;
 use serde::Serialize;
 
 pub use causes::{
@@ -21,7 +20,10 @@ pub use causes::{
 pub const TABLES_SCHEMA: &str = "planproof/tables/v1";
 
 /// The classes of table 3, in its order.
-const CLASSES: [Class; 4] = [Class::Timeout, Class::ActError, Class::ActionLost, Class::OrderError];
+const CLASSES: [&str; 4] = ["timeout", "act_error", "action_lost", "order_error"];
+
+/// The class that tables 6 and 7 have beside them.
+const PARAMETER_ERROR: &str = "parameter_error";
 
 /// A campaign that is to be in the tables.
 #[derive(Debug, Clone, Copy)]
@@ -285,9 +287,9 @@ impl ErrorRow {
                 low: 1.0 - high,
                 high: 1.0 - low,
             }),
-            solver_calls: report.solver.calls,
-            solver_seconds: report.solver.seconds,
-            synthesis_seconds: report.synthesis_seconds,
+            solver_calls: report.solver.map_or(0, |solver| solver.calls),
+            solver_seconds: report.solver.map_or(0.0, |solver| solver.seconds),
+            synthesis_seconds: report.synthesis_seconds.unwrap_or_default(),
             agent_seconds: report.agent_seconds,
         }
     }
@@ -297,11 +299,10 @@ impl ClassRow {
     /// The classes of table 3 and, in the time form, parameter errors; then all others together.
     fn of(campaign: &TabledCampaign<'_>) -> Self {
         let report = campaign.within_limit.map_or(campaign.report, |(_, within)| within);
-        let parameter_error = campaign.is_time_form.then_some(Class::ParameterError);
-        let count = |class: Class| report.classes.get(class.as_str()).copied().unwrap_or(0);
-        let named: Vec<Class> = CLASSES.into_iter().chain(parameter_error).collect();
-        let mut classes: BTreeMap<&'static str, u64> =
-            named.iter().map(|class| (class.as_str(), count(*class))).collect();
+        let parameter_error = campaign.is_time_form.then_some(PARAMETER_ERROR);
+        let count = |class: &str| report.classes.get(class).copied().unwrap_or(0);
+        let named = CLASSES.into_iter().chain(parameter_error);
+        let mut classes: BTreeMap<&'static str, u64> = named.map(|class| (class, count(class))).collect();
         classes.insert("other", report.failed - classes.values().sum::<u64>());
         Self {
             campaign: campaign.id.to_owned(),
@@ -317,8 +318,8 @@ impl ClassRow {
     /// The shares of all failures in per cent, in the order of the paper's columns, then the others; `None` without
     /// failures.
     pub fn shares(&self) -> Option<Vec<f64>> {
-        let parameter_error = self.time.then_some(Class::ParameterError.as_str());
-        let names = CLASSES.map(Class::as_str).into_iter().chain(parameter_error).chain(["other"]);
+        let parameter_error = self.time.then_some(PARAMETER_ERROR);
+        let names = CLASSES.into_iter().chain(parameter_error).chain(["other"]);
         let share = |name| self.classes.get(name).copied().unwrap_or(0) as f64 / self.failures as f64 * 100.0;
         (self.failures > 0).then(|| names.map(share).collect())
     }

@@ -17,17 +17,22 @@
 //! plan, in which what was held back stays undone. So obedient is no real model: what a guard gains with a
 //! simulation says nothing of what it gains elsewhere.
 //!
+//! [`GoldModel`] is of another sort: it understands nothing, and is handed the right answers beforehand, so it
+//! works with every kind of case that has such a key.
+//!
 //! # What is where
 //!
 //! What each kind does wrong (`kind.rs`, faults that are planted in `planted.rs`), what it makes of a text
 //! (`reading.rs`), what it is going to do (`script.rs`, a turn at a time in `step.rs`), in the time form
 //! (`day.rs`), told by a guard (`heed.rs`) or in conflict with itself (`report.rs`), how that is written
 //! (`writing.rs`), in a conversation of calls (`calling.rs`), conversations as frameworks write them
-//! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), and the text form (`text.rs`).
+//! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), the text form (`text.rs`), and the model
+//! that is handed the answers (`gold.rs`, in text `text/key.rs`).
 
 mod calling;
 mod day;
 mod dspy;
+mod gold;
 mod heed;
 mod history;
 mod kind;
@@ -50,6 +55,7 @@ use planproof_model::{
 use planproof_trace::{FinishReason, Usage};
 
 use calling::Calling;
+pub use gold::{GOLD_NAME, GoldModel, GoldNameError, gold_error_rate};
 pub use kind::SimKind;
 pub use planted::Fault;
 use text::{TOKEN_BYTES, TextReply};

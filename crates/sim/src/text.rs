@@ -19,7 +19,9 @@
 //!   the tasks of the shipped topics by heart, because it is shown no tools then.
 
 mod course;
+mod going_on;
 mod instructions;
+mod key;
 mod order;
 mod plain;
 mod score;
@@ -34,8 +36,10 @@ use planproof_synth::TopicBank;
 use planproof_trace::{FinishReason, Tool};
 
 use crate::calling::Calling;
+use crate::gold::Handed;
 use course::Course;
 use instructions::Instructions;
+use key::KeyWriter;
 use order::Role;
 use sections::Text;
 use write::Writer;
@@ -55,15 +59,74 @@ pub(crate) struct TextReply {
     pub(crate) finish: FinishReason,
 }
 
+/// A text that is to be gone on with as its instructions say.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    instructions: Instructions,
+    text: String,
+}
+
+impl Begun {
+    /// The text of a conversation that holds instructions.
+    pub(crate) fn in_chat(request: &ChatRequest) -> Option<Self> {
+        let mut messages = request.messages.iter();
+        let (instructions, rest) = messages.by_ref().find_map(|message| match message {
+            Message::System { text } | Message::User { text } => Instructions::find(text),
+            Message::Assistant { .. } | Message::Tool { .. } => None,
+        })?;
+        let mut text = rest.to_owned();
+        for message in messages {
+            match message {
+                // What is said later tells how to go on, which the text itself does.
+                Message::User { text: begin } if text.is_empty() => text.push_str(begin),
+                Message::Assistant { text: rest, .. } => {
+                    if !text.is_empty() && !text.ends_with('\n') {
+                        text.push('\n');
+                    }
+                    text.push_str(rest);
+                }
+                Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
+            }
+        }
+        Some(Self { instructions, text })
+    }
+
+    /// The text behind the instructions of a prompt.
+    pub(crate) fn in_prompt(prompt: &str) -> Option<Self> {
+        Instructions::find(prompt).map(|(instructions, text)| Self { instructions, text: text.to_owned() })
+    }
+
+    /// What stands there already, the question first.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What a model writes that was handed the calls and the answer.
+    pub(crate) fn go_on_with(&self, handed: &Handed, settings: &Settings) -> TextReply {
+        let text = Text::split(&self.text, &self.instructions);
+        let mut writer = KeyWriter::new(&self.instructions, handed);
+        written(settings, |out| going_on::go_on(&mut writer, &text, REPLY_BYTES_MAX, out))
+    }
+}
+
+/// What a model writes to a prompt for a summary or a judgement; `None` if it is none.
+pub(crate) fn aside(prompt: &str, settings: &Settings) -> Option<TextReply> {
+    plain::aside(prompt).map(|text| ended(text, settings))
+}
+
+/// What is written, where `write` says whether it came to an end.
+fn written(settings: &Settings, write: impl FnOnce(&mut String) -> bool) -> TextReply {
+    let mut out = String::new();
+    let is_over = write(&mut out);
+    let reply = ended(out, settings);
+    let finish = if is_over { reply.finish } else { FinishReason::Length };
+    TextReply { finish, ..reply }
+}
+
 /// What the model writes to a conversation without tools. `None` if that neither holds instructions nor asks for a side
 /// text.
 pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
-    let mut messages = request.messages.iter();
-    let found = messages.by_ref().find_map(|message| match message {
-        Message::System { text } | Message::User { text } => Instructions::find(text),
-        Message::Assistant { .. } | Message::Tool { .. } => None,
-    });
-    let Some((instructions, rest)) = found else {
+    let Some(Begun { instructions, text }) = Begun::in_chat(request) else {
         let last = request.messages.iter().rev().find_map(|message| match message {
             Message::User { text } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
@@ -76,20 +139,6 @@ pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> 
             })
             .map(|text| ended(text, &request.settings));
     };
-    let mut text = rest.to_owned();
-    for message in messages {
-        match message {
-            // What is said later tells how to go on, which the text itself does.
-            Message::User { text: begin } if text.is_empty() => text.push_str(begin),
-            Message::Assistant { text: rest, .. } => {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text.push_str(rest);
-            }
-            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
-        }
-    }
     Some(write_on(model, &instructions, &text, &request.settings))
 }
 
@@ -112,11 +161,8 @@ fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: 
     let request = about(text.question(), tools, settings);
     let known = model.known(&request);
     let course = Course::new(model.kind, &known.script, known.key, &request);
-    let mut out = String::new();
-    let is_over = Writer::new(model.kind, instructions, course).go_on(&text, REPLY_BYTES_MAX, &mut out);
-    let reply = ended(out, settings);
-    let finish = if is_over { reply.finish } else { FinishReason::Length };
-    TextReply { finish, ..reply }
+    let mut writer = Writer::new(model.kind, instructions, course);
+    written(settings, |out| going_on::go_on(&mut writer, &text, REPLY_BYTES_MAX, out))
 }
 
 fn about(question: &str, tools: Arc<[Tool]>, settings: &Settings) -> ChatRequest {

@@ -41,16 +41,23 @@ pub trait Case: fmt::Debug + Send + Sync {
     /// A verdict of this case in words.
     fn explain(&self, verdict: &Verdict) -> Explanation;
 
-    /// What there is to say of single events of a run with that verdict, in the order of the events. Empty where they
-    /// are not those that were judged.
-    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
+    /// What there is to say of single events of a run with that verdict, in the order of the events; `None` where they
+    /// are plainly not those that were judged.
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
         let _ = (verdict, events);
-        Vec::new()
+        Some(Vec::new())
     }
 
     /// A guard that holds calls back after which a run could not pass any more; `None` where the suite has none.
     fn guard(&self) -> Option<Box<dyn Guard>> {
         None
+    }
+
+    /// What of a verdict, beside passing or the class, has to come out again where the run is replayed, in a few words.
+    /// It leaves out what may differ, such as what a program wrote before it broke.
+    fn essence(&self, verdict: &Verdict) -> String {
+        let _ = verdict;
+        String::new()
     }
 
     /// The right answer, for logs that have a column for it.

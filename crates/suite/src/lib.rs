@@ -9,11 +9,13 @@
 //! # What is where
 //!
 //! The kind of case, and those that there are (`suite.rs`, `registry.rs`), a case and what statistics need of it
-//! (`case.rs`), how a run was judged (`verdict.rs`), a verdict in words (`explanation.rs`), tables and figures that only
+//! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words (`explanation.rs`), tables and figures that only
 //! a suite can make (`section.rs`), what stands between an agent and its tools (`guard.rs`), the tools
-//! (`toolbox.rs`), and the right answer for a simulated model that is handed it (`gold.rs`).
+//! (`toolbox.rs`), the right answer for a simulated model that is handed it (`gold.rs`), and rates with their
+//! intervals (`statistics.rs`).
 
 mod case;
+mod data;
 mod explanation;
 mod gold;
 mod guard;
@@ -23,7 +25,10 @@ mod suite;
 mod toolbox;
 mod verdict;
 
+pub mod statistics;
+
 pub use case::{Card, Case, CaseError};
+pub use data::{Data, Predicted, Selection};
 pub use explanation::{Check, CheckState, EventNote, Explanation, Fact, Mark, Step, Told};
 pub use gold::{Gold, GoldCall};
 pub use guard::{Decision, Guard};

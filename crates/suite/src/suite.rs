@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{Card, Case, CaseError, Class, ClassInfo, FlagInfo, Metric, Scored, Section};
+use crate::{
+    Card, Case, CaseError, Class, ClassInfo, Data, FlagInfo, Metric, Predicted, Scored, Section, Selection,
+};
 
 /// A kind of case: where its cases come from, how their runs are judged, and what is said of many of them.
 pub trait Suite: Send + Sync {
@@ -17,6 +19,37 @@ pub trait Suite: Send + Sync {
     /// # Errors
     /// The line is no case of this suite, or of another version of it.
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError>;
+
+    /// The cases of data in the suite's own format, or without data the few that come with it; at most `limit` of them.
+    ///
+    /// # Errors
+    /// The data cannot be read (the error says where), the selection does not fit it, or this suite has no data.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let _ = (data, selection, limit);
+        Err(CaseError::new(format!("the suite {} takes no data", self.name())))
+    }
+
+    /// The places that a file of indices names: a published sample of the data.
+    ///
+    /// # Errors
+    /// The file is none of indices, or this suite has none.
+    fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
+        Err(CaseError::new(format!("{}: the suite {} takes no file of indices", file.file, self.name())))
+    }
+
+    /// Judges finished predictions, which a model of whatever kind made for these cases, without running anything.
+    ///
+    /// # Errors
+    /// They cannot be read, belong to other cases, or this suite scores none.
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        let _ = (cases, predictions);
+        Err(CaseError::new(format!("the suite {} scores no predictions", self.name())))
+    }
 
     /// All classes of failures, by precedence.
     fn classes(&self) -> &'static [ClassInfo];
@@ -33,8 +66,18 @@ pub trait Suite: Send + Sync {
     /// In what the size of a case is counted.
     fn unit(&self) -> Unit;
 
-    /// What rates are compared with, in the order of [`Card::baselines`].
+    /// What rates are compared with.
     fn baselines(&self) -> &'static [Baseline] {
+        &[]
+    }
+
+    /// The names of the values of [`Card::baselines`], in their order.
+    fn baseline_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The names of all figures that verdicts have in [`Scored::scores`].
+    fn score_names(&self) -> &'static [&'static str] {
         &[]
     }
 

@@ -1,4 +1,6 @@
-//! Case v1 and verdict v1: the files, with types of their own.
+//! Case v1, and with it verdict v1: the files, with types of their own.
+
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,17 +15,16 @@ use crate::case::{
     timed_relations,
 };
 use crate::infeasible::{REPORT_TOOL, Sentences};
-use crate::oracle::{ConflictVerdict, Refused, Verdict};
 use crate::text::Source;
 use crate::time_form::{
     Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
     clock_time,
 };
 
+pub use verdict::{VERDICT_SCHEMA, VerdictFileError, read_verdict, write_verdict};
+
 /// Schema name of a case file.
 pub const CASE_SCHEMA: &str = "planproof/case/v1";
-/// Schema name of a verdict file.
-pub const VERDICT_SCHEMA: &str = "planproof/verdict/v1";
 
 /// Why a case file cannot be used.
 #[derive(Debug, Error)]
@@ -582,132 +583,4 @@ fn true_difficulty(actions: usize, constraints: &[StatedConstraint]) -> Result<D
         format!("its constraints cannot all hold: {} form a cycle", ids.join(", "))
     })?;
     Ok(Difficulty::new(actions, constraints.len(), order.count_sequences()))
-}
-
-#[derive(Serialize)]
-struct VerdictFile<'a> {
-    schema: &'static str,
-    case: &'a str,
-    passed: bool,
-    class: Option<&'static str>,
-    flags: Vec<&'static str>,
-    calls: Vec<&'a str>,
-    violated: Vec<ViolatedFile<'a>>,
-    undetermined: Vec<&'a str>,
-    first_wrong_call: Option<usize>,
-    core: Vec<&'a str>,
-    repair: Vec<&'a str>,
-    correct_next: Vec<Vec<&'a str>>,
-    refused: Vec<RefusedFile<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    held_back: Vec<RefusedFile<'a>>,
-    cut_short: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    conflict: Option<ConflictFile<'a>>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    time: Option<TimeVerdictFile<'a>>,
-}
-
-/// What the time form adds to a verdict, beside its other fields.
-#[derive(Serialize)]
-struct TimeVerdictFile<'a> {
-    start_times: Vec<String>,
-    parameter_errors: Vec<ParameterErrorFile<'a>>,
-    late: Vec<&'a str>,
-    restarts: u32,
-    repair_start_times: Vec<String>,
-    correct_next_start_times: Vec<Vec<String>>,
-    decided: bool,
-}
-
-/// What there was to say of a conflict, and what the agent said.
-#[derive(Serialize)]
-struct ConflictFile<'a> {
-    sentences: &'a [u32],
-    reported: Option<&'a [u64]>,
-    named: Option<&'static str>,
-}
-
-impl<'a> From<&'a ConflictVerdict> for ConflictFile<'a> {
-    fn from(conflict: &'a ConflictVerdict) -> Self {
-        Self {
-            sentences: &conflict.sentences,
-            reported: conflict.reported.as_deref(),
-            named: conflict.named().map(crate::Naming::as_str),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ParameterErrorFile<'a> {
-    tool: &'a str,
-    start_time: &'a str,
-    fault: &'static str,
-}
-
-#[derive(Serialize)]
-struct RefusedFile<'a> {
-    tool: &'a str,
-    answer: &'a str,
-}
-
-#[derive(Serialize)]
-struct ViolatedFile<'a> {
-    id: &'a str,
-    words: &'a str,
-}
-
-fn refused_file(refused: &[Refused]) -> Vec<RefusedFile<'_>> {
-    refused.iter().map(|refused| RefusedFile { tool: &refused.tool, answer: &refused.answer }).collect()
-}
-
-/// Writes a verdict as one line of JSON, without the line's end.
-pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
-    fn ids(actions: &[ActionId]) -> Vec<&str> {
-        actions.iter().map(ActionId::as_str).collect()
-    }
-    let file = VerdictFile {
-        schema: VERDICT_SCHEMA,
-        case,
-        passed: verdict.passed,
-        class: verdict.class.map(crate::Class::as_str),
-        flags: verdict.flags.iter().map(|flag| flag.as_str()).collect(),
-        calls: ids(&verdict.calls),
-        violated: verdict
-            .violated
-            .iter()
-            .map(|violated| ViolatedFile { id: violated.id.as_str(), words: &violated.words })
-            .collect(),
-        undetermined: verdict.undetermined.iter().map(ConstraintId::as_str).collect(),
-        first_wrong_call: verdict.first_wrong_call,
-        core: verdict.core.iter().map(ConstraintId::as_str).collect(),
-        repair: ids(&verdict.repair),
-        correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
-        refused: refused_file(&verdict.refused),
-        held_back: refused_file(&verdict.held_back),
-        cut_short: verdict.cut_short.as_deref(),
-        conflict: verdict.conflict.as_ref().map(ConflictFile::from),
-        time: verdict.time.as_ref().map(|time| TimeVerdictFile {
-            start_times: time.starts.iter().copied().map(clock_time).collect(),
-            parameter_errors: time
-                .parameter_errors
-                .iter()
-                .map(|error| ParameterErrorFile {
-                    tool: &error.tool,
-                    start_time: &error.start,
-                    fault: error.fault.as_str(),
-                })
-                .collect(),
-            late: ids(&time.late),
-            restarts: time.restarts,
-            repair_start_times: time.repair_starts.iter().copied().map(clock_time).collect(),
-            correct_next_start_times: time
-                .next_starts
-                .iter()
-                .map(|starts| starts.iter().copied().map(clock_time).collect())
-                .collect(),
-            decided: time.is_decided,
-        }),
-    };
-    json(&file)
 }

@@ -24,9 +24,9 @@
 //! cr ::= "which" (VPend | VPstart) t | "which" VPb (P< | P>) t
 //! ```
 
-use crate::draw::Draw;
 use crate::time_form::{Bound, ClockTimes};
 use crate::wording::Wordings;
+use planproof_trace::Draw;
 
 /// Most actions one list may name.
 pub const LIST_MAX: usize = 4;

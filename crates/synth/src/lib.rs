@@ -20,20 +20,19 @@
 //!
 //! # What is where
 //!
-//! The grammar as a tree (`grammar.rs`), draws (`draw.rs`), synthesis, text, the topic bank (`topic.rs`),
+//! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`),
 //! where each activity may have a tool of the user's own, with its file (`topic/file.rs`), names for such
 //! tools (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`)
 //! and orders by nature (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form
 //! (`time_form.rs`), infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls
 //! (`oracle/calls.rs`), for that form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files
-//! of case and verdict (`file.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in
+//! of case (`file.rs`) and verdict (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in
 //! `shrink/search.rs`), and variants of a case that mean the same (`variant.rs`, with other texts in
 //! `variant/terminals.rs` and another paragraph in `variant/structure.rs`), for which the tree is recovered
 //! from the paragraph (`recover.rs`). The reader must use neither the tree nor the wordings of the generator:
 //! it has `data/directions.json` where the generator has `data/wordings.json`.
 
 mod case;
-mod draw;
 mod grammar;
 mod infeasible;
 mod oracle;
@@ -53,7 +52,6 @@ pub use case::{
     ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, GUARD_NOT_DONE,
     GUARD_RIGHT_NOW, StatedConstraint,
 };
-pub use draw::Draw;
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
 pub use infeasible::{Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
 pub use oracle::{
@@ -61,6 +59,7 @@ pub use oracle::{
     TimeVerdict, Unscored, Verdict, Violated, executed_calls, judge,
 };
 pub use planproof_constraint::Day;
+pub use planproof_trace::Draw;
 pub use read::OneLook;
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{

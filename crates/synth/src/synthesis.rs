@@ -13,7 +13,6 @@ use std::collections::HashSet;
 use planproof_constraint::{Order, TimedRelation, Timetable, Variable};
 
 use crate::case::{ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, Difficulty, StatedConstraint};
-use crate::draw::Draw;
 use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
@@ -24,6 +23,7 @@ use crate::text::{Written, write_paragraph};
 use crate::time_form::{ClockTimes, RESTART_TOOL, TimeForm, no_start_time, restart_tool};
 use crate::topic::{Activity, Topic, TopicBank};
 use crate::wording::Wordings;
+use planproof_trace::Draw;
 
 use filling::{SITES, draw_texts, numbered};
 pub(crate) use filling::{merge_pairs, merge_times, mock_tool, numbered_texts, whole_query};

@@ -9,10 +9,10 @@ use planproof_trace::{Arguments, TimeOfDay, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
-use crate::draw::Draw;
 use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
 use crate::topic::own_description;
+use planproof_trace::Draw;
 
 /// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
 pub const RESTART_TOOL: &str = "restart_plan";

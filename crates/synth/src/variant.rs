@@ -15,13 +15,13 @@ mod terminals;
 use thiserror::Error;
 
 use crate::case::{Action, Case, CaseTool, Difficulty};
-use crate::draw::Draw;
 use crate::recover::recover;
 use crate::synthesis::{merge_pairs, merge_times, whole_query};
 use crate::text::{Fills, Slot, Span, Written, write_with_slots};
 use crate::time_form::{RESTART_TOOL, TimeForm};
 use crate::topic::{TopicBank, made_tool};
 use crate::wording::Wordings;
+use planproof_trace::Draw;
 
 pub use structure::STRUCTURE_DRAWS_MAX;
 

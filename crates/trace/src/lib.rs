@@ -1,7 +1,7 @@
 //! The vocabulary of planproof: tools, tool calls, tool results, events and traces.
 //!
-//! Everything else in the workspace speaks in these words. The crate does no IO, reads no clock and draws no
-//! randomness. Three things live here:
+//! Everything else in the workspace speaks in these words. The crate does no IO, reads no clock, and draws randomness
+//! only from seeds that are passed in ([`Draw`]). Three things live here:
 //!
 //! - the types ([`Tool`], [`ToolCall`], [`ToolResult`], [`Event`], [`Trace`]) that the other crates pass around;
 //! - [`notation`], one line of text for a trace, for tests and bug reports;
@@ -14,10 +14,11 @@
 //! Tools, calls and results (`tool.rs`), events and clocks (`event.rs`), which agent of a run an event is of
 //! (`actor.rs`), which result is of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the
 //! recorder, a one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`),
-//! clock times (`time_of_day.rs`), and the keys that must not be written anywhere (`secrets.rs`).
+//! clock times (`time_of_day.rs`), seeded draws (`draw.rs`), and the keys that must not be written anywhere (`secrets.rs`).
 
 mod actor;
 mod calls;
+mod draw;
 mod event;
 mod recorder;
 mod sample;
@@ -30,6 +31,7 @@ pub mod wire;
 
 pub use actor::{ACTOR_BYTES_MAX, Actor, ActorError};
 pub use calls::{PairedCall, Pairing, paired_calls};
+pub use draw::Draw;
 pub use event::{
     Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,
     Tally, Trace, Usage,

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use planproof_bench::{MonitorUse, Outcome, RunSummary, Unit};
-use planproof_synth::{Class, Options};
+use planproof_suite::Class;
 use planproof_trace::notation;
 
-use crate::cases;
+use crate::toy::{Fate, Toys, toy};
 
 /// Two agents in one run, as with a fallback: each has its tally.
 const FALLBACK: &str = r#"
@@ -37,12 +37,12 @@ fn all_agents_of_a_run_count() {
     assert_eq!(MonitorUse::of(&events), Some(used.clone()));
 
     // As the run store has it.
-    let case = &cases(Options::default(), 1)[0];
+    let case = toy("toy", Fate::Fails);
     let unit = Unit { ordinal: 0, repeat: 0 };
-    let outcome = Outcome::of(case, unit, &events, Default::default(), Duration::ZERO);
+    let outcome = Outcome::of(&*case, unit, &events, Duration::ZERO);
     let summary = RunSummary::of(&outcome);
-    let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(Class::as_str);
-    let read = |text: &str| RunSummary::from_json(unit, outcome.passed(), class, Duration::ZERO, text);
+    let class = outcome.class().map(Class::as_str);
+    let read = |text: &str| RunSummary::from_json(&Toys, unit, outcome.passed(), class, Duration::ZERO, text);
     let text = summary.to_json();
     assert_eq!(read(&text), Some(summary));
     assert_eq!(read(&text.replace("partial_turn", "telepathy")), None);

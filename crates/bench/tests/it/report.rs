@@ -1,203 +1,199 @@
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+//! Reports and summaries of any suite.
+
 use std::time::Duration;
 
-use planproof_bench::{
-    Candidate, CaseSummary, Report, ReportInput, RunSummary, SolverMeter, SummaryInput, Unit, pick_findings,
-    pick_smallest, violated_places,
-};
-use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{
-    Bound, Case, Class, JudgeOptions, OneLook, Options, TimeOptions, Unscored, clock_time, judge,
-    start_arguments,
-};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_bench::{Report, RunSummary, SummaryInput, SynthesisUse, Unit};
+use planproof_suite::{Card, Score, Scored};
+use planproof_trace::Usage;
+use serde_json::{Value, json};
 
-use crate::{campaign, cases, run};
+use crate::toy::{Toys, card, class};
 
-#[tokio::test]
-async fn totals_are_the_sums_of_the_verdicts() {
-    let options = Options { actions_max: 6, ..Options::default() };
-    let campaign = campaign(Arc::new(SimModel::new(SimKind::InOrder)), cases(options, 150));
-    let outcomes = run(&campaign, None, &HashSet::new()).await;
-    let report = Report::new(ReportInput {
-        agent: "tools@sim/in-order",
-        model: Some("sim/in-order"),
-        simulated: true,
-        cases: &campaign.cases,
-        repeats: 1,
-        outcomes: &outcomes,
-        solver: SolverMeter::default(),
-        synthesis: Duration::ZERO,
-        cost: None,
-        ended_by: None,
-    });
-    let passed = outcomes.iter().filter(|outcome| outcome.passed() == Some(true)).count() as u64;
-    assert_eq!((report.cases, report.passed, report.failed, report.unscored), (150, passed, 150 - passed, 0));
-    assert_eq!(report.classes.values().sum::<u64>(), report.failed);
-    assert_eq!(report.by_actions.iter().map(|group| group.cases).sum::<u64>(), 150);
-    // The simulated model that calls in the order of mention is the baseline of that name.
-    for group in &report.by_actions {
-        assert_eq!(group.in_order, group.passed as f64 / group.cases as f64, "{group:?}");
-        assert!(group.low <= group.in_order && group.in_order <= group.high);
+/// A run of the case at that place.
+fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
+    RunSummary {
+        ordinal,
+        repeat: 0,
+        scored,
+        wall: Duration::from_millis(250),
+        usage: Usage { input_tokens: 3, output_tokens: 2 },
+        monitor: None,
+        requests: None,
     }
 }
 
-#[tokio::test]
-async fn findings_are_small_and_mark_the_violated_words() {
-    let campaign = campaign(Arc::new(SimModel::new(SimKind::Careless)), cases(Options::default(), 300));
-    let outcomes = run(&campaign, None, &HashSet::new()).await;
-    let findings = pick_findings(&campaign.cases, &outcomes, 5);
-    assert_eq!(findings.len(), 5);
-    let sizes: Vec<usize> = findings.iter().map(|finding| finding.case.actions.len()).collect();
-    assert!(sizes.is_sorted(), "{sizes:?}");
-    for finding in &findings {
-        assert_eq!(finding.class, Class::OrderError);
-        let marks = violated_places(finding.case, finding.verdict);
-        assert!(!marks.is_empty() && marks.windows(2).all(|pair| pair[0].end < pair[1].start));
-        for violated in &finding.verdict.violated {
-            let covered = marks.iter().any(|mark| finding.case.words_at(mark).contains(&violated.words));
-            assert!(covered, "\"{}\" is not marked", violated.words);
-        }
-    }
+fn judged(passed: bool) -> Option<Scored> {
+    let class = (!passed).then(|| class("broken"));
+    Some(Scored { class, flags: Vec::new(), scores: vec![Score::new("bounces", 2.0)] })
 }
 
-#[tokio::test]
-async fn summaries_give_the_same_report_and_the_same_findings() {
-    let options = Options { actions_min: 3, actions_max: 22, ..Options::default() };
-    let mut campaign = campaign(Arc::new(SimModel::new(SimKind::Clumsy)), cases(options, 60));
-    campaign.limits.iterations = 20;
-    let mut outcomes = run(&campaign, None, &HashSet::new()).await;
-    outcomes[5].verdict = Err(Unscored::CutOff);
-    outcomes.remove(7);
-    let input = ReportInput {
-        agent: "tools@sim/clumsy",
+fn report(cards: &[Card], runs: &[RunSummary]) -> Report {
+    Report::of_summaries(SummaryInput {
+        suite: &Toys,
+        agent: "tools@sim",
         model: None,
         simulated: true,
-        cases: &campaign.cases,
+        cards,
         repeats: 1,
-        outcomes: &outcomes,
-        solver: SolverMeter::default(),
-        synthesis: Duration::ZERO,
-        cost: Some(0.5),
+        runs,
+        synthesis: None,
+        cost: None,
         ended_by: None,
+    })
+}
+
+fn json(report: &Report) -> Value {
+    serde_json::to_value(report).expect("it is JSON")
+}
+
+/// The rate over all runs counts each size by its runs, and the best agent is that which is best over all of them.
+#[test]
+fn baselines_are_weighted_by_runs_and_of_several_agents_the_best_counts() {
+    let cards = [
+        card("a", 1, [Some(0.5), Some(1.0), Some(0.0)]),
+        card("b", 1, [Some(0.1), Some(0.0), Some(0.0)]),
+        card("c", 4, [Some(0.9), Some(0.0), Some(1.0)]),
+        card("d", 4, [Some(0.9), Some(0.0), Some(1.0)]),
+        card("e", 4, [Some(0.0), Some(1.0), Some(0.0)]),
+        // Not run, and so without a say.
+        card("f", 9, [Some(0.0), Some(0.0), None]),
+    ];
+    let mut runs: Vec<RunSummary> = (0..5).map(|place| run(place, judged(place == 0))).collect();
+    runs.push(run(5, None));
+    let report = report(&cards, &runs);
+    let [small, large] = report.by_size.as_slice() else { panic!("two sizes have scored runs") };
+    assert_eq!((small.size, small.cases, small.runs, small.passed), (1, 2, 2, 1));
+    assert_eq!((large.size, large.cases, large.runs, large.passed), (4, 3, 3, 0));
+    let near = |rate: Option<f64>, wanted: f64| {
+        assert!(rate.is_some_and(|rate| (rate - wanted).abs() < 1e-12), "{rate:?}, not {wanted}");
     };
-    let report = Report::new(input);
-    assert!(
-        report.unscored == 1 && report.not_run == 1 && report.passed > 0 && report.classes["timeout"] > 0
+    near(small.baselines.rate("coin"), 0.3);
+    near(small.baselines.rate("guess"), 0.5);
+    near(large.baselines.rate("coin"), 0.6);
+    near(large.baselines.rate("guess"), 2.0 / 3.0);
+    near(report.baseline("coin"), (0.5 + 0.1 + 0.9 + 0.9) / 5.0);
+    // Left passes 2 of 5, and right 2 of 5: not the best of each size put together, which would be 3 of 5.
+    near(report.baseline("guess"), 0.4);
+    assert_eq!(report.baseline("dice"), None);
+    let titles: Vec<&str> = report.baselines().iter().map(|rate| rate.baseline.title).collect();
+    assert_eq!(titles, ["Coin", "Guess"]);
+    let written = json(&report);
+    assert_eq!(written["unit"], "parts");
+    assert_eq!(
+        written["by_size"][0]["baselines"],
+        json!({ "coin": 0.3, "guess": { "left": 0.5, "right": 0.0 } })
     );
-
-    // As the run store has it: two texts and a few columns.
-    let summaries: Vec<CaseSummary> = campaign
-        .cases
-        .iter()
-        .map(|case| CaseSummary::from_json(&CaseSummary::of(case).to_json()).expect("reads back"))
-        .collect();
-    let runs: Vec<RunSummary> = outcomes
-        .iter()
-        .map(|outcome| {
-            let class = outcome.verdict.as_ref().ok().and_then(|verdict| verdict.class).map(Class::as_str);
-            let text = RunSummary::of(outcome).to_json();
-            RunSummary::from_json(outcome.unit(), outcome.passed(), class, outcome.wall, &text)
-                .expect("reads back")
-        })
-        .collect();
-    let again = Report::of_summaries(SummaryInput {
-        agent: input.agent,
-        model: input.model,
-        simulated: input.simulated,
-        cases: &summaries,
-        repeats: input.repeats,
-        runs: &runs,
-        solver: input.solver,
-        synthesis: input.synthesis,
-        cost: input.cost,
-        ended_by: input.ended_by,
-    });
-    assert_eq!(serde_json::to_string(&again).expect("JSON"), serde_json::to_string(&report).expect("JSON"));
-
-    let candidates = runs.iter().filter_map(|run| Candidate::of(&summaries[run.ordinal as usize], run));
-    let picked: Vec<(u32, usize)> =
-        pick_smallest(candidates, 9).iter().map(|pick| (pick.ordinal, pick.alike)).collect();
-    let findings = pick_findings(&campaign.cases, &outcomes, 9);
-    assert!(findings.len() == 9);
-    assert_eq!(picked, findings.iter().map(|finding| (finding.ordinal, finding.alike)).collect::<Vec<_>>());
 }
 
 #[test]
-fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
-    let case = CaseSummary::of(&cases(Options::default(), 1)[0]);
-    let text = case.to_json();
-    assert_eq!(CaseSummary::from_json(&text), Some(case));
-    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
-    for wrong in
-        [text.replace(&version, "\"version\":\"0.0.0\""), text.replace("one_look", "x"), String::new()]
-    {
+fn a_baseline_that_is_unknown_for_one_run_is_unknown_for_all() {
+    let cards = [
+        card("a", 1, [Some(0.5), Some(1.0), Some(0.0)]),
+        card("b", 1, [None, Some(1.0), None]),
+        card("c", 2, [Some(0.5), Some(0.0), Some(1.0)]),
+    ];
+    let runs: Vec<RunSummary> = (0..3).map(|place| run(place, judged(true))).collect();
+    let report = report(&cards, &runs);
+    assert_eq!(report.by_size[0].baselines.rate("coin"), None);
+    assert_eq!(report.by_size[1].baselines.rate("coin"), Some(0.5));
+    assert_eq!(report.baseline("coin"), None);
+    // Of two agents the one that is known is the best that is known.
+    assert_eq!(report.by_size[0].baselines.rate("guess"), Some(1.0));
+    assert_eq!(report.baseline("guess"), Some(2.0 / 3.0));
+    let written = json(&report);
+    assert_eq!(
+        written["by_size"][0]["baselines"],
+        json!({ "coin": null, "guess": { "left": 1.0, "right": null } })
+    );
+    // Without a run nothing is known.
+    let none = self::report(&cards, &[]);
+    assert_eq!((none.by_size.len(), none.baseline("coin"), none.baselines().iter().count()), (0, None, 0));
+}
+
+#[test]
+fn cases_scored_apart_are_in_no_rate_but_in_times_and_in_the_suites_own_figures() {
+    let apart = |id| Card { apart: Some("hidden".into()), ..card(id, 1, [Some(1.0); 3]) };
+    let cards = [card("a", 1, [Some(0.5); 3]), apart("b"), apart("c"), apart("d")];
+    let runs = [run(0, judged(true)), run(1, judged(false)), run(2, None)];
+    let report = report(&cards, &runs);
+    assert_eq!((report.cases, report.runs, report.passed, report.failed, report.not_run), (1, 1, 1, 0, 0));
+    assert_eq!(report.baseline("coin"), Some(0.5));
+    let apart = report.apart.as_ref().expect("there are some");
+    assert_eq!((apart.word.as_str(), apart.cases, apart.runs), ("hidden", 2, 2));
+    assert_eq!((apart.passed, apart.failed, apart.unscored, apart.not_run), (0, 1, 1, 1));
+    assert_eq!((report.all_runs(), report.all_scored(), report.all_failed()), (3, 2, 1));
+    assert_eq!((report.all_cases(), report.all_unscored(), report.all_not_run()), (3, 1, 1));
+    let written = json(&report);
+    assert_eq!(written["agent_seconds"], 0.75);
+    assert_eq!(written["tokens"], json!({ "input": 9, "output": 6 }));
+    // What only the suite knows stands in fields of its own names.
+    assert_eq!(written["suite"], "toys");
+    assert_eq!(written["metrics"]["bounces"], json!({ "value": 4.0, "low": null, "high": null }));
+    assert_eq!(written["playground"], json!({ "runs": 3, "planned": 4 }));
+    for absent in ["apart", "solver", "synthesis_seconds", "shrinking"] {
+        assert!(written.get(absent).is_none(), "{absent}");
+    }
+}
+
+#[test]
+fn what_synthesis_took_is_told_where_there_was_one() {
+    let synthesis = SynthesisUse {
+        solver_calls: 3,
+        solver_time: Duration::from_millis(500),
+        time: Duration::from_millis(750),
+    };
+    let cards = [card("a", 1, [None; 3])];
+    let written = json(&Report::of_summaries(SummaryInput {
+        suite: &Toys,
+        agent: "tools@sim",
+        model: None,
+        simulated: true,
+        cards: &cards,
+        repeats: 1,
+        runs: &[],
+        synthesis: Some(synthesis),
+        cost: None,
+        ended_by: None,
+    }));
+    assert_eq!(written["solver"], json!({ "calls": 3, "seconds": 0.5 }));
+    assert_eq!(written["synthesis_seconds"], 0.75);
+}
+
+#[test]
+fn summaries_of_runs_keep_scores() {
+    let unit = Unit { ordinal: 7, repeat: 2 };
+    let scores = vec![Score::new("rolls", 0.25), Score { metric: "bounces", value: 1e-9, weight: 12.0 }];
+    let summary = RunSummary {
+        ordinal: 7,
+        repeat: 2,
+        requests: Some(4),
+        ..run(0, Some(Scored { class: Some(class("late")), flags: vec!["broken", "loud"], scores }))
+    };
+    let text = summary.to_json();
+    let read = |text: &str| {
+        RunSummary::from_json(&Toys, unit, Some(false), Some("late"), Duration::from_millis(250), text)
+    };
+    assert_eq!(read(&text), Some(summary));
+    for wrong in [
+        text.replace("rolls", "flies"),
+        text.replace("loud", "quiet"),
+        text.replace("\"scores\"", "\"points\""),
+        text.replace("\"requests\"", "\"asked\""),
+        text.replace("0.25", "\"much\""),
+    ] {
         assert_ne!(wrong, text);
-        assert_eq!(CaseSummary::from_json(&wrong), None, "{wrong}");
+        assert_eq!(read(&wrong), None, "{wrong}");
     }
-    let text = format!(
-        "{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2,\"monitor\":null}}"
+    // Without scores there is no word of them.
+    let bare = run(7, Some(Scored::default()));
+    assert!(!bare.to_json().contains("scores"));
+    let read = RunSummary::from_json(
+        &Toys,
+        Unit { ordinal: 7, repeat: 0 },
+        Some(true),
+        None,
+        Duration::from_millis(250),
+        &bare.to_json(),
     );
-    let read = |passed, class, text: &str| {
-        RunSummary::from_json(Unit { ordinal: 0, repeat: 0 }, passed, class, Duration::ZERO, text)
-    };
-    assert!(read(Some(false), Some("order_error"), &text).is_some());
-    assert_eq!(read(Some(false), Some("order_error"), &text.replace(",\"monitor\":null", "")), None);
-    assert_eq!(read(Some(false), Some("tired"), &text), None);
-    assert_eq!(read(Some(true), Some("order_error"), &text), None);
-    assert_eq!(read(Some(false), None, &text), None);
-    assert_eq!(read(Some(false), Some("order_error"), &text.replace("order_error", "tired")), None);
-}
-
-/// Each baseline is what the oracle says of an agent that calls the tools in that order, in the time form
-/// each as early as its own clock times let it.
-#[test]
-fn baselines_are_what_the_oracle_says_of_their_orders() {
-    let timed = Options { time: Some(TimeOptions::default()), ..Options::default() };
-    for options in [Options { actions_min: 2, actions_max: 9, ..Options::default() }, timed] {
-        let mut passed = BTreeMap::new();
-        let cases = cases(options, 400);
-        for case in &*cases {
-            let summary = CaseSummary::of(case);
-            for heuristic in OneLook::ALL {
-                let order = heuristic.order(case);
-                let verdict = judge(case, &calls_in(case, &order), JudgeOptions::default());
-                let verdict = verdict.expect("it came to an end");
-                assert_eq!(
-                    summary.one_look.has(heuristic),
-                    verdict.passed,
-                    "{} {heuristic:?} {order:?}",
-                    case.id
-                );
-                *passed.entry(heuristic).or_insert(0) += u32::from(verdict.passed);
-            }
-        }
-        assert!(passed.values().all(|passed| (10..390).contains(passed)), "{passed:?}");
-        assert!(passed[&OneLook::FirstWord] > passed[&OneLook::Mention], "{passed:?}");
-    }
-}
-
-/// A trace of calls in this order, each answered at once; in the time form each as early as its own clock times let it.
-fn calls_in(case: &Case, order: &[usize]) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut minute = case.time.as_ref().map_or(0, |time| time.day.start);
-    for &place in order {
-        let id = CallId::new(place.to_string());
-        let arguments = case.time.as_ref().map_or_else(Arguments::none, |time| {
-            let own = time.bounds.iter().filter(|stated| stated.action == place);
-            let begins = own.filter_map(|stated| match stated.bound {
-                Bound::StartsFrom(minute) => Some(minute),
-                Bound::EndsBy(_) => None,
-            });
-            let start = begins.fold(minute, u16::max);
-            minute = start + time.durations[place];
-            start_arguments(clock_time(start))
-        });
-        let call = ToolCall { id: id.clone(), name: case.actions[place].tool.clone(), arguments };
-        events.push(Event::new(0, EventKind::Call(call)));
-        events.push(Event::new(0, EventKind::Result(ToolResult::ok(id, ""))));
-    }
-    events.push(Event::new(0, EventKind::End(EndReason::Answered { text: String::new() })));
-    events
+    assert_eq!(read, Some(bare));
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use planproof_model::prices::DOLLARS_MAX;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, StoreArguments};
-use super::{limit, test};
+use super::{bench, limit, test};
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
 
 /// Most cases of one campaign.
@@ -36,8 +36,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 14] = [
-    "topics",
+const RUNNING: [&str; 13] = [
     "samples",
     "summary",
     "evaluator",
@@ -59,10 +58,17 @@ const OF_A_REPLAY: [&str; 3] = ["concurrency", "timeout", "env"];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
-    let by_all = SHAPE.contains(&id) || id == "seed" || id == "tries_max";
+    let by_all = SHAPE.contains(&id) || ["seed", "tries_max", "topics"].contains(&id);
     let running = RUNNING.contains(&id) && !OF_A_REPLAY.contains(&id);
-    by_all || running || test::RECORDED.iter().any(|ids| ids.contains(&id)) || limit::SEARCHING.contains(&id)
+    by_all
+        || running
+        || test::RECORDED.iter().any(|ids| ids.contains(&id))
+        || limit::SEARCHING.contains(&id)
+        || bench::CHOOSING.contains(&id)
 }
+
+/// What a command says of the agent that a campaign is begun with.
+pub(super) const BEGINNING: [&str; 2] = ["resume", "replay"];
 
 /// Options that say what becomes of the model's answers, and where they come from.
 const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
@@ -75,10 +81,10 @@ pub(crate) struct CampaignArguments {
     /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
     /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are held
     /// back, and the agent is told what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order,
-    /// forgetful, careless, clumsy, endless), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
+    /// forgetful, careless, clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
     /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the
     /// answers of a recording).
-    #[arg(required_unless_present_any = ["resume", "replay"], conflicts_with = "resume")]
+    #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -116,7 +122,6 @@ pub(crate) struct CampaignArguments {
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = SHAPE,
         conflicts_with_all = RUNNING,
         conflicts_with_all = RECORDING
     )]

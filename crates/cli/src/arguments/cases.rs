@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_synth::{Day, Options, Share, TimeOptions};
+use planproof_order::synth::{Day, Options, Share, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;

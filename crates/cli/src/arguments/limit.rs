@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_synth::ACTIONS_MAX;
+use planproof_order::synth::ACTIONS_MAX;
 
+use super::campaign::{BEGINNING, SHAPE};
 use super::{CampaignArguments, ShapeArguments};
 use crate::values::whole;
 
@@ -18,7 +19,8 @@ pub(super) const SEARCHING: [&str; 7] =
     after_help = "Exit status: 0 the search came to its end (with --at-least: and the limit is at least that); 1 the \
                         limit is below --at-least; 2 usage, configuration or input error; 3 the search did not come to \
                         its end, or a replay differs from its recording.",
-    mut_arg("resume", |arg| arg.conflicts_with_all(SEARCHING))
+    mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)),
+    mut_arg("resume", |arg| arg.conflicts_with_all(SHAPE).conflicts_with_all(SEARCHING).conflicts_with("topics"))
 )]
 pub(crate) struct LimitArguments {
     /// The first number of actions.

@@ -4,15 +4,15 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use planproof_bench::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
+use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
 
-use super::campaign::SHAPE;
+use super::campaign::{BEGINNING, SHAPE};
 use super::{CASES_MAX, CampaignArguments, CaseArguments};
 use crate::report_files::ReportFileArguments;
 use crate::values::{file, whole};
 
 /// Most runs of each case.
-const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+pub(super) const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Options that say which cases there are.
 const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
@@ -27,7 +27,10 @@ const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_rep
 pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat"]];
 
 #[derive(Debug, Args)]
-#[command(mut_arg("resume", |arg| arg.conflicts_with_all(DRAWING).conflicts_with("repeat")))]
+#[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
+#[command(mut_arg("resume", |arg| {
+    arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat"])
+}))]
 pub(crate) struct TestArguments {
     /// Number of cases.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]

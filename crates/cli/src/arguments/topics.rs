@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use planproof_synth::{ACTIVITIES_MAX, ACTIVITIES_SHIPPED, TOPICS_MAX};
+use planproof_order::synth::{ACTIVITIES_MAX, ACTIVITIES_SHIPPED, TOPICS_MAX};
 
 use super::{BudgetArguments, ModelArguments};
 use crate::values::{file, whole};

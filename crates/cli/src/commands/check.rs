@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use planproof_bench::{case_arguments, mock_tools};
-use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, SENTENCES_ARGUMENT, judge};
+use planproof_order::synth::{Case, JudgeOptions, SENTENCES_ARGUMENT};
+use planproof_order::{OrderSuite, case_arguments, mock_tools};
+use planproof_suite::{Case as _, Class};
 use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
@@ -35,24 +35,22 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
     };
     let mut out = String::new();
     let (mut failed, mut unscored) = (false, false);
+    let suite = OrderSuite::new(judge_options(&arguments.judge));
     for Plan { case, events } in &plans {
-        match judge(case, events, judge_options(&arguments.judge)) {
+        let order = suite.wrap(case.clone());
+        match order.judge(events) {
             Ok(verdict) => {
-                failed |= !verdict.passed;
+                failed |= !verdict.passed();
                 if global.json {
-                    let _ = writeln!(out, "{}", write_verdict(&case.id, &verdict));
+                    let _ = writeln!(out, "{}", verdict.detail);
                 } else {
-                    let class = verdict.class.map_or("passed", planproof_synth::Class::as_str);
+                    let class = verdict.class().map_or("passed", Class::as_str);
                     let _ = writeln!(out, "case {}: {class}", case.id);
                     // A passed infeasible case may still have named more than the conflict.
-                    if !verdict.passed || verdict.conflict.is_some() {
-                        let marks = planproof_bench::violated_places(case, &verdict);
-                        let _ = writeln!(
-                            out,
-                            "  {}",
-                            render::marked(&case.paragraph, &marks, Marking::for_stdout())
-                        );
-                        let _ = write!(out, "{}", render::explanation(case, &verdict));
+                    if !verdict.passed() || order.card().is_apart() {
+                        let explained = order.explain(&verdict);
+                        let _ = writeln!(out, "  {}", render::marked(&explained, Marking::for_stdout()));
+                        let _ = write!(out, "{}", render::explanation(&explained));
                     }
                 }
             }

@@ -9,13 +9,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{
-    AgentUnderTest, Campaign, CaseSummary, Finding, Report, ReportInput, SolverMeter, pick_findings,
+use planproof_bench::{AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, pick_findings};
+use planproof_order::synth::file::read_verdict;
+use planproof_order::synth::{
+    ActionId, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings,
 };
+use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
-use planproof_synth::{Case, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
 use super::test::{StoredOptions, create_row, milliseconds_now};
@@ -46,11 +49,14 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
     let mut solver = SolverMeter::default();
     let mut counts = SynthesisCounts::default();
     let start = Instant::now();
-    let cases: Arc<[Case]> = (0..CASES)
+    let suite = OrderSuite::default();
+    let drawn: Vec<_> = (0..CASES)
         .map(|index| synthesizer.case(global.seed, index, &mut counts, &mut solver))
-        .collect::<Result<Vec<Case>, _>>()?
-        .into();
-    let synthesis = start.elapsed();
+        .collect::<Result<_, _>>()?;
+    let synthesis =
+        SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
+    let cases: Arc<[Arc<dyn Case>]> =
+        drawn.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect();
     let runtime = runtime()?;
     let mut reports = Vec::new();
     let mut shown = Vec::new();
@@ -60,15 +66,14 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let new_store = match &page {
             Some(page) if kind == SHOWN => {
                 let store = page.new_store()?;
-                let options = StoredOptions::of_simulation(&campaign, solver, synthesis);
+                let options = StoredOptions::of_simulation(&campaign, JudgeOptions::default(), synthesis);
                 let now = milliseconds_now();
-                let summaries: Vec<CaseSummary> = cases.iter().map(CaseSummary::of).collect();
                 create_row(
                     &store,
                     &campaign.id,
                     now,
                     &campaign.agent,
-                    (&cases, &summaries),
+                    &cases,
                     NonZeroU32::MIN,
                     &options,
                     &global.command_line,
@@ -84,14 +89,14 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         }))?;
         outcomes.sort_by_key(planproof_bench::Outcome::unit);
         let report = Report::new(ReportInput {
+            suite: &suite,
             agent: &name,
             model: campaign.agent.model.as_deref(),
             simulated: true,
             cases: &cases,
             repeats: 1,
             outcomes: &outcomes,
-            solver,
-            synthesis,
+            synthesis: Some(synthesis),
             cost: None,
             ended_by: None,
         });
@@ -173,7 +178,7 @@ impl Page {
         // Not for reading only: who closes such a store last leaves files of SQLite beside it.
         let store = Store::open(&self.store, StoreLimits::default())?;
         let stored = Stored::load(&store, CAMPAIGN)?;
-        let report = stored.report();
+        let report = stored.report()?;
         let traces = StoredTraces { store: &store, campaign: CAMPAIGN };
         let reported = stored.reported(&report, &traces);
         self.file.write_silently(|out| html::write(&reported, &HtmlLimits::default(), out))?;
@@ -181,7 +186,7 @@ impl Page {
     }
 }
 
-fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result<Campaign, Failure> {
+fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) -> Result<Campaign, Failure> {
     let agent = FunctionCallingAgent::new(Arc::new(SimModel::new(kind)))
         .ok_or_else(|| Failure::outside("a simulated model without tool calls"))?;
     Ok(Campaign {
@@ -197,7 +202,6 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Case]>, seed: u64) -> Result
         repeats: NonZeroU32::MIN,
         seed,
         limits: RunLimits::default(),
-        judge: JudgeOptions::default(),
         concurrency: NonZeroUsize::MIN.saturating_add(15),
         token: random_bytes,
         served: None,
@@ -223,14 +227,21 @@ fn print(
         SHOWN.as_str()
     )?;
     for (place, finding) in findings.iter().enumerate() {
-        let calls: Vec<&str> = finding.verdict.calls.iter().map(planproof_synth::ActionId::as_str).collect();
+        let (_, verdict) = read_verdict(&finding.verdict.detail).map_err(|error| {
+            Failure::outside(format!("the verdict of case {}: {error}", finding.case.card().id))
+        })?;
+        let calls: Vec<&str> = verdict.calls.iter().map(ActionId::as_str).collect();
         let again = format!(
             "planproof synth --actions 3..6 --seed {} --first {} --count 1 | planproof check --case - --calls {}",
             global.seed,
             finding.ordinal,
             calls.join(",")
         );
-        writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
+        writeln!(
+            out,
+            "{}",
+            render::finding(place + 1, finding, OrderSuite::default().unit(), &again, Marking::for_stdout())
+        )?;
     }
     if let Some(page) = page {
         writeln!(out, "All failures of tools@sim/{} as a page: {}\n", SHOWN.as_str(), page.display())?;

@@ -6,9 +6,9 @@ use std::io::Write as _;
 use planproof_bench::{
     LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
+use planproof_order::synth::ACTIONS_MAX;
 use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
-use planproof_synth::ACTIONS_MAX;
 
 use super::test::{
     Asked, Ended, Prepared, REPLAY, StoredOptions, broken_setup, carry_out, cost, notes, prepare,
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         }
         None => None,
     };
-    let prepared = prepare(&arguments.campaign, global, Asked::Limit(plan, &arguments.shape))?;
+    let prepared = prepare(&arguments.campaign, global, Asked::Limit(plan, arguments))?;
     let plan = prepared.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =
@@ -135,13 +135,13 @@ fn sum_up(
     LimitReport::new(
         *plan,
         SummaryInput {
+            suite: &*prepared.suite,
             agent: &agent.name,
             model: agent.model.as_deref(),
             simulated: agent.simulated,
-            cases: &prepared.summaries,
+            cards: &prepared.cards,
             repeats: 1,
             runs: &runs,
-            solver: options.solver(),
             synthesis: options.synthesis(),
             cost: None,
             ended_by,

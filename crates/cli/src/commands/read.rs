@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write as _};
 
 use miette::{LabeledSpan, MietteDiagnostic};
-use planproof_synth::Bound;
-use planproof_synth::read::{Directions, ReadError, Reading, read, verify};
+use planproof_order::synth::Bound;
+use planproof_order::synth::read::{Directions, ReadError, Reading, read, verify};
 use serde_json::json;
 
 use crate::arguments::{Global, ReadArguments};

@@ -43,7 +43,7 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     }
     let stored = Stored::load(store, &arguments.run)?;
     say_what_is_missing(&stored.campaign, &stored.commands);
-    let report = stored.report();
+    let report = stored.report()?;
     let traces = StoredTraces { store, campaign: &stored.campaign.id };
     files.write(&stored.reported(&report, &traces), global)?;
     if global.json { print_json(&report) } else { Ok(()) }
@@ -85,7 +85,7 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
     for stored in [&a, &b] {
         say_what_is_missing(&stored.campaign, &stored.commands);
     }
-    let (report_a, report_b) = (a.report(), b.report());
+    let (report_a, report_b) = (a.report()?, b.report()?);
     let traces_a = StoredTraces { store, campaign: &a.campaign.id };
     let traces_b = StoredTraces { store, campaign: &b.campaign.id };
     let reported_a = a.reported(&report_a, &traces_a);
@@ -117,22 +117,23 @@ fn text(comparison: &Comparison) -> String {
     out += &format!("{}\n\n", sides(a, b));
     out += &format!("{}\n", changes(comparison));
     out += &difference(comparison);
-    if let Some(infeasible) = &comparison.infeasible {
+    if let Some(apart) = &comparison.apart {
         out += &format!(
-            "Infeasible, scored apart: {} cases in common; A detected {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
-            infeasible.common,
-            infeasible.a.passed,
-            infeasible.a.runs,
-            rate(&infeasible.a),
-            infeasible.b.passed,
-            infeasible.b.runs,
-            rate(&infeasible.b),
-            infeasible.fixed,
-            infeasible.broken,
+            "{}, scored apart: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
+            render::capitalised(&apart.what),
+            apart.common,
+            apart.a.passed,
+            apart.a.runs,
+            rate(&apart.a),
+            apart.b.passed,
+            apart.b.runs,
+            rate(&apart.b),
+            apart.fixed,
+            apart.broken,
         );
     }
-    if comparison.by_actions.len() > 1 {
-        out += &format!("\n{}\n", by_actions(comparison));
+    if comparison.by_size.len() > 1 {
+        out += &format!("\n{}\n", by_size(comparison));
     }
     out + &changed_cases(comparison)
 }
@@ -221,11 +222,12 @@ fn changes(comparison: &Comparison) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn by_actions(comparison: &Comparison) -> comfy_table::Table {
-    let mut table = render::table(&["Actions", "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
-    for group in &comparison.by_actions {
+fn by_size(comparison: &Comparison) -> comfy_table::Table {
+    let unit = render::capitalised(comparison.unit);
+    let mut table = render::table(&[&unit, "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
+    for group in &comparison.by_size {
         table.add_row([
-            group.actions.to_string(),
+            group.size.to_string(),
             group.cases.to_string(),
             rate(&group.a),
             rate(&group.b),
@@ -241,20 +243,20 @@ fn changed_cases(comparison: &Comparison) -> String {
     let order = [Change::Broken, Change::Fixed, Change::OtherClass];
     let of_change =
         |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
-    let infeasible = comparison.infeasible.iter().flat_map(|infeasible| &infeasible.cases);
-    let infeasible = infeasible.filter(|case| order.contains(&case.change));
-    let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).chain(infeasible).collect();
+    let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);
+    let apart = apart.filter(|case| order.contains(&case.change));
+    let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).chain(apart).collect();
     if changed.is_empty() {
         return String::new();
     }
-    let mut table = render::table(&["Case", "Actions", "Change", "A", "B"]);
+    let mut table = render::table(&["Case", &render::capitalised(comparison.unit), "Change", "A", "B"]);
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_cell_alignment(if place == 1 { CellAlignment::Right } else { CellAlignment::Left });
     }
     for case in changed.iter().take(CHANGES_SHOWN_MAX) {
         table.add_row([
             case.case.clone(),
-            case.actions.to_string(),
+            case.size.to_string(),
             case.change.as_str().to_owned(),
             case.class_a.unwrap_or("passed").to_owned(),
             case.class_b.unwrap_or("passed").to_owned(),

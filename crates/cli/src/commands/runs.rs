@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::learning::{self, LeftOut};
-use planproof_bench::{Finding, pick_findings, violated_places};
+use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
+use planproof_order::learning::{self, LeftOut};
 use planproof_report::CommandLines;
 use planproof_store::{Campaign, Store, Unit};
-use planproof_synth::file::write_verdict;
+use planproof_suite::Class;
 use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::progress::tell;
 use crate::render::{self, Marking};
 use crate::stored::{self, Figures, Stored};
 use crate::terminal;
-use crate::{secrets, select};
+use crate::{orders, secrets, select};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
@@ -140,13 +140,13 @@ pub(crate) fn show(
         shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
     let findings: Vec<Finding<'_>> =
-        shown.iter().filter_map(|(case, outcome, alike)| Finding::new(case, outcome, *alike)).collect();
+        shown.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike)).collect();
     let unscored = match unscored {
         Some(unit) => stored::load_one(store, &campaign, &options, unit)?.1,
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    print_report(&report, &findings, why, &campaign.id, &commands, global)
+    print_report(options.suite()?.unit(), &report, &findings, why, &campaign.id, &commands, global)
 }
 
 /// The same with every run judged again from its trace.
@@ -158,7 +158,15 @@ fn show_in_full(
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
     let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
-    print_report(&stored.report(), &findings, stored.unscored(), &campaign.id, &stored.commands, global)
+    print_report(
+        stored.suite.unit(),
+        &stored.report()?,
+        &findings,
+        stored.unscored(),
+        &campaign.id,
+        &stored.commands,
+        global,
+    )
 }
 
 /// A campaign that is going on, or was interrupted, is shown as far as it is.
@@ -208,30 +216,31 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
     };
     if global.json {
         return print_json(&match &outcome.verdict {
-            Ok(verdict) => serde_json::from_str(&write_verdict(id, verdict)).unwrap_or_default(),
+            Ok(verdict) => serde_json::from_str(&verdict.detail).unwrap_or_default(),
             Err(reason) => json!({ "case": id, "unscored": reason.to_string() }),
         });
     }
     let mut out = terminal::text();
+    let label = &case.card().label;
+    let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
     writeln!(
         out,
-        "case {id}, {} ({} with {})",
-        case.topic,
+        "case {id}{} ({} with {})",
+        label,
         terminal::inline(&campaign.agent),
         terminal::inline(campaign.model.as_deref().unwrap_or("a model of its own"))
     )?;
     match &outcome.verdict {
-        Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.query)?,
+        Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.prompt())?,
         Ok(verdict) => {
-            let marks = violated_places(&case, verdict);
-            let marked = render::marked(&case.paragraph, &marks, Marking::for_stdout());
-            writeln!(
-                out,
-                "{}\n\n{}\n",
-                verdict.class.map_or("passed", planproof_synth::Class::as_str),
-                case.query.replace(&case.paragraph, &marked)
-            )?;
-            writeln!(out, "{}", render::explanation(&case, verdict))?;
+            let explained = case.explain(verdict);
+            let marked = render::marked(&explained, Marking::for_stdout());
+            let prompt = match explained.text.is_empty() {
+                true => case.prompt().to_owned(),
+                false => case.prompt().replace(&explained.text, &marked),
+            };
+            writeln!(out, "{}\n\n{prompt}\n", verdict.class().map_or("passed", Class::as_str))?;
+            writeln!(out, "{}", render::explanation(&explained))?;
         }
     }
     writeln!(out, "trace:")?;
@@ -290,6 +299,7 @@ fn learning(
 ) -> Result<(), Failure> {
     let language = select::language(&select::agent_spec(&campaign.agent)?)?;
     let options = stored::options(campaign)?;
+    options.must_be_of_orders(&campaign.id, "learning data is made of orders alone")?;
     let form = match format {
         ExportFormat::PreferenceJsonl => learning::Form::Preference,
         _ => learning::Form::Chat,
@@ -299,9 +309,13 @@ fn learning(
     for row in store.runs(&campaign.id)? {
         let (case, run) = stored::load_one(store, campaign, &options, row?.unit)?;
         let Some((outcome, trace)) = run else { continue };
-        let Some(verdict) = outcome.verdict.as_ref().ok().filter(|verdict| !verdict.passed) else { continue };
+        if outcome.passed() != Some(false) {
+            continue;
+        }
+        let (order, typed) = (orders::case(&*case)?, planproof_order::typed(&outcome));
+        let Ok(verdict) = &typed.verdict else { continue };
         failed += 1;
-        match learning::lines(&case, verdict, options.judge(), &trace.events, &language, form) {
+        match learning::lines(&order, verdict, options.judge(), &trace.events, &language, form) {
             Ok(lines) => {
                 let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
                 for mut line in lines.into_iter().filter_map(as_object) {

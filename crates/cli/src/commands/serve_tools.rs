@@ -5,11 +5,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::mock_tools;
-use planproof_synth::file::write_verdict;
-use planproof_synth::{Case, JudgeOptions, judge};
+use planproof_order::OrderSuite;
+use planproof_suite::Case;
+use planproof_tools::WallClock;
 use planproof_tools::mcp::{AccessToken, McpServer, OVERLAP_HOLD, RunTools, serve_stdio};
-use planproof_tools::{SchemaCache, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
 use serde_json::json;
 
@@ -25,8 +24,9 @@ const CALLS_MAX: u32 = 10_000;
 
 pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let case = select::pick_case(select::read_cases(&arguments.case)?, arguments.id.as_deref())?;
-    let tools = mock_tools(&case, &SchemaCache::default())
-        .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
+    let case: Arc<dyn Case> = OrderSuite::default().wrap(case);
+    let tools =
+        case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
     // Made before anything is called: a trace that cannot be written should be known now.
     let mut file =
         match &arguments.trace {
@@ -39,9 +39,9 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
     let recorder = Recorder::new(clock).hiding(secrets);
-    recorder.record(EventKind::Query { text: case.query.clone() });
+    recorder.record(EventKind::Query { text: case.prompt().to_owned() });
     let tools = RunTools {
-        toolbox: Arc::new(tools),
+        toolbox: tools,
         recorder: recorder.clone(),
         calls_max: CALLS_MAX,
         written: None,
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
             agent: "serve-tools".to_owned(),
             model: None,
             simulated: false,
-            case: case.id.clone(),
+            case: case.card().id.clone(),
             repeat: 0,
             seed: 0,
             clock: unit.to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         },
         events: recorder.take_events(),
     };
-    finish(arguments, &case, &trace, file.as_mut())
+    finish(arguments, &*case, &trace, file.as_mut())
 }
 
 /// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).
@@ -92,7 +92,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
 
 fn finish(
     arguments: &ServeToolsArguments,
-    case: &Case,
+    case: &dyn Case,
     trace: &Trace,
     file: Option<&mut fs::File>,
 ) -> Result<ExitCode, Failure> {
@@ -104,9 +104,8 @@ fn finish(
         }
         None => Ok(()),
     };
-    let verdict = judge(case, &trace.events, JudgeOptions::default())
-        .map_err(|unscored| Failure::outside(unscored.to_string()))?;
-    let line = write_verdict(&case.id, &verdict);
+    let verdict = case.judge(&trace.events).map_err(|unscored| Failure::outside(unscored.to_string()))?;
+    let line = &verdict.detail;
     if arguments.stdio {
         // Stdout belongs to the protocol.
         tell!("{line}");
@@ -115,5 +114,5 @@ fn finish(
     }
     // The verdict is out, whatever became of the file.
     written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;
-    Ok(if verdict.passed { ExitCode::Passed } else { ExitCode::Failed })
+    Ok(if verdict.passed() { ExitCode::Passed } else { ExitCode::Failed })
 }

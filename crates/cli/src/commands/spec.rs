@@ -4,10 +4,14 @@ mod walk;
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
+use planproof_order::OrderSuite;
+use planproof_order::synth::Case;
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
+use planproof_suite::Case as AnyCase;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
@@ -50,7 +54,7 @@ fn known_tools(
         return Ok(None);
     }
     let mut tools = match case {
-        Some(path) => select::tools_of_cases(&select::read_cases(path)?)?,
+        Some(path) => select::tools_of_cases(&wrapped(select::read_cases(path)?))?,
         None => Vec::new(),
     };
     if !sources.is_empty() {
@@ -202,4 +206,10 @@ fn compile(
     let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
     writeln!(terminal::document(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
+}
+
+/// Cases of a file as the engine sees them.
+fn wrapped(cases: Vec<Case>) -> Vec<Arc<dyn AnyCase>> {
+    let suite = OrderSuite::default();
+    cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect()
 }

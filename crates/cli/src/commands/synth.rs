@@ -2,8 +2,8 @@
 
 use std::io::{BufWriter, Write as _};
 
-use planproof_synth::file::write_case;
-use planproof_synth::{SynthesisCounts, Synthesizer, Wordings, count_expansions};
+use planproof_order::synth::file::write_case;
+use planproof_order::synth::{SynthesisCounts, Synthesizer, Wordings, count_expansions};
 
 use crate::arguments::{Global, SynthArguments};
 use crate::failure::{ExitCode, Failure};

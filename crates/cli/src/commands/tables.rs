@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use comfy_table::{CellAlignment, Table};
-use planproof_bench::{CauseShare, Rate, Report};
+use planproof_bench::studies::CauseShare;
+use planproof_bench::{Rate, Report};
 use planproof_report::CommandLines;
 use planproof_report::tables::{
     ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
@@ -16,6 +17,7 @@ use super::runs::{must_exist, say_what_is_missing};
 use super::test::StoredOptions;
 use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::orders;
 use crate::render;
 use crate::stored::{self, PartOfDissection, Stored, Summaries};
 use crate::terminal;
@@ -87,9 +89,11 @@ impl Found {
     fn new(store: &Store, name: &str) -> Result<Self, Failure> {
         let campaign = stored::find(store, name)?;
         let options = stored::options(&campaign)?;
+        options.must_be_of_orders(&campaign.id, "the paper's tables are about orders")?;
         say_what_is_missing(&campaign, &options.commands(&campaign.agent, store.path()));
         // The cases of a campaign are of one form.
-        let is_time_form = stored::first_case(store, &campaign)?.is_some_and(|case| case.time.is_some());
+        let is_time_form = stored::first_case(store, &campaign)?
+            .is_some_and(|case| orders::case(&*case).is_ok_and(|case| case.time.is_some()));
         let limit = match options.limit {
             Some(_) => {
                 let summaries = Summaries::of_stored(store, &campaign)?;
@@ -114,10 +118,10 @@ impl Found {
     fn load(&self, store: &Store, all: &[Self]) -> Result<Loaded, Failure> {
         let Self { campaign, options, is_time_form, .. } = self;
         let limit = self.limit_among(all);
-        let is_within = |actions: usize| limit.is_none_or(|limit| actions <= limit as usize);
+        let is_within = |actions: u32| limit.is_none_or(|limit| actions <= limit);
         let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
-            let part = stored.part_of_dissection(|case| is_within(case.actions.len()), ERRORS_MAX);
+            let part = stored.part_of_dissection(|card| is_within(card.size), ERRORS_MAX)?;
             (Summaries::of(&stored), part)
         } else {
             (Summaries::of_stored(store, campaign)?, None)
@@ -125,8 +129,7 @@ impl Found {
         let report = summaries.report(campaign, options, |_| true);
         let causes =
             part.ok_or_else(|| self.todo(report.failed, &options.commands(&campaign.agent, store.path())));
-        let within =
-            |limit: u32| (limit, summaries.report(campaign, options, |case| is_within(case.actions)));
+        let within = |limit: u32| (limit, summaries.report(campaign, options, |card| is_within(card.size)));
         Ok(Loaded {
             id: campaign.id.clone(),
             is_time_form: *is_time_form,

@@ -20,25 +20,26 @@ mod shrink;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{
-    DissectionReport, Finding, Outcome, Report, RunSummary, ShrinkReport, SummaryInput, pick_findings,
-};
+use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, pick_findings};
 use planproof_model::prices::Money;
+use planproof_order::dissect::report as dissection_report;
+use planproof_order::shrink::report as shrink_report;
+use planproof_order::synth::file::write_case;
 use planproof_report::CommandLines;
-use planproof_synth::Unscored;
-use planproof_synth::file::write_case;
+use planproof_suite::{Unit, Unscored};
 
 use super::{print_json, runtime};
-use crate::arguments::{Global, TestArguments};
+use crate::arguments::{CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
 use crate::render::{self, Marking};
-use crate::report_files::{ReportFile, ReportFiles, must_differ};
-use crate::terminal;
+use crate::report_files::{ReportFile, ReportFileArguments, ReportFiles, must_differ};
+use crate::{orders, terminal};
 
-pub(super) use asked::Asked;
+pub(super) use asked::{Asked, MakesCases};
 pub(super) use budgets::Budgets;
 pub(super) use carry_out::{Ended, all_at_once, carry_out};
+pub(super) use cases::Cases;
 pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
 pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
@@ -53,40 +54,72 @@ pub(crate) use shrink::{read_candidates, shrinker};
 pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let files = arguments.files.open(global, &taken_files(arguments))?;
-    let cases_file = match &arguments.shrink.shrink_to {
+    let told = Told {
+        campaign: &arguments.campaign,
+        asked: Asked::Test(arguments),
+        files: &arguments.files,
+        taken: taken_files(arguments),
+        shrink_to: arguments.shrink.shrink_to.as_deref(),
+        findings: arguments.findings,
+        require_pass: arguments.require_pass,
+    };
+    run_told(&told, global)
+}
+
+/// What a command line says of a campaign of cases that are all run.
+pub(super) struct Told<'a> {
+    pub(super) campaign: &'a CampaignArguments,
+    pub(super) asked: Asked<'a>,
+    pub(super) files: &'a ReportFileArguments,
+    /// Other files of the command, with the options that name them.
+    pub(super) taken: Vec<(&'static str, &'a Path)>,
+    /// Where the smallest failing cases go.
+    pub(super) shrink_to: Option<&'a Path>,
+    /// Most findings shown.
+    pub(super) findings: usize,
+    pub(super) require_pass: bool,
+}
+
+/// Runs such a campaign to its end, and reports it.
+pub(super) fn run_told(told: &Told<'_>, global: &Global) -> Result<ExitCode, Failure> {
+    let files = told.files.open(global, &told.taken)?;
+    let cases_file = match told.shrink_to {
         None => None,
         Some(path) => {
-            must_differ(path, &taken_files(arguments))?;
+            must_differ(path, &told.taken)?;
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
-    let prepared = prepare(&arguments.campaign, global, Asked::Test(arguments))?;
+    let prepared = prepare(told.campaign, global, told.asked)?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =
         runtime()?.block_on(carry_out(&prepared, global, all))?;
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let report = Report::of_summaries(SummaryInput {
+        suite: &*prepared.suite,
         agent: &prepared.campaign.agent.name,
         model: prepared.campaign.agent.model.as_deref(),
         simulated: prepared.campaign.agent.simulated,
-        cases: &prepared.summaries,
+        cards: &prepared.cards,
         repeats: prepared.campaign.repeats.get(),
         runs: &runs,
-        solver: prepared.options.solver(),
         synthesis: prepared.options.synthesis(),
         cost: prepared.options.cost(&progress),
         ended_by: progress.ended_by.as_deref(),
     });
     let mut report = prepared.options.completed(report, &progress);
-    report.dissection = dissection.as_ref().map(|dissection| {
-        let id = Derived::Dissection.id(&prepared.campaign.id);
-        DissectionReport::new(&id, dissection, &prepared.campaign.cases, &outcomes)
-    });
-    report.shrinking = shrinking.as_ref().map(|shrinking| {
-        let id = Derived::Shrinking.id(&prepared.campaign.id);
-        ShrinkReport::new(&id, shrinking, &prepared.campaign.cases, &outcomes)
-    });
+    if dissection.is_some() || shrinking.is_some() {
+        let cases = orders::cases(prepared.options.judge(), &prepared.campaign.cases)?;
+        let outcomes = orders::outcomes(&outcomes);
+        report.dissection = dissection.as_ref().map(|dissection| {
+            let id = Derived::Dissection.id(&prepared.campaign.id);
+            dissection_report(&id, dissection, &cases, &outcomes)
+        });
+        report.shrinking = shrinking.as_ref().map(|shrinking| {
+            let id = Derived::Shrinking.id(&prepared.campaign.id);
+            shrink_report(&id, shrinking, &cases, &outcomes)
+        });
+    }
     let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
         .filter(|failure| failure.is_reproduced())
@@ -113,13 +146,19 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         }
         return written.map(|()| ExitCode::Outside);
     }
-    let findings = pick_findings(&prepared.campaign.cases, &outcomes, arguments.findings);
+    let findings = pick_findings(&prepared.campaign.cases, &outcomes, told.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
-        false => {
-            print_report(&report, &findings, unscored, &prepared.campaign.id, &prepared.commands(), global)
-        }
+        false => print_report(
+            prepared.suite.unit(),
+            &report,
+            &findings,
+            unscored,
+            &prepared.campaign.id,
+            &prepared.commands(),
+            global,
+        ),
     };
     let printed =
         printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
@@ -134,7 +173,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
-    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !arguments.require_pass {
+    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !told.require_pass {
         true => {
             say_as_recorded(&report, global);
             ExitCode::Passed
@@ -195,6 +234,7 @@ fn write_files(
 /// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score, if
 /// there is one without.
 pub(crate) fn print_report(
+    unit: Unit,
     report: &Report,
     findings: &[Finding<'_>],
     unscored: Option<&Unscored>,
@@ -216,8 +256,8 @@ pub(crate) fn print_report(
     writeln!(out, "{}", render::report(report, commands))?;
     for (place, finding) in findings.iter().enumerate() {
         let repeat = (report.repeats > 1).then_some(finding.repeat);
-        let again = commands.see(campaign, &finding.case.id, repeat);
-        writeln!(out, "{}", render::finding(place + 1, finding, &again, Marking::for_stdout()))?;
+        let again = commands.see(campaign, &finding.case.card().id, repeat);
+        writeln!(out, "{}", render::finding(place + 1, finding, unit, &again, Marking::for_stdout()))?;
     }
     for note in cost(report).into_iter().chain(notes) {
         writeln!(out, "{note}\n")?;

@@ -7,7 +7,7 @@ mod generate;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use planproof_synth::{Topic, TopicBank};
+use planproof_order::synth::{Topic, TopicBank};
 use serde_json::Value;
 
 use super::print_json;

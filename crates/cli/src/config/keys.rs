@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 47] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 55] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -23,6 +23,14 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 47] = [
     ("test", "replay", "names one recording"),
     ("test", "may-differ", "belongs to one recording"),
     ("test", "shrink-to", "is what one call writes"),
+    ("bench", "resume", "names one campaign"),
+    ("bench", "record", "is what one call writes"),
+    ("bench", "force", "belongs to what one call writes"),
+    ("bench", "replay", "names one recording"),
+    ("bench", "may-differ", "belongs to one recording"),
+    ("bench", "allow-repeats", "is about orders"),
+    ("bench", "allow-distractors", "is about orders"),
+    ("bench", "fail-at-once", "is about orders"),
     ("run", "trace", "is what one call writes"),
     ("run", "yes", "answers one question"),
     ("spec step", "states", "is what one call is about"),
@@ -64,8 +72,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 47] = [
 ];
 
 /// Arguments without a name on the command line that have one in the file.
-const NAMED_POSITIONALS: [(&str, &str); 3] =
-    [("test", "agent"), ("limit", "agent"), ("serve-model", "model")];
+const NAMED_POSITIONALS: [(&str, &str); 4] =
+    [("test", "agent"), ("bench", "agent"), ("limit", "agent"), ("serve-model", "model")];
 
 /// Options of several commands that may stand above all sections, with the command they are read off.
 const SHARED: [(&str, &str); 2] = [("test", "store"), ("test", "store-pages-max")];

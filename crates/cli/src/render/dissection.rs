@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use planproof_bench::DissectionReport;
+use planproof_bench::studies::DissectionReport;
 use planproof_report::CommandLines;
 
 use super::{percent, table};

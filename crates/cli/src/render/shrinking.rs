@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use planproof_bench::{ShrinkReport, ShrunkCase};
+use planproof_bench::studies::{ShrinkReport, ShrunkCase};
 use planproof_report::CommandLines;
-use planproof_synth::Source;
 
-use super::{Marking, marked, percent};
+use super::{Marking, marked, of_places, percent};
 
 /// Most cases named that cannot be shrunk for the same reason.
 const SKIPPED_SHOWN_MAX: usize = 10;
@@ -59,9 +58,8 @@ fn shrunk(failure: &ShrunkCase, campaign: &str, commands: &CommandLines, marking
         (_, false) => ", cut short by --shrink-runs",
     };
     let _ = write!(out, " ({} runs{end})", failure.runs);
-    let marks = failure.marks.iter();
-    let marks = marks.map(|[start, end]| Source { sentence: 0, sub_sentence: 0, start: *start, end: *end });
-    let _ = write!(out, "\n   {}", marked(&failure.paragraph, &marks.collect::<Vec<_>>(), marking));
+    let smallest = of_places(&failure.paragraph, &failure.marks);
+    let _ = write!(out, "\n   {}", marked(&smallest, marking));
     if let Some(violated) = &failure.violated {
         let _ = write!(out, "\n   Violated: {violated}.");
     }

@@ -10,8 +10,8 @@ use planproof_agents::{
     AGENT_OPTIONS, Agent, AgentForm, AgentKind, AgentOptions, AgentSpec, BehaviourAgent, BehaviourOptions,
     CommandError, EvaluatorName, FunctionCallingAgent, PairedWith, SpecName,
 };
-use planproof_bench::learning::Language;
 use planproof_model::Model;
+use planproof_order::learning::Language;
 use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
 use serde::{Deserialize, Serialize};

@@ -133,7 +133,7 @@ fn a_finished_campaign_is_not_run_again() {
     let again = report(&place, "test --resume last", 1);
     let (_, after) = crate::stored::finished(&place).unwrap();
     assert_eq!(before, after);
-    assert_eq!((&again["classes"], &again["by_actions"]), (&first["classes"], &first["by_actions"]));
+    assert_eq!((&again["classes"], &again["by_size"]), (&first["classes"], &first["by_size"]));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn cases_of_a_file_are_used_as_they_are() {
     );
     let from_file = report(&place, "test tools@sim/in-order --from cases.jsonl", 1);
     let drawn = report(&place, "test tools@sim/in-order --cases 30 --seed 3 --actions 6 --distractors 2", 1);
-    assert_eq!((&from_file["passed"], &from_file["by_actions"]), (&drawn["passed"], &drawn["by_actions"]));
+    assert_eq!((&from_file["passed"], &from_file["by_size"]), (&drawn["passed"], &drawn["by_size"]));
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 28] = [
+const PAGES: [&str; 30] = [
     "planproof",
+    "planproof-bench",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
@@ -20,6 +21,7 @@ const PAGES: [&str; 28] = [
     "planproof-runs-export",
     "planproof-runs-list",
     "planproof-runs-show",
+    "planproof-score",
     "planproof-serve-model",
     "planproof-serve-tools",
     "planproof-spec",

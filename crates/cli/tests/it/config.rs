@@ -38,7 +38,7 @@ fn the_file_says_what_the_command_line_does_not() {
     let run = place.run("test --json").code(0);
     let report = run.json();
     assert_eq!(run.err, "");
-    assert_eq!((report["cases"].as_u64(), report["by_actions"][0]["actions"].as_u64()), (Some(4), Some(6)));
+    assert_eq!((report["cases"].as_u64(), report["by_size"][0]["size"].as_u64()), (Some(4), Some(6)));
     let cases = json_lines(&place.run("runs export last --format cases").code(0).out);
     assert!(cases.iter().all(|case| case["seed"] == "3"));
     // A key of the section is nearer than one above all sections.

@@ -16,7 +16,7 @@ use crate::support::{Place, Run};
 use crate::until;
 
 /// When the command is killed.
-enum Moment {
+pub(crate) enum Moment {
     /// So long after its start: it may be reading, drawing cases or opening the store.
     AfterStart(Duration),
     /// So long after a run more than before was finished.
@@ -35,7 +35,7 @@ impl Moment {
 const START: &str = "TEST_START";
 
 /// Starts the command and kills it. It must not have come to its end.
-fn kill(place: &Place, mut command: Command, moment: &Moment) {
+pub(crate) fn kill(place: &Place, mut command: Command, moment: &Moment) {
     let before = finished_count(place);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     match moment {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod behaviours;
+mod bench;
 mod budgets;
 mod campaigns;
 mod cases;

@@ -74,8 +74,8 @@ fn errors_within_a_known_limit_count() {
         assert!(0 < within && within < all, "{table}: {within} of {all}");
     }
     let report = place.run(&format!("runs show {test} --json")).code(0).json();
-    let within = report["by_actions"].as_array().unwrap().iter();
-    let within = within.filter(|row| row["actions"].as_u64() <= limit.as_u64());
+    let within = report["by_size"].as_array().unwrap().iter();
+    let within = within.filter(|row| row["size"].as_u64() <= limit.as_u64());
     let failed: u64 = within.map(|row| row["runs"].as_u64().unwrap() - row["passed"].as_u64().unwrap()).sum();
     assert_eq!(both["causes"][0]["dissected"], json!(failed));
     let decided: u64 =

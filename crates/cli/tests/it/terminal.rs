@@ -215,6 +215,16 @@ fn files(tried: &mut Tried, place: &Place) {
     ] {
         tried.run(place, &[words, &["hostile.spec", "A"][..]].concat());
     }
+    let problem = json!({ "question": HOSTILE, "answer": format!("{HOSTILE} 1+1=<<1+1=2>>2\n#### 2") });
+    place.write("data.jsonl", &format!("{problem}\n"));
+    place.write("p.jsonl", &format!("{}\n", json!({ "prediction": HOSTILE })));
+    let run = tried.run(place, &["bench", "gsm8k", "cot@sim/gold/1", "--data", "data.jsonl"]);
+    assert_lines_are_ours(&run);
+    assert_lines_are_ours(&tried.run(place, &["score", "gsm8k", "p.jsonl", "--data", "data.jsonl"]));
+    for name in ["data.jsonl", "p.jsonl"] {
+        place.write("bad.jsonl", &format!("{{\"{HOSTILE}\": 1}}\n"));
+        tried.run(place, &["score", "gsm8k", "bad.jsonl", "--data", name]);
+    }
     let topics = place.run("topics --json").code(0).out;
     let job = serde_json::from_str::<Value>(&topics).unwrap()["topics"][0]["job"].clone();
     place.write("topics.json", &topics.replace(&job.to_string(), &json!(HOSTILE).to_string()));

@@ -22,39 +22,43 @@ fn a_wrong_start_is_explained() {
     assert_snapshot!(check("a1@07:30,a2@08:00", 1).out, @r#"
     case farm: parameter_error
       Feed mixing is finished by 09:30. «Fence painting follows feed mixing», and «at or after 10:00, fence painting begins».
-      called:   feed mixing at 07:30, fence painting at 08:00
+      day:      08:00 to 20:00
+      called:   feed mixing 07:30 to 08:30, fence painting 08:00 to 09:30
       violated: "Fence painting follows feed mixing", that is, feed mixing before fence painting
       violated: "at or after 10:00, fence painting begins", that is, fence painting starts from 10:00 on
       start:    feed mixing at 07:30, before the day begins, at 08:00
       start:    fence painting at 08:00, before the end of the call before it, at 08:30
-      went wrong at call 1, feed mixing at 07:30; correct at that point: feed mixing at 08:00
-      right:    feed mixing at 08:00, fence painting at 10:00
+      wrong:    call 1, feed mixing 07:30 to 08:30; correct at that point: feed mixing 08:00 to 09:00
+      right:    feed mixing 08:00 to 09:00, fence painting 10:00 to 11:30
     "#);
     assert_snapshot!(check("a1@noon,a1@08:00,a2@10:00", 1).out, @r#"
     case farm: parameter_error
       Feed mixing is finished by 09:30. Fence painting follows feed mixing, and at or after 10:00, fence painting begins.
-      called:   feed mixing at 08:00, fence painting at 10:00
+      day:      08:00 to 20:00
+      called:   feed mixing 08:00 to 09:00, fence painting 10:00 to 11:30
       start:    feed mixing at "noon", which is no clock time of the form HH:MM
     "#);
     assert_snapshot!(check("a1@08:31,restart_plan,a1@08:00,a1@18:45", 1).out, @r#"
     case farm: action_lost
       Feed mixing is finished by 09:30. Fence painting follows feed mixing, and at or after 10:00, fence painting begins.
+      day:      08:00 to 20:00
       restarts: the day was cleared once; only the calls since then are judged
-      called:   feed mixing at 08:00, feed mixing at 18:45
+      called:   feed mixing 08:00 to 09:00, feed mixing 18:45 to 19:45
       missing:  fence painting
-      went wrong at call 2, feed mixing at 18:45; correct at that point: fence painting at 10:00
+      wrong:    call 2, feed mixing 18:45 to 19:45; correct at that point: fence painting 10:00 to 11:30
       because:  what is left does not fit into the day any more
-      right:    feed mixing at 08:00, fence painting at 10:00
+      right:    feed mixing 08:00 to 09:00, fence painting 10:00 to 11:30
     "#);
     assert_snapshot!(check("restart_plan,restart_plan,restart_plan,a1@08:30,a2@19:00", 1).out, @r#"
     case farm: order_error
       Feed mixing is finished by 09:30. Fence painting follows feed mixing, and at or after 10:00, fence painting begins.
+      day:      08:00 to 20:00
       restarts: the day was cleared 2 times; only the calls since then are judged
-      called:   feed mixing at 08:30, fence painting at 19:00
+      called:   feed mixing 08:30 to 09:30, fence painting 19:00 to 20:30
       late:     fence painting ends at 20:30, after the day, which ends at 20:00
       note:     more than the 2 restarts that there are were asked for
-      went wrong at call 2, fence painting at 19:00; correct at that point: fence painting at 10:00
-      right:    feed mixing at 08:30, fence painting at 10:00
+      wrong:    call 2, fence painting 19:00 to 20:30; correct at that point: fence painting 10:00 to 11:30
+      right:    feed mixing 08:30 to 09:30, fence painting 10:00 to 11:30
     "#);
 }
 
@@ -175,9 +179,12 @@ fn each_simulated_model_plans_a_day_as_it_should() {
             }
             "endless" => assert_eq!(report["flags"]["restart_limit"], 300),
             "in-order" => {
-                let rows = report["by_actions"].as_array().unwrap();
+                let rows = report["by_size"].as_array().unwrap();
                 let passes = |row: &Value| row["passed"].as_f64().unwrap() / row["cases"].as_f64().unwrap();
-                assert!(rows.iter().all(|row| row["in_order"].as_f64() == Some(passes(row))), "{report}");
+                assert!(
+                    rows.iter().all(|row| row["baselines"]["in_order"].as_f64() == Some(passes(row))),
+                    "{report}"
+                );
                 // All but those few whose last start would be after midnight, which is no clock time.
                 assert!(report["classes"]["order_error"].as_u64().unwrap() + 5 > count, "{report}");
             }

@@ -2,16 +2,16 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{CaseRuns, MonitorUse, Outcome, Tokens};
-use planproof_synth::{Case, Class};
+use planproof_suite::{Case, Class};
 use planproof_trace::Usage;
 use serde::Serialize;
 
 use super::{
-    CompareError, Success, by_rate, is_same, mcnemar, outcomes_by_ordinal, places_by_id, scored_runs,
-    sign_flip,
+    CompareError, Success, by_rate, mcnemar, outcomes_by_ordinal, places_by_id, scored_runs, sign_flip,
 };
 use crate::ReportedCampaign;
 
@@ -59,10 +59,10 @@ pub struct AgentRow {
     pub agent_seconds: f64,
     /// How it differs from the first campaign; null for the first one itself.
     pub against_first: Option<Difference>,
-    /// Success on the infeasible cases that all have and have a score for: to report a conflict, and to do no
-    /// task. Absent where there are none. All other figures are of feasible cases.
+    /// Success on the cases that are scored apart and that all have and have a score for. Absent where there are none.
+    /// No other figure is of such cases.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub infeasible: Option<Success>,
+    pub apart: Option<Success>,
     /// Common cases of which no run has a score.
     pub unscored: u64,
     /// Common cases of which no run is finished.
@@ -89,7 +89,7 @@ pub struct Difference {
 /// Takes campaigns one after the other, so that no more than two need be in memory.
 #[derive(Debug)]
 pub struct AgentTableBuilder<'a> {
-    first: &'a [Case],
+    first: &'a [Arc<dyn Case>],
     columns: Vec<Column>,
 }
 
@@ -133,8 +133,10 @@ impl Entry {
         let (usage, wall) = (Usage::default(), Duration::ZERO);
         let mut scored = Scored { runs, classes: Vec::new(), usage, monitor, wall };
         for outcome in outcomes {
-            let Ok(verdict) = &outcome.verdict else { continue };
-            scored.classes.extend(verdict.class.map(Class::as_str));
+            if outcome.verdict.is_err() {
+                continue;
+            }
+            scored.classes.extend(outcome.class().map(Class::as_str));
             scored.usage += outcome.usage;
             scored.wall += outcome.wall;
         }
@@ -167,9 +169,9 @@ impl<'a> AgentTableBuilder<'a> {
         let places = places_by_id(campaign)?;
         let outcomes = outcomes_by_ordinal(campaign);
         let mut differing = 0;
-        let mut entry = |case: &Case| {
-            let Some(place) = places.get(case.id.as_str()) else { return Entry::NoSuchCase };
-            if !is_same(case, &campaign.cases[*place as usize]) {
+        let mut entry = |case: &Arc<dyn Case>| {
+            let Some(place) = places.get(case.card().id.as_str()) else { return Entry::NoSuchCase };
+            if case.identity() != campaign.cases[*place as usize].identity() {
                 differing += 1;
                 return Entry::NoSuchCase;
             }
@@ -189,17 +191,17 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// No case is in all campaigns.
     pub fn build(self) -> Result<AgentTable, CompareError> {
-        let of_all = |feasible: bool, holds: fn(&Entry) -> bool| -> Vec<usize> {
+        let of_all = |apart: bool, holds: fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.first.len())
-                .filter(|place| self.first[*place].is_feasible() == feasible)
+                .filter(|place| self.first[*place].card().is_apart() == apart)
                 .filter(|place| self.columns.iter().all(|column| holds(&column.entries[*place])))
                 .collect()
         };
-        let common = of_all(true, |entry| *entry != Entry::NoSuchCase);
-        let scored = of_all(true, |entry| entry.scored().is_some());
-        let infeasible = of_all(false, |entry| *entry != Entry::NoSuchCase);
-        let infeasible_scored = of_all(false, |entry| entry.scored().is_some());
-        if common.is_empty() && infeasible.is_empty() {
+        let common = of_all(false, |entry| *entry != Entry::NoSuchCase);
+        let scored = of_all(false, |entry| entry.scored().is_some());
+        let apart = of_all(true, |entry| *entry != Entry::NoSuchCase);
+        let apart_scored = of_all(true, |entry| entry.scored().is_some());
+        if common.is_empty() && apart.is_empty() {
             return Err(CompareError::NothingInAll);
         }
         let first = self.columns[0].case_runs(&scored);
@@ -207,10 +209,10 @@ impl<'a> AgentTableBuilder<'a> {
         let rows = (0..).zip(self.columns).map(|(place, column)| {
             let runs = column.case_runs(&scored);
             let against_first = (place > 0).then(|| Difference::between(&first, &runs, is_repeated));
-            let reported = Success::of(&column.case_runs(&infeasible_scored));
+            let reported = Success::of(&column.case_runs(&apart_scored));
             AgentRow {
-                infeasible: (!infeasible.is_empty()).then_some(reported),
-                left_out: column.cases - (common.len() + infeasible.len()) as u64,
+                apart: (!apart.is_empty()).then_some(reported),
+                left_out: column.cases - (common.len() + apart.len()) as u64,
                 ..column.sum_up(&common, &scored, against_first)
             }
         });
@@ -238,7 +240,7 @@ impl Column {
             monitor: None,
             agent_seconds: 0.0,
             against_first: None,
-            infeasible: None,
+            apart: None,
             unscored: 0,
             not_run: 0,
             left_out: 0,

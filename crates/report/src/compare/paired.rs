@@ -106,7 +106,7 @@ fn least_common_multiple(a: i128, b: i128) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
-    use planproof_synth::Draw;
+    use planproof_trace::Draw;
 
     use super::*;
     use crate::compare::mcnemar;

@@ -104,12 +104,12 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
 /// What a campaign has beside the cases of the table.
 fn aside(row: &AgentRow) -> Markup {
     html! {
-        @if let Some(infeasible) = &row.infeasible {
+        @if let Some(apart) = &row.apart {
             p.note {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
-                "of the infeasible cases that all have, " (count(infeasible.passed)) " of "
-                (counted(infeasible.runs, "run", "runs")) " reported the conflict and did no task ("
-                (or_dash(infeasible.rate)) ", 95 % interval " (percent_range(infeasible.low, infeasible.high)) ")."
+                "of the cases that are scored apart and that all have, " (count(apart.passed)) " of "
+                (counted(apart.runs, "run", "runs")) " passed ("
+                (or_dash(apart.rate)) ", 95 % interval " (percent_range(apart.low, apart.high)) ")."
             }
         }
         (others(row))

@@ -7,6 +7,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::text::{Foreign, count};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
+use crate::campaign::capitalised;
 
 /// Most cases named that have something in common.
 const CASES_NAMED_MAX: usize = 50;
@@ -63,14 +64,14 @@ pub(super) fn write_list<'a, T>(
     Ok(rest)
 }
 
-/// Choosing among cases by kind (the `data-class` of each), number of actions and text. There only where the script
-/// runs.
-pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usize)>) -> Markup {
+/// Choosing among cases by kind (the `data-class` of each), size (`data-actions`, in this unit) and text. There only
+/// where the script runs.
+pub(super) fn filter(label: &str, unit: &str, cases: impl Iterator<Item = (&'static str, u32)>) -> Markup {
     let mut by_kind: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut by_actions: BTreeMap<usize, u64> = BTreeMap::new();
-    for (kind, actions) in cases {
+    let mut by_size: BTreeMap<u32, u64> = BTreeMap::new();
+    for (kind, size) in cases {
         *by_kind.entry(kind).or_default() += 1;
-        *by_actions.entry(actions).or_default() += 1;
+        *by_size.entry(size).or_default() += 1;
     }
     html! {
         form #filter role="search" aria-label="Cases" hidden {
@@ -84,11 +85,11 @@ pub(super) fn filter(label: &str, cases: impl Iterator<Item = (&'static str, usi
                 }
             }
             label {
-                "Actions "
+                (capitalised(unit)) " "
                 select name="actions" {
                     option value="" { "all" }
-                    @for (actions, cases) in by_actions {
-                        option value=(actions) { (actions) " (" (count(cases)) ")" }
+                    @for (size, cases) in by_size {
+                        option value=(size) { (size) " (" (count(cases)) ")" }
                     }
                 }
             }

@@ -51,6 +51,9 @@ pub(super) struct Series<'a> {
 }
 
 impl Style {
+    /// The styles of baselines, in the order in which they are taken.
+    pub(super) const BASELINES: [Self; 3] = [Self::Chance, Self::InOrder, Self::OneLook];
+
     fn class(self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -94,14 +97,16 @@ pub(super) struct Chart<'a> {
     pub(super) threshold: Option<f64>,
 }
 
-/// The drawing with its legend. `actions` are the numbers of actions, ascending; each series has a point for each.
-pub(super) fn success_by_actions(actions: &[usize], series: &[Series<'_>]) -> Markup {
+/// The drawing with its legend. `sizes` are those of cases in this unit, ascending; each series has a point for each.
+pub(super) fn success_by_size(unit: &str, sizes: &[u32], series: &[Series<'_>]) -> Markup {
     let chart = Chart {
         id: "chart-title",
-        title: "Success rate by number of actions, with 95 % intervals. The table has the same figures.",
-        axis: "actions in the case",
-        labels: actions.iter().map(usize::to_string).collect(),
-        unit: "actions",
+        title: &format!(
+            "Success rate by number of {unit}, with 95 % intervals. The table has the same figures."
+        ),
+        axis: &format!("{unit} in the case"),
+        labels: sizes.iter().map(u32::to_string).collect(),
+        unit,
         threshold: None,
     };
     success(&chart, series)

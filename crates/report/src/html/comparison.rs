@@ -5,16 +5,17 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 use planproof_bench::Outcome;
-use planproof_synth::{Case, Verdict};
+use planproof_suite::{Case, Class, Explanation, Verdict};
 use planproof_trace::Trace;
 
 use super::cases::{Budget, filter, write_list};
-use super::chart::{Point, Series, Style, success_by_actions};
+use super::chart::{Point, Series, Style, success_by_size};
 use super::page::{banner, top};
 use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
 use crate::ReportedCampaign;
+use crate::campaign::capitalised;
 use crate::compare::{Change, ComparedCase, Comparison, Side, Success, shown_runs};
 
 /// Who is compared with whom, and a banner if there is a simulation among them.
@@ -96,18 +97,18 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                 }
             }
             (bars(changes, comparison.common))
-            @if let Some(infeasible) = &comparison.infeasible {
-                h3 { "Infeasible cases" }
+            @if let Some(apart) = &comparison.apart {
+                h3 { (capitalised(&apart.what)) " cases" }
                 p.intro {
-                    (counted(infeasible.common, "case that both have is", "cases that both have are"))
-                    " infeasible, and in none of the other figures: to pass is to report a conflict and to do no task. "
-                    (counted(infeasible.scored, "has", "have")) " a score in both."
+                    (counted(apart.common, "case that both have is", "cases that both have are"))
+                    " " (apart.what) ", and in none of the other figures. "
+                    (counted(apart.scored, "has", "have")) " a score in both."
                 }
                 div.figures.pairs {
-                    (figure("A passed", &or_dash(infeasible.a.rate), &success(&infeasible.a)))
-                    (figure("B passed", &or_dash(infeasible.b.rate), &success(&infeasible.b)))
-                    (figure("Fixed", &count(infeasible.fixed), &html! { "failed in A, passed in B" }))
-                    (figure("Broken", &count(infeasible.broken), &html! { "passed in A, failed in B" }))
+                    (figure("A passed", &or_dash(apart.a.rate), &success(&apart.a)))
+                    (figure("B passed", &or_dash(apart.b.rate), &success(&apart.b)))
+                    (figure("Fixed", &count(apart.fixed), &html! { "failed in A, passed in B" }))
+                    (figure("Broken", &count(apart.broken), &html! { "passed in A, failed in B" }))
                 }
             }
         }
@@ -150,9 +151,9 @@ pub(super) fn probability(p_value: f64) -> String {
     if p_value < 0.0001 { "below 0.0001".to_owned() } else { format!("{p_value:.4}") }
 }
 
-/// Success by number of actions: the drawing and the same as a table.
-pub(super) fn by_actions(comparison: &Comparison) -> Markup {
-    let groups = &comparison.by_actions;
+/// Success by size: the drawing and the same as a table.
+pub(super) fn by_size(comparison: &Comparison) -> Markup {
+    let (groups, unit) = (&comparison.by_size, comparison.unit);
     if groups.is_empty() {
         return Markup::default();
     }
@@ -173,21 +174,21 @@ pub(super) fn by_actions(comparison: &Comparison) -> Markup {
             points: groups.iter().map(|group| point(&group.b)).collect(),
         },
     ];
-    let actions: Vec<usize> = groups.iter().map(|group| group.actions).collect();
+    let sizes: Vec<u32> = groups.iter().map(|group| group.size).collect();
     let rate = |success: &Success| {
         html! { (or_dash(success.rate)) " " span.interval { (percent_range(success.low, success.high)) } }
     };
     html! {
-        section aria-labelledby="by-actions" {
-            h2 #by-actions { "Success by number of actions" }
+        section aria-labelledby="by-size" {
+            h2 #by-size { "Success by number of " (unit) }
             p.intro { "With 95 % intervals, on the cases with a score in both." }
             div.beside {
-                (success_by_actions(&actions, &series))
-                div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
+                (success_by_size(unit, &sizes, &series))
+                div.scroll tabindex="0" role="region" aria-label=(format!("Table of success by number of {unit}")) {
                     table.stacked {
                         thead {
                             tr {
-                                @for name in ["Actions", "Cases", "A", "B", "Fixed", "Broken"] {
+                                @for name in [capitalised(unit).as_str(), "Cases", "A", "B", "Fixed", "Broken"] {
                                     th scope="col" { (name) }
                                 }
                             }
@@ -195,7 +196,7 @@ pub(super) fn by_actions(comparison: &Comparison) -> Markup {
                         tbody {
                             @for group in groups {
                                 tr {
-                                    th scope="row" { (group.actions) }
+                                    th scope="row" { (group.size) }
                                     td { (count(group.cases)) }
                                     td { (rate(&group.a)) }
                                     td { (rate(&group.b)) }
@@ -214,7 +215,7 @@ pub(super) fn by_actions(comparison: &Comparison) -> Markup {
 /// A case that changed, with both runs.
 struct Changed<'a> {
     compared: &'a ComparedCase,
-    case: &'a Case,
+    case: &'a dyn Case,
     a: Run<'a>,
     b: Run<'a>,
 }
@@ -236,7 +237,7 @@ pub(super) fn write_changes(
     page: &mut Page<'_>,
 ) -> io::Result<()> {
     let changed = changed(comparison, a, b);
-    let kinds = changed.iter().map(|changed| (changed.compared.change.as_str(), changed.compared.actions));
+    let kinds = changed.iter().map(|changed| (changed.compared.change.as_str(), changed.compared.size));
     page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"changes\">"))
         h2 #changes { "Changed cases" }
@@ -245,9 +246,10 @@ pub(super) fn write_changes(
         } @else {
             p.intro {
                 "Broken ones first, then those that were fixed, then those that fail in another class. Where one run \
-                 violates constraints, the words that state them are marked in the paragraph; where both do, each has its own."
+                 violates constraints, the words that state them are marked in the paragraph; where the runs violate different \
+                 ones, each has its own."
             }
-            (filter("Change", kinds))
+            (filter("Change", comparison.unit, kinds))
         }
     })?;
     if !changed.is_empty() {
@@ -275,16 +277,16 @@ fn changed<'a>(
     };
     let is_change =
         |case: &&ComparedCase| matches!(case.change, Change::Broken | Change::Fixed | Change::OtherClass);
-    let infeasible = comparison.infeasible.iter().flat_map(|infeasible| &infeasible.cases);
+    let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);
     let mut changed: Vec<Changed<'_>> = comparison
         .cases
         .iter()
-        .chain(infeasible)
+        .chain(apart)
         .filter(is_change)
         .filter_map(|compared| {
             Some(Changed {
                 compared,
-                case: a.cases.get(compared.ordinal_a as usize)?,
+                case: &**a.cases.get(compared.ordinal_a as usize)?,
                 a: run("A", a, outcomes_a.get(&compared.ordinal_a))?,
                 b: run("B", b, outcomes_b.get(&compared.ordinal_b))?,
             })
@@ -297,52 +299,59 @@ fn changed<'a>(
 fn show(changed: &Changed<'_>) -> Markup {
     let Changed { compared, case, a, b } = changed;
     let change = compared.change;
-    // One paragraph is enough where only one run has something to mark.
-    let are_both_marked = !a.verdict.violated.is_empty() && !b.verdict.violated.is_empty();
-    let marked = if a.verdict.violated.is_empty() { b } else { a };
+    let [of_a, of_b] = [a, b].map(|run| case.explain(run.verdict));
+    // One text is enough where only one run has something to mark.
+    let are_both_marked = of_a.marks != of_b.marks && !of_a.marks.is_empty() && !of_b.marks.is_empty();
+    let marked = if of_a.marks.is_empty() { &of_b } else { &of_a };
     html! {
         details.case #(format!("case-{}", compared.ordinal_a))
-            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
+            data-case=(Foreign::short(&case.card().id, NAME_CHARACTERS_MAX))
             data-class=(change.as_str())
-            data-actions=(compared.actions)
+            data-actions=(compared.size)
         {
             summary {
                 h3 {
                     span.class.passed[change == Change::Fixed] { (change.as_str()) } " "
-                    "case " (Foreign::short(&case.id, NAME_CHARACTERS_MAX)) ", "
-                    (counted(compared.actions as u64, "action", "actions"))
+                    "case " (Foreign::short(&case.card().id, NAME_CHARACTERS_MAX)) ", "
+                    (a.campaign.sized(case.card()))
                 } " "
                 span.gist {
-                    @for run in [a, b] {
-                        @if !run.verdict.passed { (run.letter) ": " (run::gist(case, run.verdict)) ". " }
+                    @for (run, explained) in [(a, &of_a), (b, &of_b)] {
+                        @if !run.verdict.passed() { (run.letter) ": " (run::gist(explained)) ". " }
                     }
                 }
             }
-            @if !are_both_marked { (run::paragraph(case, marked.verdict)) }
+            @if !are_both_marked { (run::text(marked)) }
             div.columns {
-                (side(case, a, [compared.passed_a, compared.runs_a], are_both_marked))
-                (side(case, b, [compared.passed_b, compared.runs_b], are_both_marked))
+                (side(*case, a, &of_a, [compared.passed_a, compared.runs_a], are_both_marked))
+                (side(*case, b, &of_b, [compared.passed_b, compared.runs_b], are_both_marked))
             }
         }
     }
 }
 
 /// `of_runs` is how many of the case's runs passed, and how many have a score.
-fn side(case: &Case, run: &Run<'_>, of_runs: [u32; 2], has_paragraph: bool) -> Markup {
+fn side(
+    case: &dyn Case,
+    run: &Run<'_>,
+    explained: &Explanation,
+    of_runs: [u32; 2],
+    has_text: bool,
+) -> Markup {
     let trace: Result<Option<Trace>, String> = run.campaign.traces.trace(run.outcome.unit());
     let verdict = run.verdict;
     html! {
         div {
             h4.side {
                 span.letter.(run.letter) { (run.letter) } " "
-                span.class.passed[verdict.passed] { (verdict.class.map_or("passed", planproof_synth::Class::as_str)) }
+                span.class.passed[verdict.passed()] { (verdict.class().map_or("passed", Class::as_str)) }
                 @if run.campaign.repeats > 1 {
                     " " span.quiet { (of_runs[0]) " of " (of_runs[1]) " runs passed; repeat " (run.outcome.repeat) }
                 }
             }
-            @if has_paragraph { (run::paragraph(case, verdict)) }
-            (run::findings(case, verdict))
-            @if !verdict.violated.is_empty() { (run::violated_constraints(case, verdict)) }
+            @if has_text { (run::text(explained)) }
+            (run::facts(explained))
+            @if explained.checks.iter().any(|check| check.state.is_broken()) { (run::broken_checks(explained)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
             p.foot { (run::took(run.outcome)) ". " (command(&run.campaign.command_to_see(case, run.outcome.repeat))) }

@@ -4,7 +4,7 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{DissectedCase, DissectionReport, ReportedTrial};
+use planproof_bench::studies::{DissectedCase, DissectionReport, ReportedTrial};
 
 use super::text::{Foreign, count, counted, percent, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};

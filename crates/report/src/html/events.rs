@@ -1,16 +1,15 @@
 //! The trace of a run as a list.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use maud::{Markup, html};
-use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, executed_calls};
+use planproof_suite::{Case, EventNote, Verdict};
 use planproof_trace::{
     Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind,
-    Tally, TimeOfDay, ToolCall, ToolResult, Trace, paired_calls,
+    Tally, ToolCall, ToolResult, Trace, paired_calls,
 };
 
 use super::NAME_CHARACTERS_MAX;
-use super::run::any_of;
 use super::text::{Foreign, count, counted, seconds};
 
 /// Most rows of one trace that are shown, beside its end.
@@ -19,7 +18,7 @@ const ROWS_MAX: usize = 200;
 const EVENT_CHARACTERS_MAX: usize = 1500;
 
 /// The list, or what is said in its place.
-pub(super) fn trace(case: &Case, verdict: &Verdict, trace: &Result<Option<Trace>, String>) -> Markup {
+pub(super) fn trace(case: &dyn Case, verdict: &Verdict, trace: &Result<Option<Trace>, String>) -> Markup {
     match trace {
         Err(error) => html! {
             p.note { "The trace cannot be shown: " (Foreign::short(error, EVENT_CHARACTERS_MAX)) }
@@ -29,16 +28,16 @@ pub(super) fn trace(case: &Case, verdict: &Verdict, trace: &Result<Option<Trace>
     }
 }
 
-fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
-    let executed = executed_actions(case, &trace.events);
-    let is_judged = is_judged(case, verdict, &trace.events, &executed);
-    let wrong = verdict.first_wrong_call.filter(|_| is_judged).and_then(|wrong| executed.get(wrong)).copied();
-    let rows = rows(case, &trace.events, &executed, wrong);
+fn list(case: &dyn Case, verdict: &Verdict, trace: &Trace) -> Markup {
+    let notes = case.notes(verdict, &trace.events);
+    let is_judged = notes.is_some();
+    let notes = notes.unwrap_or_default();
+    let rows = rows(case.prompt(), &trace.events, &notes);
     let is_dated = trace.header.clock == "milliseconds";
     html! {
         @if !is_judged { p.note { "This is not the trace that was judged: its calls are others." } }
         ol.trace {
-            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, case, verdict, is_dated)) }
+            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated)) }
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
                 li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
             }
@@ -53,38 +52,6 @@ fn list(case: &Case, verdict: &Verdict, trace: &Trace) -> Markup {
             }
         }
     }
-}
-
-/// Places of the calls that were executed as actions, in the order in which they are judged. In the time form
-/// only calls after the last restart count, and only those with a start.
-fn executed_actions(case: &Case, events: &[Event]) -> Vec<usize> {
-    let call_at = |place: usize| match events.get(place).map(|event| &event.kind) {
-        Some(EventKind::Call(call)) => Some((place, call)),
-        _ => None,
-    };
-    let calls: Vec<(usize, &ToolCall)> = executed_calls(events).into_iter().filter_map(call_at).collect();
-    let restart = calls.iter().rposition(|(_, call)| case.is_restart(&call.name));
-    calls[restart.map_or(0, |restart| restart + 1)..]
-        .iter()
-        .filter(|(_, call)| {
-            case.action_of_tool(&call.name).is_some() && (case.time.is_none() || has_start(call))
-        })
-        .map(|(place, _)| *place)
-        .collect()
-}
-
-fn has_start(call: &ToolCall) -> bool {
-    let start = call.arguments.as_object().and_then(|arguments| arguments.get(START_TIME_ARGUMENT)?.as_str());
-    start.and_then(TimeOfDay::parse).is_some()
-}
-
-/// Whether the calls are those of the verdict. A trace that was changed since must not lend its calls to it.
-fn is_judged(case: &Case, verdict: &Verdict, events: &[Event], executed: &[usize]) -> bool {
-    let ids = executed.iter().map(|&place| match &events[place].kind {
-        EventKind::Call(call) => case.action_of_tool(&call.name).map(|action| &case.actions[action].id),
-        _ => None,
-    });
-    ids.eq(verdict.calls.iter().map(Some))
 }
 
 /// A line of the list: an event, or several that belong together.
@@ -115,7 +82,8 @@ struct CallRow<'a> {
     number: Option<usize>,
     /// What is odd about it, if it was done and should not have been.
     remark: Option<&'static str>,
-    is_wrong: bool,
+    /// It is the call with which the run went wrong; what would have been right.
+    wrong: Option<&'a str>,
     times: usize,
 }
 
@@ -123,7 +91,7 @@ impl CallRow<'_> {
     /// Whether the same call with the same answer is repeated here.
     fn is_repeated_by(&self, next: &CallRow<'_>) -> bool {
         let answers = |row: &CallRow<'_>| row.answer.map(|answer| (answer.text.clone(), answer.is_error));
-        !next.is_wrong
+        next.wrong.is_none()
             && self.answer.is_some()
             && self.remark == next.remark
             && self.call.name == next.call.name
@@ -133,22 +101,17 @@ impl CallRow<'_> {
 }
 
 /// The rows, each with the agent that it is of, where the run has several.
-fn rows<'a>(
-    case: &Case,
-    events: &'a [Event],
-    executed: &[usize],
-    wrong: Option<usize>,
-) -> Vec<(Option<&'a Actor>, Row<'a>)> {
+fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(Option<&'a Actor>, Row<'a>)> {
+    let notes: HashMap<usize, &EventNote> = notes.iter().map(|note| (note.event, note)).collect();
     let mut rows = Vec::new();
     let mut turns: HashMap<Option<&Actor>, usize> = HashMap::new();
-    let mut done: HashSet<&str> = HashSet::new();
     let paired = paired_calls(events).into_iter();
     let answers: HashMap<usize, _> = paired.filter_map(|it| Some((it.place, it.result?))).collect();
     let mut events = events.iter().enumerate().peekable();
     while let Some((place, event)) = events.next() {
         let actor = event.actor.as_ref();
         match &event.kind {
-            EventKind::Query { text } if *text == case.query => {}
+            EventKind::Query { text } if text == prompt => {}
             EventKind::Query { text } => rows.push((actor, Row::Query(text))),
             EventKind::Turn { text, calls, finish, .. } => {
                 let number = turns.entry(actor).or_default();
@@ -171,25 +134,14 @@ fn rows<'a>(
                 if answer.is_some() {
                     events.next();
                 }
-                let number = executed.binary_search(&place).ok().map(|index| index + 1);
-                let is_answered = answer.is_some_and(|answer| !answer.is_error);
-                let remark = match number {
-                    None if case.is_restart(&call.name) => is_answered.then_some("clears the day"),
-                    None if case.is_report(&call.name) => is_answered.then_some("reports a conflict"),
-                    None if case.action_of_tool(&call.name).is_some() => {
-                        (is_answered && case.time.is_some()).then_some("is not judged")
-                    }
-                    None if is_answered => Some("belongs to no action"),
-                    Some(_) if !done.insert(&call.name) => Some("was done before"),
-                    _ => None,
-                };
+                let note = notes.get(&place);
                 let row = CallRow {
                     at: event.at,
                     call,
                     answer,
-                    number,
-                    remark,
-                    is_wrong: wrong == Some(place),
+                    number: note.and_then(|note| note.number),
+                    remark: note.and_then(|note| note.remark),
+                    wrong: note.and_then(|note| note.wrong.as_deref()),
                     times: 1,
                 };
                 match rows.last_mut() {
@@ -237,7 +189,7 @@ fn is_answer(event: &Event, said: &str) -> bool {
     matches!(&event.kind, EventKind::End(EndReason::Answered { text }) if text == said)
 }
 
-fn show(actor: Option<&Actor>, row: &Row<'_>, case: &Case, verdict: &Verdict, is_dated: bool) -> Markup {
+fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool) -> Markup {
     let by = html! { @if let Some(actor) = actor { code { (actor.as_str()) } " " } };
     html! {
         @match row {
@@ -255,11 +207,11 @@ fn show(actor: Option<&Actor>, row: &Row<'_>, case: &Case, verdict: &Verdict, is
                     FinishReason::Stop | FinishReason::ToolCalls => {},
                 }
             },
-            Row::Call(row) => li.call.wrong[row.is_wrong] {
+            Row::Call(row) => li.call.wrong[row.wrong.is_some()] {
                 @if is_dated { (time(row.at)) }
                 (by)
                 (call(row))
-                @if row.is_wrong { (first_wrong(case, verdict)) }
+                @if let Some(right) = row.wrong { (first_wrong(right)) }
             },
             Row::Result(result) => li { (by) (answer(result, true)) },
             Row::Spec { name, continuation } => li {
@@ -347,16 +299,11 @@ fn call_id(id: &CallId) -> Markup {
     html! { code.id { "#" (Foreign::short(id.as_str(), NAME_CHARACTERS_MAX)) } }
 }
 
-fn first_wrong(case: &Case, verdict: &Verdict) -> Markup {
-    let right = verdict.first_wrong_call.and_then(|wrong| verdict.correct_next.get(wrong));
-    let times = verdict.time.as_ref().zip(verdict.first_wrong_call);
-    let starts = times.and_then(|(time, wrong)| time.next_starts.get(wrong)).map_or(&[][..], Vec::as_slice);
+fn first_wrong(right: &str) -> Markup {
     html! {
         div.hint {
             strong { "First wrong call." }
-            @if let Some(right) = right.filter(|right| !right.is_empty()) {
-                " Right there: " (any_of(case, right, starts)) "."
-            }
+            @if !right.is_empty() { " " (Foreign::short(right, EVENT_CHARACTERS_MAX)) }
         }
     }
 }

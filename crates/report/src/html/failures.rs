@@ -5,7 +5,7 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 use planproof_bench::{Outcome, Unit, pick_findings};
-use planproof_synth::{Case, Class, Verdict};
+use planproof_suite::{Case, Class, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
@@ -19,7 +19,7 @@ const REASON_CHARACTERS_MAX: usize = 500;
 
 /// A case that failed.
 struct Failure<'a> {
-    case: &'a Case,
+    case: &'a dyn Case,
     outcome: &'a Outcome,
     verdict: &'a Verdict,
     class: Class,
@@ -34,9 +34,9 @@ struct Failure<'a> {
 fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     let cases = campaign.cases;
     let failure = |outcome: &'a Outcome| {
-        let case = cases.get(outcome.ordinal as usize)?;
+        let case = &**cases.get(outcome.ordinal as usize)?;
         let verdict = outcome.verdict.as_ref().ok()?;
-        Some(Failure { case, outcome, verdict, class: verdict.class?, alike: 1, finding: None })
+        Some(Failure { case, outcome, verdict, class: verdict.class()?, alike: 1, finding: None })
     };
     let mut failures: Vec<_> = campaign.outcomes.iter().filter_map(failure).collect();
     let classes: HashSet<Class> = failures.iter().map(|failure| failure.class).collect();
@@ -73,20 +73,16 @@ pub(super) fn write(
         return page.write(&nothing_failed(campaign));
     }
     let (findings, further) = failures.split_at(findings);
-    let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.actions.len()));
+    let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.card().size));
     page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"failures\">"))
         h2 #failures { "Failing cases" }
         p.intro {
-            "In each paragraph the words that state a violated constraint are marked"
-            @if campaign.report.infeasible.is_some() {
-                ", in an infeasible case the sentences that cannot hold together"
-            }
-            ". To see one on the terminal, use \
+            "The words of a case that matter to its verdict are marked. To see one on the terminal, use \
              the command below it. To run the agent on it again, put the id of the case in the place of CASE: "
             (command(&campaign.commands.run_again(campaign.id, "CASE")))
         }
-        (filter("Class", kinds))
+        (filter("Class", campaign.suite.unit().many, kinds))
         h3 { "Findings: the smallest case of each class" }
     })?;
     let mut budget = Budget::new(limits);
@@ -123,24 +119,25 @@ fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
 fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let Failure { case, outcome, verdict, class, alike, finding } = failure;
     let trace = campaign.traces.trace(outcome.unit());
+    let (card, explained) = (case.card(), case.explain(verdict));
     let anchor = match outcome.repeat {
         0 => format!("case-{}", outcome.ordinal),
         repeat => format!("case-{}-{repeat}", outcome.ordinal),
     };
     html! {
         details.case #(anchor) open[finding.is_some()]
-            data-case=(Foreign::short(&case.id, NAME_CHARACTERS_MAX))
+            data-case=(Foreign::short(&card.id, NAME_CHARACTERS_MAX))
             data-class=(class.as_str())
-            data-actions=(case.actions.len())
+            data-actions=(card.size)
         {
             summary {
                 h4 {
                     @if let Some((number, _)) = finding { span.finding { "Finding " (number) } " " }
                     span.class { (class.as_str()) } " "
-                    "case " (Foreign::short(&case.id, NAME_CHARACTERS_MAX)) ", "
-                    (counted(case.actions.len() as u64, "action", "actions"))
+                    "case " (Foreign::short(&card.id, NAME_CHARACTERS_MAX)) ", "
+                    (campaign.sized(card))
                 } " "
-                span.gist { (run::gist(case, verdict)) } " "
+                span.gist { (run::gist(&explained)) } " "
                 @if campaign.repeats > 1 {
                     span.quiet { (alike) " of " (campaign.repeats) " runs; repeat " (outcome.repeat) " is shown" } " "
                 }
@@ -148,15 +145,19 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                     span.alike { (counted(*alike as u64, "case", "cases")) " of this class" }
                 }
             }
-            (run::paragraph(case, verdict))
-            (run::findings(case, verdict))
-            div.columns {
-                div { h5 { "Constraints" } (run::constraints(case, verdict)) }
-                div { h5 { "Trace" } (events::trace(case, verdict, &trace)) }
+            (run::text(&explained))
+            (run::facts(&explained))
+            @if explained.checks.is_empty() {
+                h5 { "Trace" } (events::trace(*case, verdict, &trace))
+            } @else {
+                div.columns {
+                    div { h5 { "Constraints" } (run::checks(&explained)) }
+                    div { h5 { "Trace" } (events::trace(*case, verdict, &trace)) }
+                }
             }
             p.foot {
                 (run::took(outcome)) ". "
-                (command(&campaign.command_to_see(case, outcome.repeat)))
+                (command(&campaign.command_to_see(*case, outcome.repeat)))
             }
         }
     }
@@ -192,7 +193,7 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for outcome in campaign.outcomes {
         if let (Err(reason), Some(case)) = (&outcome.verdict, campaign.cases.get(outcome.ordinal as usize)) {
-            by_reason.entry(reason.to_string()).or_default().push(&case.id);
+            by_reason.entry(reason.to_string()).or_default().push(&case.card().id);
         }
     }
     let mut reasons: Vec<_> = by_reason.into_iter().collect();

@@ -44,7 +44,8 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                     (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
                 }
                 (figure("Agent time", &seconds(totals.agent_seconds), &html! {
-                    "summed over runs; synthesis took " (seconds(totals.synthesis_seconds))
+                    "summed over runs"
+                    @if let Some(made) = totals.synthesis_seconds { "; synthesis took " (seconds(made)) }
                 }))
             }
         }

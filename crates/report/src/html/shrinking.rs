@@ -3,8 +3,8 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{ShrinkReport, ShrunkCase};
-use planproof_synth::Source;
+use planproof_bench::studies::{ShrinkReport, ShrunkCase};
+use planproof_suite::Class;
 
 use super::cases::{Budget, named, write_list};
 use super::text::{Foreign, count, counted, percent_range};
@@ -92,27 +92,24 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
             }
             div.columns {
                 div { h4 { "The query" } (original(failure, campaign)) }
-                div { h4 { "The smallest query that fails" } (run::marked(&failure.paragraph, &places(failure))) }
+                div { h4 { "The smallest query that fails" } (run::marked(&failure.paragraph, &failure.marks)) }
             }
             (facts(failure, &others, report, campaign))
         }
     }
 }
 
-fn places(failure: &ShrunkCase) -> Vec<Source> {
-    let place = |[start, end]: &[u32; 2]| Source { sentence: 0, sub_sentence: 0, start: *start, end: *end };
-    failure.marks.iter().map(place).collect()
-}
-
 /// The failed case's own paragraph, marked as in the list of failing cases.
 fn original(failure: &ShrunkCase, campaign: &ReportedCampaign<'_>) -> Markup {
     let failed = campaign.outcomes.iter().find_map(|outcome| {
-        let case = campaign.cases.get(outcome.ordinal as usize).filter(|case| case.id == failure.case)?;
-        let verdict = outcome.verdict.as_ref().ok()?;
-        (verdict.class?.as_str() == failure.class).then_some((case, verdict))
+        let case = campaign.cases.get(outcome.ordinal as usize)?;
+        let is_it =
+            case.card().id == failure.case && outcome.class().map(Class::as_str) == Some(failure.class);
+        is_it.then_some(())?;
+        Some(case.explain(outcome.verdict.as_ref().ok()?))
     });
     match failed {
-        Some((case, verdict)) => run::paragraph(case, verdict),
+        Some(explained) => run::text(&explained),
         None => run::marked(&failure.original, &[]),
     }
 }

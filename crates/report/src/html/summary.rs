@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{ByActions, MonitorUse, Rate, Report};
-use planproof_synth::{Class, Flag};
+use planproof_bench::{BaselineRates, BySize, MonitorUse, Rate, Report};
+use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
-use super::chart::{ONE_LOOK, Point, Series, Style, success_by_actions};
+use super::chart::{Point, Series, Style, success_by_size};
 use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
-use crate::campaign::without_temperature;
+use crate::campaign::{capitalised, metric_words, without_temperature};
 
 /// Most characters shown of why a set-up is broken.
 const REASON_CHARACTERS_MAX: usize = 1000;
@@ -108,13 +108,13 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 (figure("Failed", &count(report.failed), &html! { (words.failed) }))
                 (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing of the agent" }))
                 (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
-                (figure("Chance", &or_dash(report.chance()), &html! { "a random order would pass" }))
-                (figure("Order of mention", &or_dash(report.in_order()), &html! {
-                    "calling from left to right would pass"
-                }))
-                (figure("One look", &or_dash(report.one_look()), &html! {
-                    "the best of five orders read off the text without planning would pass"
-                }))
+                @for rate in report.baselines().iter() {
+                    (figure(rate.baseline.title, &or_dash(rate.best()), &html! { (rate.baseline.who) " would pass" }))
+                }
+                @for metric in &report.metrics.0 {
+                    @let [value, interval] = metric_words(metric);
+                    (figure(metric.title, &value, &html! { @if metric.interval.is_some() { "95 % interval " (interval) } }))
+                }
                 (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
                     (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
                 }))
@@ -128,7 +128,8 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
                 }
                 (figure("Agent time", &seconds(report.agent_seconds), &html! {
-                    "summed over runs; synthesis took " (seconds(report.synthesis_seconds))
+                    "summed over runs"
+                    @if let Some(made) = report.synthesis_seconds { "; synthesis took " (seconds(made)) }
                 }))
             }
         }
@@ -158,13 +159,13 @@ impl Words {
             0 | 1 => Self {
                 scored: ["scored case", "scored cases"],
                 without: "no case has a score",
-                failed: "cases with a wrong plan",
+                failed: "cases that went wrong",
                 not_run: "cases without a finished run",
             },
             _ => Self {
                 scored: ["scored run", "scored runs"],
                 without: "no run has a score",
-                failed: "runs with a wrong plan",
+                failed: "runs that went wrong",
                 not_run: "runs that did not come to their end",
             },
         }
@@ -265,140 +266,116 @@ fn proportions(report: &Report) -> Markup {
     }
 }
 
-/// The infeasible cases, which are in none of the other figures.
-pub(super) fn infeasible(report: &Report) -> Markup {
-    let Some(found) = &report.infeasible else { return Markup::default() };
-    let of_scored = |runs: u64| {
-        let share = (found.scored() > 0).then(|| runs as f64 / found.scored() as f64);
-        html! { (or_dash(share)) " of scored runs" }
-    };
-    let interval = |rate: Option<Rate>| {
-        html! {
-            @if let Some(Rate { rate, low, high }) = rate {
-                (percent(rate)) ", 95 % interval " (percent_range(low, high))
-            } @else { "no run has a score" }
-        }
-    };
+/// What only this kind of case has to say.
+pub(super) fn sections(report: &Report) -> Markup {
     html! {
-        section aria-labelledby="infeasible" {
-            h2 #infeasible { "Infeasible cases" }
-            p.intro {
-                (counted(found.cases, "case contradicts itself", "cases contradict themselves"))
-                " on purpose: the right answer is to do no task and to report which sentences cannot hold together. "
-                "They are scored apart, and in no other rate of this page."
+        @for section in &report.sections.0 {
+            section aria-labelledby=(section.key) {
+                h2 id=(section.key) { (section.title) }
+                p.intro { (Foreign::short(&section.intro, REASON_CHARACTERS_MAX)) }
+                @if !section.figures.is_empty() {
+                    div.figures {
+                        @for Figure { name, value, note } in &section.figures {
+                            (figure(name, value, &html! { (Foreign::short(note, REASON_CHARACTERS_MAX)) }))
+                        }
+                    }
+                }
+                @for table in &section.tables { (table_of_section(table)) }
             }
-            div.figures {
-                (figure("Detected", &format!("{} of {}", count(found.detected), count(found.scored())),
-                    &interval(found.detection())))
-                (figure("Named exactly", &count(found.exact), &html! {
-                    (interval(found.exactness())) "; naming all sentences: " (or_dash(found.all_exact))
-                }))
-                (figure("Named with more", &count(found.superset), &of_scored(found.superset)))
-                (figure("Named otherwise", &count(found.other), &of_scored(found.other)))
-                (figure("Did tasks", &count(found.acted), &of_scored(found.acted)))
-                (figure("False alarms", &format!("{} of {}", count(found.false_alarms), count(report.scored())),
-                    &html! { (interval(found.false_alarm_rate(report.scored()))) "; feasible cases" }))
-                @if found.unscored + found.not_run > 0 {
-                    (figure("Without a score", &count(found.unscored + found.not_run), &html! {
-                        (count(found.unscored)) " unscored, " (count(found.not_run)) " not run"
-                    }))
+        }
+    }
+}
+
+fn table_of_section(table: &Table) -> Markup {
+    let cell = |text| Foreign::short(text, NAME_CHARACTERS_MAX);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(cell(&table.caption)) {
+            table {
+                @if !table.caption.is_empty() { caption { (cell(&table.caption)) } }
+                thead { tr { @for column in &table.columns { th scope="col" { (cell(column)) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (place, text) in row.iter().enumerate() {
+                                @if place == 0 { th scope="row" { (cell(text)) } } @else { td { (cell(text)) } }
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// Success by number of actions: the drawing and the same as a table.
-pub(super) fn by_actions(report: &Report) -> Markup {
-    if report.by_actions.is_empty() {
+/// Success by size: the drawing and the same as a table.
+pub(super) fn by_size(report: &Report) -> Markup {
+    if report.by_size.is_empty() {
         return Markup::default();
     }
-    let groups = &report.by_actions;
-    let actions: Vec<usize> = groups.iter().map(|group| group.actions).collect();
-    let measured = |group: &ByActions| Point {
+    let (groups, overall) = (&report.by_size, report.baselines());
+    let sizes: Vec<u32> = groups.iter().map(|group| group.size).collect();
+    let measured = |group: &BySize| Point {
         rate: group.passed as f64 / group.runs.max(1) as f64,
         interval: Some((group.low, group.high)),
     };
-    let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
-    let series = [
-        Series {
-            name: "passed, with 95 % interval",
-            style: Style::Measured,
-            points: groups.iter().map(|group| Some(measured(group))).collect(),
-        },
-        Series {
-            name: "chance: a random order",
-            style: Style::Chance,
-            points: groups.iter().map(|group| baseline(group.chance)).collect(),
-        },
-        Series {
-            name: "order of mention",
-            style: Style::InOrder,
-            points: groups.iter().map(|group| baseline(Some(group.in_order))).collect(),
-        },
-        Series {
-            name: ONE_LOOK,
-            style: Style::OneLook,
-            points: groups.iter().map(|group| baseline(group.one_look.best())).collect(),
-        },
-    ];
+    let names: Vec<String> = overall
+        .iter()
+        .map(|rate| format!("{}: {}", rate.baseline.title.to_lowercase(), rate.baseline.who))
+        .collect();
+    let mut series = vec![Series {
+        name: "passed, with 95 % interval",
+        style: Style::Measured,
+        points: groups.iter().map(|group| Some(measured(group))).collect(),
+    }];
+    for (place, (name, style)) in names.iter().zip(Style::BASELINES.into_iter().cycle()).enumerate() {
+        let point = |group: &BySize| {
+            let rate = group.baselines.iter().nth(place)?.best()?;
+            Some(Point { rate, interval: None })
+        };
+        series.push(Series { name, style, points: groups.iter().map(point).collect() });
+    }
     html! {
-        section aria-labelledby="by-actions" {
-            h2 #by-actions { "Success by number of actions" }
-            p.intro {
-                "A rate means something by its distance from its baselines: calling every tool once in a random order; \
-                 calling the tools in the order in which the text mentions their actions; and the best of five orders that \
-                 one reads off the text at one style: that one, its reverse, and the one or the other by the first ordering \
-                 word, by most of them, or sentence by sentence."
+        section aria-labelledby="by-size" {
+            h2 #by-size { "Success by number of " (report.unit.many) }
+            @if !names.is_empty() {
+                p.intro { "A rate means something by its distance from its baselines. " (names.join("; ")) "." }
             }
             div.beside {
-                (success_by_actions(&actions, &series))
-                (actions_table(report))
+                (success_by_size(report.unit.many, &sizes, &series))
+                (size_table(report, &overall))
             }
         }
     }
 }
 
-fn actions_table(report: &Report) -> Markup {
+fn size_table(report: &Report, overall: &BaselineRates) -> Markup {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Table of success by number of actions" {
+        div.scroll tabindex="0" role="region" aria-label=(format!("Table of success by number of {}", report.unit.many)) {
             table {
                 thead {
                     tr {
-                        th scope="col" { "Actions" }
+                        th scope="col" { (capitalised(report.unit.many)) }
                         th scope="col" { (runs) }
                         th scope="col" { "Passed" }
                         th scope="col" { "Rate " span.interval { "95 % interval" } }
-                        th scope="col" { "Chance" }
-                        th scope="col" { "Order of mention" }
-                        th scope="col" { "One look" }
+                        @for rate in overall.iter() { th scope="col" { (rate.baseline.title) } }
                     }
                 }
                 tbody {
-                    @for group in &report.by_actions {
-                        @let baselines = [group.chance, Some(group.in_order), group.one_look.best()];
-                        (actions_row(&group.actions.to_string(), group.runs, group.passed, group.success(), baselines))
+                    @for group in &report.by_size {
+                        (size_row(&group.size.to_string(), group.runs, group.passed, group.success(), &group.baselines))
                     }
                 }
-                @if report.by_actions.len() > 1 {
-                    tfoot {
-                        @let baselines = [report.chance(), report.in_order(), report.one_look()];
-                        (actions_row("all", report.scored(), report.passed, report.success(), baselines))
-                    }
+                @if report.by_size.len() > 1 {
+                    tfoot { (size_row("all", report.scored(), report.passed, report.success(), overall)) }
                 }
             }
         }
     }
 }
 
-fn actions_row(
-    name: &str,
-    runs: u64,
-    passed: u64,
-    success: Option<Rate>,
-    baselines: [Option<f64>; 3],
-) -> Markup {
+fn size_row(name: &str, runs: u64, passed: u64, success: Option<Rate>, baselines: &BaselineRates) -> Markup {
     html! {
         tr {
             th scope="row" { (name) }
@@ -408,19 +385,19 @@ fn actions_row(
                 (or_dash(success.map(|success| success.rate))) " "
                 @if let Some(Rate { low, high, .. }) = success { span.interval { (percent_range(low, high)) } }
             }
-            @for baseline in baselines { td { (or_dash(baseline)) } }
+            @for rate in baselines.iter() { td { (or_dash(rate.best())) } }
         }
     }
 }
 
 /// The classes and the flags that occurred, each with its meaning and its share.
-pub(super) fn classes_and_flags(report: &Report) -> Markup {
+pub(super) fn classes_and_flags(suite: &dyn Suite, report: &Report) -> Markup {
     // What cannot occur in such a campaign is not there.
-    let classes = Class::ALL.into_iter().filter(|class| report.classes.contains_key(class.as_str()));
-    let classes = classes.map(|class| Bar::new(class.as_str(), class_meaning(class), &report.classes));
-    let flags = Flag::ALL.into_iter().filter(|flag| report.flags.contains_key(flag.as_str()));
+    let classes = suite.classes().iter().filter(|class| report.classes.contains_key(class.name));
+    let classes = classes.map(|ClassInfo { name, meaning, .. }| Bar::new(name, meaning, &report.classes));
+    let flags = suite.flags().iter().filter(|flag| report.flags.contains_key(flag.name));
     let flags: Vec<Bar> =
-        flags.map(|flag| Bar::new(flag.as_str(), flag_meaning(flag), &report.flags)).collect();
+        flags.map(|FlagInfo { name, meaning }| Bar::new(name, meaning, &report.flags)).collect();
     html! {
         div.beside.even {
             @if report.failed > 0 {
@@ -438,34 +415,6 @@ pub(super) fn classes_and_flags(report: &Report) -> Markup {
                 }
             }
         }
-    }
-}
-
-fn class_meaning(class: Class) -> &'static str {
-    match class {
-        Class::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
-        Class::ActError => {
-            "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
-        }
-        Class::ActionLost => "An action was never done.",
-        Class::ParameterError => "A start time cannot be.",
-        Class::OrderError => "Actions were done in an order that the paragraph rules out.",
-        Class::Repeated => "An action was done again after it was done.",
-        Class::Distractor => "A tool was called that belongs to no action.",
-        Class::FalseAlarm => "A conflict was reported, although everything can hold together.",
-        Class::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
-    }
-}
-
-fn flag_meaning(flag: Flag) -> &'static str {
-    match flag {
-        Flag::Class(Class::ActError) => "A call was refused, or the agent broke.",
-        Flag::Class(class) => class_meaning(class),
-        Flag::Concurrent => "Calls overlapped in time.",
-        Flag::AtOnce => "What has to come one after the other was written in one reply, in the right order.",
-        Flag::AgentFailed => "The agent broke instead of finishing.",
-        Flag::HeldBack => "A guard held a call back, which was not executed.",
-        Flag::RestartLimit => "The day was to be cleared more often than is allowed.",
     }
 }
 

@@ -44,11 +44,6 @@ impl<'a> Foreign<'a> {
         Self(Cow::Owned(format!("{} … ({} more characters) … {}", head.0, count(left_out as u64), tail.0)))
     }
 
-    /// [`short`](Self::short) of a text that was only made for this.
-    pub(super) fn owned(text: &str, characters_max: usize) -> Foreign<'static> {
-        Foreign(Cow::Owned(Foreign::short(text, characters_max).0.into_owned()))
-    }
-
     /// As plain text, not escaped.
     pub(crate) fn as_str(&self) -> &str {
         &self.0

@@ -57,7 +57,7 @@ pub(super) struct Viewer {
 
 #[derive(Serialize)]
 pub(super) struct Scorer {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) metrics: Vec<ScorerMetric>,
 }
 
@@ -90,8 +90,8 @@ pub(super) struct Results {
 
 #[derive(Serialize)]
 pub(super) struct ScoreSummary {
-    pub(super) name: &'static str,
-    pub(super) scorer: &'static str,
+    pub(super) name: String,
+    pub(super) scorer: String,
     pub(super) scored_samples: u64,
     pub(super) unscored_samples: u64,
     pub(super) metrics: BTreeMap<&'static str, Metric>,
@@ -108,8 +108,8 @@ pub(super) struct Metric {
 
 #[derive(Serialize)]
 pub(super) struct Headline {
-    pub(super) scorer: &'static str,
-    pub(super) score: &'static str,
+    pub(super) scorer: String,
+    pub(super) score: String,
     pub(super) metric: &'static str,
 }
 
@@ -138,8 +138,8 @@ pub(super) struct Sample<'a> {
     pub(super) target: String,
     pub(super) messages: &'a [Message<'a>],
     pub(super) output: Output<'a>,
-    pub(super) scores: BTreeMap<&'static str, Score<'a>>,
-    pub(super) metadata: SampleMetadata<'a>,
+    pub(super) scores: BTreeMap<String, Score>,
+    pub(super) metadata: SampleMetadata,
     pub(super) model_usage: BTreeMap<&'a str, ModelUsage>,
     /// Seconds.
     pub(super) total_time: f64,
@@ -155,55 +155,22 @@ pub(super) struct Sample<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Score<'a> {
+pub(super) struct Score {
     pub(super) value: &'static str,
     pub(super) answer: String,
     pub(super) explanation: String,
-    pub(super) metadata: ScoreMetadata<'a>,
+    /// What the suite says of the run.
+    pub(super) metadata: Map<String, Value>,
 }
 
 #[derive(Serialize)]
-pub(super) struct ScoreMetadata<'a> {
-    pub(super) violated: Vec<StatedWords<'a>>,
-    pub(super) first_wrong_call: Option<usize>,
-    pub(super) repair: String,
-}
-
-#[derive(Serialize)]
-pub(super) struct SampleMetadata<'a> {
+pub(super) struct SampleMetadata {
     pub(super) class: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) flags: Option<Vec<&'static str>>,
-    pub(super) topic: &'a str,
-    /// From when to when, in the time form.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) day: Option<String>,
-    /// Minutes, in the order of the actions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) durations_minutes: Option<&'a [u16]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) restarts: Option<u32>,
-    pub(super) actions: Vec<&'a str>,
-    pub(super) constraints: Vec<StatedWords<'a>>,
-    /// Decimal text, because it can be above 2^53.
-    pub(super) correct_plans: Option<String>,
-    pub(super) bits: Option<f64>,
-}
-
-#[derive(Serialize)]
-pub(super) struct StatedWords<'a> {
+    /// What the suite says of the case.
     #[serde(flatten)]
-    pub(super) demand: StatedDemand<'a>,
-    pub(super) words: &'a str,
-}
-
-/// What a constraint demands. Times are of the form HH:MM.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum StatedDemand<'a> {
-    Order { before: &'a str, after: &'a str },
-    EndsBy { action: &'a str, ends_by: String },
-    StartsFrom { action: &'a str, starts_from: String },
+    pub(super) own: Map<String, Value>,
 }
 
 /// Inspect wants two tracebacks, which only Python has.

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use planproof_synth::Case;
+use planproof_suite::Case;
 use planproof_trace::{
     Actor, Arguments, EndReason, Event, EventKind, FinishReason, LimitKind, Pairing, Trace,
 };
@@ -29,7 +29,7 @@ pub(super) struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// The conversation of a run. Without a trace it is the query alone.
-    pub(super) fn of(case: &'a Case, model: &'a str, trace: Option<&'a Trace>) -> Self {
+    pub(super) fn of(case: &'a dyn Case, model: &'a str, trace: Option<&'a Trace>) -> Self {
         let mut writer = Writer {
             case,
             model,
@@ -43,7 +43,7 @@ impl<'a> Conversation<'a> {
             turns: 0,
             texts: HashSet::new(),
         };
-        writer.add(&case.query, Role::User { source: "input" });
+        writer.add(case.prompt(), Role::User { source: "input" });
         for event in trace.map_or(&[][..], |trace| &trace.events) {
             writer.take(event);
         }
@@ -78,7 +78,7 @@ struct Open {
 }
 
 struct Writer<'a> {
-    case: &'a Case,
+    case: &'a dyn Case,
     model: &'a str,
     messages: Vec<Message<'a>>,
     /// Whose event is taken.
@@ -96,7 +96,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn add(&mut self, content: &'a str, role: Role<'a>) {
-        let id = format!("{}/{}", self.case.id, self.messages.len() + 1);
+        let id = format!("{}/{}", self.case.card().id, self.messages.len() + 1);
         let metadata = self.actor.map(|actor| MessageMetadata { actor: actor.as_str() });
         self.messages.push(Message { id, content, metadata, role });
     }

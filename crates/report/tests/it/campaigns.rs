@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent as _, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
-use planproof_bench::{Outcome, Report, ReportInput, SolverMeter, Unit, mock_tools};
+use planproof_bench::{Outcome, Report, ReportInput, SynthesisUse, Unit};
+use planproof_order::{OrderCase, OrderOutcome, OrderSuite, mock_tools, typed};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{Case, Draw, JudgeOptions, Options, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{Case, Options, Synthesizer, TopicBank, Verdict, Wordings};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
-    Actor, Arguments, CallId, EndReason, Event, EventKind, FinishReason, Header, LogicalClock, Recorder,
-    ToolCall, ToolResult, Trace, Usage,
+    Actor, Arguments, CallId, Draw, EndReason, Event, EventKind, FinishReason, Header, LogicalClock,
+    Recorder, ToolCall, ToolResult, Trace, Usage,
 };
 
 /// Seed of the cases and of the runs.
@@ -25,7 +26,11 @@ pub(crate) struct TestCampaign {
     pub(crate) id: String,
     pub(crate) command_line: String,
     pub(crate) commands: CommandLines,
+    /// Change them with [`change`](Self::change) alone.
     pub(crate) cases: Vec<Case>,
+    suite: OrderSuite,
+    /// The cases as the engine takes them.
+    engine: Vec<Arc<dyn planproof_suite::Case>>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) report: Report,
     pub(crate) repeats: u32,
@@ -109,6 +114,9 @@ impl TestCampaign {
         runs: Vec<Option<Vec<Event>>>,
     ) -> Self {
         let simulated = model.is_some_and(|model| model.starts_with("sim/"));
+        let suite = OrderSuite::default();
+        let engine: Vec<Arc<dyn planproof_suite::Case>> =
+            cases.iter().map(|case| suite.wrap(case.clone()) as _).collect();
         let mut outcomes = Vec::new();
         let mut traces = Vec::new();
         for (place, run) in (0u32..).zip(runs) {
@@ -118,7 +126,7 @@ impl TestCampaign {
                 traces.push(Ok(None));
                 continue;
             };
-            outcomes.push(Outcome::of(case, unit, &events, JudgeOptions::default(), WALL));
+            outcomes.push(Outcome::of(&*engine[unit.ordinal as usize], unit, &events, WALL));
             let header = Header {
                 agent: agent.to_owned(),
                 model: model.map(str::to_owned),
@@ -132,14 +140,18 @@ impl TestCampaign {
             traces.push(Ok(Some(Trace { header, events })));
         }
         let report = Report::new(ReportInput {
+            suite: &suite,
             agent,
             model,
             simulated,
-            cases: &cases,
+            cases: &engine,
             repeats,
             outcomes: &outcomes,
-            solver: SolverMeter { calls: 12, time: Duration::from_micros(34) },
-            synthesis: Duration::from_millis(5),
+            synthesis: Some(SynthesisUse {
+                solver_calls: 12,
+                solver_time: Duration::from_micros(34),
+                time: Duration::from_millis(5),
+            }),
             cost: None,
             ended_by: None,
         });
@@ -148,6 +160,8 @@ impl TestCampaign {
             command_line: format!("planproof test '{agent}' --cases {}", cases.len()),
             commands: CommandLines::new("test", None, [agent]),
             cases,
+            suite,
+            engine,
             outcomes,
             report,
             repeats,
@@ -155,16 +169,38 @@ impl TestCampaign {
         }
     }
 
+    /// Changes a case after its runs were judged.
+    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut Case)) {
+        change(&mut self.cases[place]);
+        self.engine[place] = self.suite.wrap(self.cases[place].clone());
+    }
+
+    /// The cases as the suite knows them.
+    pub(crate) fn orders(&self) -> Vec<Arc<OrderCase>> {
+        self.cases.iter().map(|case| self.suite.wrap(case.clone())).collect()
+    }
+
+    /// The outcomes with the verdicts as the oracle gives them.
+    pub(crate) fn typed(&self) -> Vec<OrderOutcome> {
+        self.outcomes.iter().map(typed).collect()
+    }
+
+    /// The verdict on the outcome at that place.
+    pub(crate) fn verdict(&self, place: usize) -> Verdict {
+        typed(&self.outcomes[place]).verdict.expect("it is scored")
+    }
+
     /// As reports are given it.
     pub(crate) fn reported(&self) -> ReportedCampaign<'_> {
         ReportedCampaign {
+            suite: &self.suite,
             id: &self.id,
             // 2026-11-20 12:33:20 UTC.
             created_ms: 1_795_178_000_000,
             command_line: &self.command_line,
             commands: &self.commands,
             seed: SEED,
-            cases: &self.cases,
+            cases: &self.engine,
             repeats: self.repeats,
             outcomes: &self.outcomes,
             report: &self.report,

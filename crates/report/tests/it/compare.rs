@@ -1,11 +1,11 @@
 use planproof_report::compare::{COMPARISON_SCHEMA, Change, CompareError, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Options};
+use planproof_synth::{Case, Options, Verdict};
 use planproof_trace::EndReason;
 
 use crate::campaigns::{TestCampaign, cases, right_plan, run};
-use crate::html::hostile;
+use crate::html::{hostile, violated_characters};
 use crate::markup::{Element, parse};
 
 fn options() -> Options {
@@ -47,7 +47,7 @@ fn cases_are_counted_by_what_became_of_them() {
     let difference = (b.report.passed as f64 - a.report.passed as f64) / 120.0;
     assert!((comparison.difference.unwrap() - difference).abs() < 1e-12);
     assert!(comparison.p_value.unwrap() < 0.001, "{:?}", comparison.p_value);
-    let groups = &comparison.by_actions;
+    let groups = &comparison.by_size;
     assert_eq!(groups.iter().map(|group| group.cases).sum::<u64>(), 120);
     assert_eq!(groups.iter().map(|group| group.fixed).sum::<u64>(), comparison.count(Change::Fixed));
     assert_eq!(groups.iter().map(|group| group.a.passed).sum::<u64>(), a.report.passed);
@@ -98,14 +98,15 @@ fn the_same_id_is_not_yet_the_same_case() {
          texts); compare campaigns with the same seed and the same options of drawing, or with the same file of cases"
     );
     let mut mixed = TestCampaign::simulated(SimKind::Perfect, options(), 10);
-    mixed.cases[3].query += " Hurry.";
-    mixed.cases[4].id = "elsewhere".into();
+    mixed.change(3, |case| case.query += " Hurry.");
+    mixed.change(4, |case| case.id = "elsewhere".into());
     let comparison = compare(&a, &mixed);
     assert_eq!(
         (comparison.common, comparison.only_a, comparison.only_b, comparison.differing),
         (8, 12, 2, 1)
     );
-    mixed.cases[4].id = mixed.cases[5].id.clone();
+    let id = mixed.cases[5].id.clone();
+    mixed.change(4, |case| case.id = id);
     let error = Comparison::new(&mixed.reported(), &a.reported()).expect_err("an id is there twice");
     assert_eq!(error, CompareError::DuplicateCase { campaign: mixed.id.clone(), case: "7-5".into() });
 }
@@ -171,9 +172,10 @@ fn a_comparison_is_written_as_its_schema_says() {
         "same_class": 0,
         "unscored": 0
       },
-      "by_actions": [
+      "unit": "actions",
+      "by_size": [
         {
-          "actions": 3,
+          "size": 3,
           "cases": 2,
           "a": {
             "passed": 2,
@@ -196,7 +198,7 @@ fn a_comparison_is_written_as_its_schema_says() {
       "cases": [
         {
           "case": "7-0",
-          "actions": 3,
+          "size": 3,
           "change": "broken",
           "class_a": null,
           "class_b": "order_error",
@@ -207,7 +209,7 @@ fn a_comparison_is_written_as_its_schema_says() {
         },
         {
           "case": "7-1",
-          "actions": 3,
+          "size": 3,
           "change": "broken",
           "class_a": null,
           "class_b": "order_error",
@@ -261,28 +263,50 @@ fn the_page_shows_every_changed_case_with_both_runs() {
 }
 
 #[test]
-fn both_runs_have_their_own_marks_where_both_violate() {
-    let cases = cases(options(), 12);
+fn both_runs_have_their_own_marks_where_they_violate_different_constraints() {
+    let cases = cases(Options { actions_min: 4, ..options() }, 12);
     let answer = || EndReason::Answered { text: String::new() };
     let limit = || EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 9 };
-    let reversed = |case: &Case, end: EndReason| {
-        let mut plan = right_plan(case);
-        plan.reverse();
-        Some(run(case, &plan, end))
-    };
-    let campaign = |end: &dyn Fn() -> EndReason| {
-        let runs = cases.iter().map(|case| reversed(case, end())).collect();
+    // One is wrong from end to end, the other only at its end.
+    let campaign = |end: &dyn Fn() -> EndReason, reversed: usize| {
+        let wrong = |case: &Case| {
+            let mut plan = right_plan(case);
+            let from = plan.len().saturating_sub(reversed);
+            plan[from..].reverse();
+            Some(run(case, &plan, end()))
+        };
+        let runs = cases.iter().map(wrong).collect();
         TestCampaign::of_runs("tools@x", None, cases.clone(), runs)
     };
-    let page = page(&campaign(&answer), &campaign(&limit), &HtmlLimits::default());
-    let shown = page.all("details", "case");
-    assert_eq!(shown.len(), 12);
-    for details in shown {
-        let paragraphs: Vec<String> =
-            details.all("p", "paragraph").iter().map(|paragraph| paragraph.text()).collect();
-        assert_eq!(paragraphs.len(), 2);
-        assert_eq!(paragraphs[0], paragraphs[1]);
+    let (mut alike, mut different) = (0, 0);
+    for reversed in [usize::MAX, 3] {
+        let (a, b) = (campaign(&answer, usize::MAX), campaign(&limit, reversed));
+        let page = page(&a, &b, &HtmlLimits::default());
+        let shown = page.all("details", "case");
+        assert_eq!(shown.len(), 12);
+        for details in shown {
+            let place = cases.iter().position(|case| case.id == details.attribute("data-case"));
+            let place = place.expect("only cases of the campaigns are shown");
+            let verdicts = [&a, &b].map(|side| side.verdict(place));
+            let [of_a, of_b] = verdicts.each_ref().map(|it| violated_characters(&cases[place], it));
+            let ids = |verdict: &Verdict| verdict.violated.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+            let paragraphs = details.all("p", "paragraph");
+            assert!(paragraphs.iter().all(|paragraph| paragraph.text() == cases[place].paragraph));
+            let marked: Vec<usize> = paragraphs.iter().map(|it| characters(&it.all("mark", ""))).collect();
+            if ids(&verdicts[0]) == ids(&verdicts[1]) || of_b.is_empty() {
+                assert_eq!(marked, [of_a.len()]);
+                alike += 1;
+            } else {
+                assert_eq!(marked, [of_a.len(), of_b.len()]);
+                different += 1;
+            }
+        }
     }
+    assert!(alike >= 12 && different > 5, "{alike} {different}");
+}
+
+fn characters(marks: &[&Element]) -> usize {
+    marks.iter().map(|mark| mark.text().chars().count()).sum()
 }
 
 #[test]
@@ -308,8 +332,7 @@ fn hostile_text_stays_text_in_comparisons() {
         let mut b = hostile(text);
         b.outcomes.iter_mut().for_each(|outcome| {
             if let Ok(verdict) = &mut outcome.verdict {
-                verdict.class = None;
-                verdict.passed = true;
+                verdict.scored.class = None;
             }
         });
         assert_eq!(page(&a, &b, &HtmlLimits::default()).all("details", "case").len(), 4, "{text:?}");

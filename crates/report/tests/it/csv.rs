@@ -1,5 +1,6 @@
 use csv::{ReaderBuilder, StringRecord};
-use planproof_report::csv::{COLUMNS, write};
+use planproof_order::OrderSuite;
+use planproof_report::csv::{columns, write};
 use proptest::prelude::*;
 
 use crate::campaigns::TestCampaign;
@@ -14,12 +15,15 @@ fn table(campaign: &TestCampaign) -> String {
 /// The rows, the header being checked.
 fn rows(text: &str) -> Vec<StringRecord> {
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
-    assert_eq!(reader.headers().expect("there is a header"), COLUMNS.as_slice());
+    assert_eq!(reader.headers().expect("there is a header"), columns(&OrderSuite::default()));
     reader.records().map(|row| row.expect("all rows are as long as the header")).collect()
 }
 
 fn cell<'a>(row: &'a StringRecord, column: &str) -> &'a str {
-    let place = COLUMNS.iter().position(|name| *name == column).expect("there is such a column");
+    let place = columns(&OrderSuite::default())
+        .iter()
+        .position(|name| *name == column)
+        .expect("there is such a column");
     &row[place]
 }
 
@@ -62,7 +66,7 @@ proptest! {
         let rows = rows(&written);
         prop_assert_eq!(rows.len(), 2);
         for row in &rows {
-            prop_assert_eq!(row.len(), COLUMNS.len());
+            prop_assert_eq!(row.len(), columns(&OrderSuite::default()).len());
             for column in ["topic", "agent", "model", "campaign"] {
                 let cell = cell(row, column);
                 prop_assert!(cell == text || cell.strip_prefix('\'') == Some(&text), "{:?}", cell);

@@ -44,7 +44,7 @@ fn the_parts_come_in_order() {
     let options = Options { actions_max: 3, ..Options::default() };
     let campaign = TestCampaign::simulated(SimKind::InOrder, options, 4);
     let page = parsed(&campaign);
-    insta::assert_snapshot!(outline(&page), @r"
+    insta::assert_snapshot!(outline(&page), @r#"
     h1: tools@sim/in-order
     p: SIMULATION: a simulated model planned; these figures say nothing of any real model.
     h2: Key figures
@@ -53,17 +53,17 @@ fn the_parts_come_in_order() {
     h2: Flags
     h2: Failing cases
     h3: Findings: the smallest case of each class
-    summary: Finding 1 order_error case 7-3, 3 actions call 1, traffic camera search, came too early 3 cases of this class
+    summary: Finding 1 order_error case 7-3, 3 actions not police dog training before traffic camera search: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more) 3 cases of this class
     h5: Constraints
     h5: Trace
     h3: All further failures 2
-    summary: order_error case 7-1, 3 actions call 1, simulation code profiling, came too early
+    summary: order_error case 7-1, 3 actions not pulsar signal fitting before simulation code profiling: "Simulation code profiling comes after pulsar signal fitting" (and 2 more)
     h5: Constraints
     h5: Trace
-    summary: order_error case 7-2, 3 actions call 1, leather auction, came too early
+    summary: order_error case 7-2, 3 actions not runway lighting rehearsal before leather auction: "Runway lighting rehearsal precedes leather auction and button inventory" (and 1 more)
     h5: Constraints
     h5: Trace
-    ");
+    "#);
     let top: Vec<&str> = page.only("body", "").children.iter().filter_map(name).collect();
     assert_eq!(top, ["header", "p", "main", "footer", "script"]);
     insta::assert_snapshot!(page.only("header", "").lines().replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r"
@@ -83,13 +83,15 @@ fn the_parts_come_in_order() {
     planproof test 'tools@sim/in-order' --cases 4
     ");
     insta::assert_snapshot!(page.all("details", "")[0].lines(), @r#"
-    Finding 1 order_error case 7-3, 3 actions call 1, traffic camera search, came too early 3 cases of this class
+    Finding 1 order_error case 7-3, 3 actions not police dog training before traffic camera search: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more) 3 cases of this class
     Earlier than traffic camera search, police dog training and bank transfer tracing happen; at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place.
     Called
     traffic camera search (first wrong call)
     police dog training
     bank transfer tracing
-    Right would be
+    Wrong
+    call 1, traffic camera search; correct at that point: police dog training, bank transfer tracing
+    Right
     police dog training
     bank transfer tracing
     traffic camera search
@@ -99,7 +101,7 @@ fn the_parts_come_in_order() {
     Earlier than traffic camera search, police dog training and bank transfer tracing happen at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place
     Trace
     call 1 traffic_camera_search answer The task "traffic camera search" is done.
-    First wrong call. Right there: police dog training or bank transfer tracing.
+    First wrong call. Correct at that point: police dog training or bank transfer tracing.
     call 2 police_dog_training answer The task "police dog training" is done.
     call 3 bank_transfer_tracing answer The task "bank transfer tracing" is done.
     final answer All tasks are done.
@@ -153,7 +155,7 @@ fn marks_cover_exactly_what_is_violated(campaign: &TestCampaign) {
         let ordinal = campaign.cases.iter().position(|case| case.id == details.attribute("data-case"));
         let ordinal = ordinal.expect("only cases of the campaign are shown");
         let case = &campaign.cases[ordinal];
-        let verdict = campaign.outcomes[ordinal].verdict.as_ref().expect("it is scored");
+        let verdict = &campaign.verdict(ordinal);
         let paragraph = details.only("p", "paragraph");
         assert_eq!(paragraph.text(), case.paragraph);
 
@@ -201,7 +203,7 @@ fn the_first_wrong_call_is_marked_in_the_trace() {
     for details in parsed(&campaign).all("details", "case") {
         let ordinal = campaign.cases.iter().position(|case| case.id == details.attribute("data-case"));
         let case = &campaign.cases[ordinal.unwrap()];
-        let verdict = campaign.outcomes[ordinal.unwrap()].verdict.as_ref().unwrap();
+        let verdict = campaign.verdict(ordinal.unwrap());
         let wrong =
             verdict.first_wrong_call.expect("an order error of calls in sequence has a first wrong call");
         let action = case.actions.iter().find(|action| action.id == verdict.calls[wrong]).unwrap();
@@ -366,13 +368,14 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
     let campaign = TestCampaign::simulated(SimKind::Careless, options, 12);
     let page = parsed(&campaign);
     let drawing = &page.only("figure", "chart").all("svg", "")[0];
-    let groups = campaign.report.by_actions.len();
+    let groups = campaign.report.by_size.len();
     assert_eq!(drawing.only("g", "measured").all("circle", "").len(), groups);
     assert_eq!(drawing.all("path", "interval").len(), groups);
     assert_eq!(drawing.only("g", "in-order").all("polygon", "").len(), groups);
     assert_eq!(drawing.only("g", "one-look").all("polygon", "").len(), groups);
     // Above 20 actions chance is not known.
-    let known = campaign.report.by_actions.iter().filter(|group| group.chance.is_some()).count();
+    let known =
+        campaign.report.by_size.iter().filter(|group| group.baselines.rate("chance").is_some()).count();
     assert!(0 < known && known < groups);
     assert_eq!(drawing.only("g", "chance").all("polygon", "").len(), known);
     let body = page.only("tbody", "");

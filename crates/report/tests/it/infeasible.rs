@@ -84,7 +84,7 @@ fn page(campaign: &TestCampaign) -> Element {
 fn the_report_counts_them_apart() {
     let campaign = everything();
     let mut report = serde_json::to_value(&campaign.report).expect("it is JSON");
-    for time in ["agent_seconds", "synthesis_seconds", "solver", "tokens", "flags", "by_actions"] {
+    for time in ["agent_seconds", "synthesis_seconds", "solver", "tokens", "flags", "by_size"] {
         report.as_object_mut().expect("an object").remove(time);
     }
     insta::assert_snapshot!(serde_json::to_string_pretty(&report).expect("it was JSON"));
@@ -127,8 +127,15 @@ fn what_files_say_of_them() {
     assert!(junit.contains("tests=\"9\" failures=\"3\" errors=\"1\" skipped=\"1\""), "{junit}");
     insta::assert_snapshot!("junit", junit);
     let summary = text(|out| step_summary::write(&campaign.reported(), out).expect("memory can be written"));
-    assert!(summary.contains("| conflict reported, no task done | 3 | 5 | 60.0"), "{summary}");
-    assert!(summary.contains("| false alarms in feasible cases | 1 | 2 | 50.0"), "{summary}");
+    let summary = summary.replace(['\\', '\u{2060}'], "").replace('\u{a0}', " ");
+    for row in [
+        "| Detected | 3 of 5 | 60.0 %, 95 % interval 23.1 to 88.2 % |",
+        "| Named exactly | 1 | 20.0 %, 95 % interval 3.6 to 62.4 %; naming all sentences: 60.0 % |",
+        "| False alarms | 1 of 2 | 50.0 %, 95 % interval 9.5 to 90.5 %; feasible cases |",
+    ] {
+        assert!(summary.contains(row), "{row} is not in {summary}");
+    }
+    assert!(summary.contains("They are scored apart, and in no other rate"), "{summary}");
 
     let table = text(|out| csv::write(&campaign.reported(), out).expect("memory can be written"));
     let mut reader = ::csv::Reader::from_reader(table.as_bytes());
@@ -179,16 +186,16 @@ fn comparisons_keep_them_apart() {
         [SimKind::InOrder, SimKind::Careless].map(|kind| TestCampaign::simulated(kind, options(), 80));
     let feasible = a.cases.iter().filter(|case| case.is_feasible()).count() as u64;
     let comparison = Comparison::new(&a.reported(), &b.reported()).expect("they have cases in common");
-    let infeasible = comparison.infeasible.as_ref().expect("there are some");
+    let infeasible = comparison.apart.as_ref().expect("there are some");
     assert_eq!((comparison.common, infeasible.common), (feasible, 80 - feasible));
     assert_eq!((comparison.only_a, comparison.only_b), (0, 0));
     assert_eq!(comparison.b.success.passed, b.report.passed);
-    let found = b.report.infeasible.as_ref().expect("there are some");
-    assert_eq!((infeasible.a.passed, infeasible.b.passed), (0, found.detected));
-    assert_eq!((infeasible.fixed, infeasible.broken), (found.detected, 0));
+    let found = b.report.apart.as_ref().expect("there are some");
+    assert_eq!((infeasible.a.passed, infeasible.b.passed), (0, found.passed));
+    assert_eq!((infeasible.fixed, infeasible.broken), (found.passed, 0));
     assert_eq!(
         comparison.count(Change::Fixed),
-        comparison.by_actions.iter().map(|group| group.fixed).sum::<u64>()
+        comparison.by_size.iter().map(|group| group.fixed).sum::<u64>()
     );
     let page = text(|out| {
         html::write_comparison(&comparison, &a.reported(), &b.reported(), &HtmlLimits::default(), out)
@@ -207,5 +214,5 @@ fn comparisons_keep_them_apart() {
     assert_eq!((table.common, table.scored), (feasible, feasible));
     let row = &table.agents[1];
     assert_eq!((row.success.passed, row.left_out), (b.report.passed, 0));
-    assert_eq!(row.infeasible.map(|success| success.passed), Some(found.detected));
+    assert_eq!(row.apart.map(|success| success.passed), Some(found.passed));
 }

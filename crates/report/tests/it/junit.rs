@@ -1,6 +1,6 @@
 use planproof_report::CommandLines;
 use planproof_report::junit::{BODY_CHARACTERS_MAX, MESSAGE_CHARACTERS_MAX, write};
-use planproof_synth::Unscored;
+use planproof_suite::Unscored;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -53,7 +53,7 @@ fn counts_agree_with_the_report() {
 #[test]
 fn long_texts_are_cut() {
     let mut campaign = mixed("tools@sim/test", Some("sim/test"));
-    campaign.cases[1].paragraph = "long ".repeat(BODY_CHARACTERS_MAX);
+    campaign.change(1, |case| case.paragraph = "long ".repeat(BODY_CHARACTERS_MAX));
     campaign.outcomes[3].verdict = Err(Unscored::Outside { reason: "why ".repeat(BODY_CHARACTERS_MAX) });
     let text = xml(&campaign);
     let document = Document::parse(&text).expect("it is XML");

@@ -1,12 +1,11 @@
 //! Pages of searches for the capability limit, and reports of campaigns with repeats.
 
-use std::time::Duration;
-
-use planproof_bench::{CaseSummary, LimitPlan, LimitReport, RunSummary, SolverMeter, SummaryInput};
+use planproof_bench::{LimitPlan, LimitReport, RunSummary, SummaryInput};
 use planproof_report::compare::{Change, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, junit};
 use planproof_sim::SimKind;
+use planproof_suite::Card;
 use planproof_synth::{Case, Options};
 
 use crate::campaigns::{TestCampaign, cases};
@@ -27,19 +26,20 @@ fn search(kind: SimKind, plan: LimitPlan) -> (TestCampaign, LimitReport) {
     };
     let cases: Vec<Case> = plan.levels().flat_map(level).collect();
     let campaign = TestCampaign::repeated(kind, cases, 1);
-    let summaries: Vec<CaseSummary> = campaign.cases.iter().map(CaseSummary::of).collect();
+    let reported = campaign.reported();
+    let cards: Vec<Card> = reported.cases.iter().map(|case| case.card().clone()).collect();
     let runs: Vec<RunSummary> = campaign.outcomes.iter().map(RunSummary::of).collect();
     let report = LimitReport::new(
         plan,
         SummaryInput {
+            suite: reported.suite,
             agent: &campaign.report.agent,
             model: campaign.report.model.as_deref(),
             simulated: true,
-            cases: &summaries,
+            cards: &cards,
             repeats: 1,
             runs: &runs,
-            solver: SolverMeter::default(),
-            synthesis: Duration::ZERO,
+            synthesis: None,
             cost: None,
             ended_by: None,
         },

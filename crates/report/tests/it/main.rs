@@ -1,6 +1,7 @@
 //! Tests of the reports, through the public interface.
 
 mod agents;
+mod any_suite;
 mod campaigns;
 mod compare;
 mod csv;
@@ -15,3 +16,4 @@ mod mixed;
 mod shrinking;
 mod step_summary;
 mod time_form;
+mod toy;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{
-    CandidateRecord, FailureCount, Outcome, ShrinkOptions, ShrinkReport, Shrinking, ShrunkFailure, Target,
-    Unit, pick_failures,
+use planproof_bench::{Outcome, Unit};
+use planproof_order::{
+    CandidateRecord, FailureCount, OrderOutcome, OrderSuite, ShrinkOptions, ShrinkReport, Shrinking,
+    ShrunkCase, ShrunkFailure, Target, pick_failures, shrink, typed,
 };
 use planproof_report::CommandLines;
 use planproof_report::html::HtmlLimits;
 use planproof_sim::SimKind;
-use planproof_synth::{Case, JudgeOptions, Options, Share, Shrinker, Wordings, read};
+use planproof_synth::{Case, Options, Share, Shrinker, Wordings, read};
 use proptest::prelude::*;
 
 use crate::campaigns::{Simulation, TestCampaign};
@@ -27,27 +28,28 @@ fn shrunk() -> (TestCampaign, Shrinking) {
     let shrinking = shrinking(&campaign, ShrinkOptions { failures_max: 4, ..ShrinkOptions::default() });
     let candidates = format!("{}.shrinking", campaign.id);
     campaign.report.shrinking =
-        Some(ShrinkReport::new(&candidates, &shrinking, &campaign.cases, &campaign.outcomes));
+        Some(shrink::report(&candidates, &shrinking, &campaign.orders(), &campaign.typed()));
     (campaign, shrinking)
 }
 
 fn shrinking(campaign: &TestCampaign, options: ShrinkOptions) -> Shrinking {
-    let simulation = Simulation::new(SimKind::InOrder);
+    let (simulation, suite) = (Simulation::new(SimKind::InOrder), OrderSuite::default());
     let run = |case: &Case, unit: Unit| {
         let events = simulation.run(case, unit.ordinal);
-        Outcome::of(case, unit, &events, JudgeOptions::default(), Default::default())
+        typed(&Outcome::of(&*suite.wrap(case.clone()), unit, &events, Default::default()))
     };
-    let is_hit = |target: &Target, case: &Case, outcome: &Outcome| {
+    let is_hit = |target: &Target, case: &Case, outcome: &OrderOutcome| {
         outcome.verdict.as_ref().is_ok_and(|verdict| target.is_hit(case, verdict))
     };
     let shrinker = Shrinker::new(Wordings::shipped(), read::Directions::shipped());
     let (mut failures, mut candidates) = (Vec::new(), Vec::new());
-    for (place, (error, target)) in (0..).zip(pick_failures(&campaign.cases, &campaign.outcomes, &options)) {
+    let picked = pick_failures(&campaign.orders(), &campaign.typed(), &options);
+    for (place, (error, target)) in (0..).zip(picked) {
         let mut fails = |case: &Case| Some(is_hit(&target, case, &run(case, Unit { ordinal: 0, repeat: 0 })));
         let case = &campaign.cases[error as usize];
         let shrunk = shrinker.shrink(case, &mut fails).expect("drawn cases can be shrunk");
         let outcome = |repeat| (repeat, run(&shrunk.case, Unit { ordinal: place, repeat }));
-        let outcomes: BTreeMap<u32, Outcome> = (0..CONFIRM).map(outcome).collect();
+        let outcomes: BTreeMap<u32, OrderOutcome> = (0..CONFIRM).map(outcome).collect();
         let failed = outcomes.values().filter(|it| is_hit(&target, &shrunk.case, it)).count() as u32;
         candidates.push(CandidateRecord { error, number: None, case: shrunk.case.clone(), outcomes });
         failures.push(ShrunkFailure {
@@ -109,7 +111,7 @@ fn in_both_queries_the_violated_words_are_marked_and_no_others() {
         let case = &campaign.cases[failure.error as usize];
         let details = shown.iter().find(|it| it.attribute("data-shrunk") == case.id);
         let paragraphs = details.expect("each failure is shown").all("p", "paragraph");
-        let verdict = campaign.outcomes[failure.error as usize].verdict.as_ref().expect("it is scored");
+        let verdict = &campaign.verdict(failure.error as usize);
         let (record, verdict_of_smallest) = shrinking.example(failure).expect("it failed again");
         for (paragraph, case, verdict) in
             [(paragraphs[0], case, verdict), (paragraphs[1], &record.case, verdict_of_smallest)]
@@ -163,7 +165,7 @@ fn where_nothing_failed_nothing_is_taken() {
     let mut campaign = TestCampaign::simulated(SimKind::Perfect, options, 3);
     let nothing = shrinking(&campaign, ShrinkOptions::default());
     campaign.report.shrinking =
-        Some(ShrinkReport::new("c.shrinking", &nothing, &campaign.cases, &campaign.outcomes));
+        Some(shrink::report("c.shrinking", &nothing, &campaign.orders(), &campaign.typed()));
     assert_eq!(
         section(&parsed(&campaign)).text(),
         "Smallest failing queriesNo failure was taken to be made smaller."
@@ -223,14 +225,13 @@ fn hostile_shrunk(text: &str) -> TestCampaign {
     let failed = campaign.outcomes.iter().find(|outcome| outcome.passed() == Some(false));
     let failed = failed.expect("all but one fail");
     found.failures[0].case.clone_from(&campaign.cases[failed.ordinal as usize].id);
-    found.failures[0].class =
-        failed.verdict.as_ref().ok().and_then(|verdict| verdict.class).map_or("", |class| class.as_str());
+    found.failures[0].class = failed.class().map_or("", |class| class.as_str());
     for skipped in &mut found.skipped {
         skipped.case += text;
         skipped.why += text;
     }
     let gone = found.failures.last().cloned().expect("there are failures");
-    found.failures.push(planproof_bench::ShrunkCase { group: None, ..gone });
+    found.failures.push(ShrunkCase { group: None, ..gone });
     found.unfinished = 1;
     campaign.report.shrinking = Some(found);
     campaign

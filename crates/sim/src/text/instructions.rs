@@ -90,6 +90,17 @@ impl Instructions {
         let mark = self.mark(kind);
         self.sections.iter().any(|other| other.mark.len() > mark.len() && other.mark.starts_with(mark))
     }
+
+    /// What separates a mark from content, so that the two cannot make another mark.
+    pub(super) fn separator(&self, kind: Kind) -> char {
+        if self.begins_another(kind) { '\n' } else { ' ' }
+    }
+
+    /// Words that hold no mark, whatever tasks are called.
+    pub(super) fn without_marks(&self, words: String) -> String {
+        let is_marked = self.sections.iter().any(|it| words.contains(it.mark.as_str()));
+        if is_marked { "Let me go on.".to_owned() } else { words }
+    }
 }
 
 /// The lines of a text, with where the next one begins.

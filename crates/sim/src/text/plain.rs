@@ -11,11 +11,18 @@ const STATEMENT_CHARACTERS_MAX: usize = 160;
 /// - An answer from plans and evidence says that all tasks are done.
 /// - A judgement finds nothing wrong, whatever is judged: a simulation that has no tools cannot read the question.
 pub(super) fn answer(prompt: &str) -> Option<String> {
+    if prompt.trim_start().starts_with("Answer the question from the plans ") {
+        Some("All tasks are done.".to_owned())
+    } else {
+        aside(prompt)
+    }
+}
+
+/// The same but for answers, which depend on what the model knows: a summary or a judgement.
+pub(super) fn aside(prompt: &str) -> Option<String> {
     let text = prompt.trim_start();
     if text.starts_with("Summarise ") {
         Some(summary(text))
-    } else if text.starts_with("Answer the question from the plans ") {
-        Some("All tasks are done.".to_owned())
     } else if text.starts_with("Judge whether ") {
         Some("Correct. Nothing speaks against it.".to_owned())
     } else {

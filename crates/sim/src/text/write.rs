@@ -1,12 +1,12 @@
-//! Writing on from where a text stands.
+//! What a simulated model of tasks writes on from where a text stands.
 
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
 use super::course::{Course, Next, NextCall, conflict_in_words};
+use super::going_on::{Author, Plan};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
-use super::sections::{Text, Written};
 use crate::SimKind;
 use crate::step::Slip;
 use crate::writing::{WRONG_NAME_PREFIX, start_text, write_arguments};
@@ -28,131 +28,139 @@ pub(super) struct Writer<'a> {
     is_calling: bool,
 }
 
-/// What is to be done, and the sections on the way there.
-struct Plan {
-    next: Next,
-    goal: Goal,
-    way: Vec<Kind>,
-}
-
 impl<'a> Writer<'a> {
     pub(super) fn new(kind: SimKind, instructions: &'a Instructions, course: Course<'a>) -> Self {
         let place = instructions.order.start();
         Self { kind, instructions, course, place, named: None, is_faulted: false, is_calling: false }
     }
 
-    /// Goes on from a text, up to where somebody else has to write, the text may end, or so many bytes are
-    /// written. Says whether it has come to an end.
-    pub(super) fn go_on(mut self, text: &Text<'_>, bytes_max: usize, out: &mut String) -> bool {
-        let (complete, open) = text.parts();
-        for section in complete {
-            self.enter(section.kind, section.content.trim());
-        }
-        let (mut begun, mut has_break) = (text.begun, text.ends_in_break);
-        if let Some(open) = open {
-            if begun.is_empty() && self.is_longer_mark(open) {
-                begun = open.whole;
-            } else {
-                has_break = self.complete(open, begun.is_empty(), has_break, out);
-            }
-        }
-        while out.len() < bytes_max {
-            let Some(plan) = self.plan() else { return true };
-            let Some(kind) = plan.way.first().map(|kind| self.begun_kind(*kind, begun)) else { return true };
-            if begun.is_empty() {
-                if !has_break {
-                    out.push('\n');
-                }
-                if plan.goal == Goal::Call && !self.is_calling {
-                    self.slip_in_form(out);
-                }
-            }
-            let mark = self.instructions.mark(kind);
-            out.push_str(mark.strip_prefix(begun).unwrap_or(mark));
-            (begun, has_break) = ("", false);
-            if self.instructions.role(kind) == Role::Given {
-                return true;
-            }
-            let content = self.content(kind, &plan, false);
-            out.push(self.separator(kind));
-            out.push_str(&content);
-            self.enter(kind, &content);
-        }
-        false
+    fn has(&self, role: Role) -> bool {
+        self.instructions.sections.iter().any(|section| section.role == role)
     }
 
-    /// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the one
-    /// wanted, or one that may come where that section may not.
-    fn is_longer_mark(&self, open: Written<'_>) -> bool {
-        let begins = |kind: Kind| {
-            let mark = self.instructions.mark(kind);
-            mark.len() > open.whole.len() && mark.starts_with(open.whole)
+    /// What the tool named last is called with.
+    fn input(&self, call: Option<NextCall>) -> String {
+        let named = self.named.as_deref().unwrap_or_default();
+        let place = self.course.place_of(named.strip_prefix(WRONG_NAME_PREFIX).unwrap_or(named));
+        let place = place.or(call.map(|call| call.tool)).unwrap_or_default();
+        // Somebody else may have named the tool.
+        let slip = call.filter(|call| call.tool == place).map_or(Slip::None, |call| call.slip);
+        let tool = self.course.tool(place);
+        let properties = tool.and_then(|tool| tool.input_schema.get("properties")).and_then(Value::as_object);
+        let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
+        let start = call.and_then(|call| call.start).filter(|_| takes_start);
+        let start = start.map(|minute| start_text(minute, slip));
+        let takes_sentences = properties.is_some_and(|it| it.contains_key(SENTENCES_ARGUMENT));
+        let sentences = call.map_or(0, |call| call.sentences);
+        let sentences = if takes_sentences { sentences } else { 0 };
+        let is_right = slip != Slip::ExtraArgument;
+        if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
+            return start.clone();
+        }
+        let arguments = write_arguments(tool, (start, sentences), slip, || self.course.task(place));
+        Value::Object(arguments).to_string()
+    }
+
+    /// The words before a call.
+    fn words_before(&self, kind: Kind, call: NextCall, plan: &Plan<Next>) -> String {
+        if self.course.is_restart(call.tool) {
+            return "The plan cannot work any more, so the day has to be cleared.".to_owned();
+        }
+        if call.sentences != 0 {
+            return format!("No order can work: {}.", conflict_in_words(call.sentences));
+        }
+        let tasks = self.tasks_after(kind, call, plan);
+        match tasks.split_last() {
+            Some((last, rest)) if !rest.is_empty() => {
+                format!("Next come the tasks {} and \"{last}\", in any order.", listed(rest))
+            }
+            _ => format!("Next comes the task \"{}\".", self.course.task(call.tool)),
+        }
+    }
+
+    /// The tasks that are called for before this kind of section, or one that is given, comes again.
+    fn tasks_after(&self, kind: Kind, call: NextCall, plan: &Plan<Next>) -> Vec<String> {
+        let mut tasks = vec![self.course.task(call.tool).to_owned()];
+        let order = &self.instructions.order;
+        let role = |kind| self.instructions.role(kind);
+        let mut course = self.course.clone();
+        let mut place = plan.way.iter().fold(self.place.clone(), |place, kind| order.after(&place, *kind));
+        let mut call = call;
+        while tasks.len() <= self.instructions.tools.len() {
+            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+            course.called(&name, "");
+            let Next::Call(next) = course.next() else { break };
+            if course.pending() > next.free {
+                break;
+            }
+            let way = order.way(&place, Goal::Call, Given::Avoid, !self.has(Role::Tool), role);
+            let is_apart = |passed: &Kind| *passed == kind || role(*passed) == Role::Given;
+            let Some(way) = way.filter(|way| !way.iter().any(is_apart)) else { break };
+            place = way.iter().fold(place, |place, kind| order.after(&place, *kind));
+            tasks.push(course.task(next.tool).to_owned());
+            call = next;
+        }
+        tasks
+    }
+
+    /// The words when no call is to come any more.
+    fn words_at_the_end(&self, kind: Kind, plan: &Plan<Next>) -> String {
+        let mark = self.instructions.mark(kind).to_ascii_lowercase();
+        let is_answer = plan.way == [kind] || mark.contains("answer");
+        let can_call = self.has(Role::Arguments);
+        match (is_answer, plan.next) {
+            (true, _) if !can_call => self.course.told(),
+            (true, Next::Say(text)) => text.to_owned(),
+            (true, Next::Call(_)) => "What is left cannot be done.".to_owned(),
+            (false, _) if mark.contains("reflection") && self.is_faulted => {
+                "Fault was found with the answer, but there is nothing else to be done.".to_owned()
+            }
+            (false, _) if mark.contains("reflection") => "The answer can stay as it is.".to_owned(),
+            (false, _) if !can_call => "The order follows from what has to come before what.".to_owned(),
+            (false, _) => "Nothing is left to do.".to_owned(),
+        }
+    }
+
+    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is
+    /// never that of an answer: whoever tries to answer is led to an answer, and so has given up.
+    fn slip_in_form(&self, out: &mut String) {
+        if self.kind != SimKind::Clumsy {
+            return;
+        }
+        let mut draw = self.course.draw("sim-form/1");
+        if draw.unit() >= self.course.mistake_chance() {
+            return;
+        }
+        let allowed = self.instructions.order.next(&self.place);
+        let answers = |kind: &Kind| self.instructions.mark(*kind).to_ascii_lowercase().contains("answer");
+        let is_wrong = |kind: &Kind| {
+            self.instructions.role(*kind) != Role::Given && !allowed.contains(kind) && !answers(kind)
         };
-        let wanted = self.plan().and_then(|plan| plan.way.first().copied());
-        let next = self.instructions.order.next(&self.place);
-        wanted.is_some_and(begins) || (!next.contains(&open.kind) && next.into_iter().any(begins))
-    }
-
-    /// Completes the last section of a text, if it is not complete. Says whether what is written next begins a line.
-    fn complete(&mut self, open: Written<'_>, may_go_on: bool, has_break: bool, out: &mut String) -> bool {
-        let content = open.content.trim_start();
-        let wanted = match self.plan() {
-            Some(plan) if may_go_on && self.instructions.role(open.kind) != Role::Given => {
-                self.content(open.kind, &plan, content.is_empty())
-            }
-            _ => String::new(),
-        };
-        // Something else has been written, by whomever; it stays.
-        let Some(rest) = wanted.strip_prefix(content).filter(|_| !wanted.is_empty()) else {
-            self.enter(open.kind, content.trim_end());
-            return has_break;
-        };
-        if open.content.is_empty() {
-            out.push(self.separator(open.kind));
-        }
-        out.push_str(rest);
-        self.enter(open.kind, &wanted);
-        false
-    }
-
-    /// The kind of section whose mark is written: the one wanted, unless another has been begun.
-    fn begun_kind(&self, wanted: Kind, begun: &str) -> Kind {
-        let is_it = |kind: &Kind| self.instructions.mark(*kind).starts_with(begun);
-        if is_it(&wanted) {
-            return wanted;
-        }
-        self.instructions.order.next(&self.place).into_iter().find(is_it).unwrap_or(wanted)
-    }
-
-    /// What separates a mark from content, so that the two cannot make another mark.
-    fn separator(&self, kind: Kind) -> char {
-        if self.instructions.begins_another(kind) { '\n' } else { ' ' }
-    }
-
-    /// Takes in a section that is complete.
-    fn enter(&mut self, kind: Kind, content: &str) {
-        self.place = self.instructions.order.after(&self.place, kind);
-        self.is_calling = true;
-        match self.instructions.role(kind) {
-            Role::Tool => self.named = Some(content.to_owned()),
-            Role::Arguments => {
-                let only = || self.instructions.tools.first().map(|tool| tool.name.clone());
-                let name = self.named.take().or_else(only);
-                self.course.called(&name.unwrap_or_default(), content);
-                self.is_calling = false;
-            }
-            Role::Given => {
-                let lower = content.to_lowercase();
-                self.is_faulted = ["wrong", "incorrect", "not correct"].iter().any(|it| lower.contains(it));
-                self.course.answered(content);
-                self.is_calling = false;
-            }
-            Role::Other => {}
+        let wrong: Vec<Kind> = (0..self.instructions.sections.len()).filter(is_wrong).collect();
+        if !wrong.is_empty() && draw.chance(1, 2) {
+            let kind = wrong[draw.place(wrong.len())];
+            out.push_str(self.instructions.mark(kind));
+            out.push(self.instructions.separator(kind));
+            out.push_str(STRAY.trim_end());
+            out.push('\n');
+        } else {
+            out.push_str(STRAY);
         }
     }
+}
 
-    /// What to do next, and how to get there. `None` where nothing can follow.
-    fn plan(&self) -> Option<Plan> {
+impl Author for Writer<'_> {
+    type Next = Next;
+
+    fn instructions(&self) -> &Instructions {
+        self.instructions
+    }
+
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn plan(&self) -> Option<Plan<Next>> {
         let next = self.course.next();
         let is_named = self.named.is_some() || !self.has(Role::Tool);
         let way = |goal, given| {
@@ -176,12 +184,7 @@ impl<'a> Writer<'a> {
         Some(Plan { next, goal: Goal::End, way })
     }
 
-    fn has(&self, role: Role) -> bool {
-        self.instructions.sections.iter().any(|section| section.role == role)
-    }
-
-    /// What the model writes in a section. `again` says that it had written it before and is to write it anew.
-    fn content(&self, kind: Kind, plan: &Plan, again: bool) -> String {
+    fn content(&self, kind: Kind, plan: &Plan<Next>, again: bool) -> String {
         let call = match (plan.goal, plan.next) {
             (Goal::Call, Next::Call(call)) => {
                 Some(if again && !call.insists { NextCall { slip: Slip::None, ..call } } else { call })
@@ -209,125 +212,35 @@ impl<'a> Writer<'a> {
                     Some(call) => self.words_before(kind, call, plan),
                     None => self.words_at_the_end(kind, plan),
                 };
-                self.without_marks(words)
+                self.instructions.without_marks(words)
             }
         }
     }
 
-    /// What the tool named last is called with.
-    fn input(&self, call: Option<NextCall>) -> String {
-        let named = self.named.as_deref().unwrap_or_default();
-        let place = self.course.place_of(named.strip_prefix(WRONG_NAME_PREFIX).unwrap_or(named));
-        let place = place.or(call.map(|call| call.tool)).unwrap_or_default();
-        // Somebody else may have named the tool.
-        let slip = call.filter(|call| call.tool == place).map_or(Slip::None, |call| call.slip);
-        let tool = self.course.tool(place);
-        let properties = tool.and_then(|tool| tool.input_schema.get("properties")).and_then(Value::as_object);
-        let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
-        let start = call.and_then(|call| call.start).filter(|_| takes_start);
-        let start = start.map(|minute| start_text(minute, slip));
-        let takes_sentences = properties.is_some_and(|it| it.contains_key(SENTENCES_ARGUMENT));
-        let sentences = call.map_or(0, |call| call.sentences);
-        let sentences = if takes_sentences { sentences } else { 0 };
-        let is_right = slip != Slip::ExtraArgument;
-        if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
-            return start.clone();
-        }
-        let arguments = write_arguments(tool, (start, sentences), slip, || self.course.task(place));
-        Value::Object(arguments).to_string()
-    }
-
-    /// The words before a call.
-    fn words_before(&self, kind: Kind, call: NextCall, plan: &Plan) -> String {
-        if self.course.is_restart(call.tool) {
-            return "The plan cannot work any more, so the day has to be cleared.".to_owned();
-        }
-        if call.sentences != 0 {
-            return format!("No order can work: {}.", conflict_in_words(call.sentences));
-        }
-        let tasks = self.tasks_after(kind, call, plan);
-        match tasks.split_last() {
-            Some((last, rest)) if !rest.is_empty() => {
-                format!("Next come the tasks {} and \"{last}\", in any order.", listed(rest))
+    fn enter(&mut self, kind: Kind, content: &str) {
+        self.place = self.instructions.order.after(&self.place, kind);
+        self.is_calling = true;
+        match self.instructions.role(kind) {
+            Role::Tool => self.named = Some(content.to_owned()),
+            Role::Arguments => {
+                let only = || self.instructions.tools.first().map(|tool| tool.name.clone());
+                let name = self.named.take().or_else(only);
+                self.course.called(&name.unwrap_or_default(), content);
+                self.is_calling = false;
             }
-            _ => format!("Next comes the task \"{}\".", self.course.task(call.tool)),
-        }
-    }
-
-    /// The tasks that are called for before this kind of section, or one that is given, comes again.
-    fn tasks_after(&self, kind: Kind, call: NextCall, plan: &Plan) -> Vec<String> {
-        let mut tasks = vec![self.course.task(call.tool).to_owned()];
-        let order = &self.instructions.order;
-        let role = |kind| self.instructions.role(kind);
-        let mut course = self.course.clone();
-        let mut place = plan.way.iter().fold(self.place.clone(), |place, kind| order.after(&place, *kind));
-        let mut call = call;
-        while tasks.len() <= self.instructions.tools.len() {
-            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
-            course.called(&name, "");
-            let Next::Call(next) = course.next() else { break };
-            if course.pending() > next.free {
-                break;
+            Role::Given => {
+                let lower = content.to_lowercase();
+                self.is_faulted = ["wrong", "incorrect", "not correct"].iter().any(|it| lower.contains(it));
+                self.course.answered(content);
+                self.is_calling = false;
             }
-            let way = order.way(&place, Goal::Call, Given::Avoid, !self.has(Role::Tool), role);
-            let is_apart = |passed: &Kind| *passed == kind || role(*passed) == Role::Given;
-            let Some(way) = way.filter(|way| !way.iter().any(is_apart)) else { break };
-            place = way.iter().fold(place, |place, kind| order.after(&place, *kind));
-            tasks.push(course.task(next.tool).to_owned());
-            call = next;
-        }
-        tasks
-    }
-
-    /// The words when no call is to come any more.
-    fn words_at_the_end(&self, kind: Kind, plan: &Plan) -> String {
-        let mark = self.instructions.mark(kind).to_ascii_lowercase();
-        let is_answer = plan.way == [kind] || mark.contains("answer");
-        let can_call = self.has(Role::Arguments);
-        match (is_answer, plan.next) {
-            (true, _) if !can_call => self.course.told(),
-            (true, Next::Say(text)) => text.to_owned(),
-            (true, Next::Call(_)) => "What is left cannot be done.".to_owned(),
-            (false, _) if mark.contains("reflection") && self.is_faulted => {
-                "Fault was found with the answer, but there is nothing else to be done.".to_owned()
-            }
-            (false, _) if mark.contains("reflection") => "The answer can stay as it is.".to_owned(),
-            (false, _) if !can_call => "The order follows from what has to come before what.".to_owned(),
-            (false, _) => "Nothing is left to do.".to_owned(),
+            Role::Other => {}
         }
     }
 
-    /// Words that hold no mark, whatever tasks are called.
-    fn without_marks(&self, words: String) -> String {
-        let holds =
-            |words: &str| self.instructions.sections.iter().any(|it| words.contains(it.mark.as_str()));
-        if holds(&words) { "Let me go on.".to_owned() } else { words }
-    }
-
-    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is
-    /// never that of an answer: whoever tries to answer is led to an answer, and so has given up.
-    fn slip_in_form(&self, out: &mut String) {
-        if self.kind != SimKind::Clumsy {
-            return;
-        }
-        let mut draw = self.course.draw("sim-form/1");
-        if draw.unit() >= self.course.mistake_chance() {
-            return;
-        }
-        let allowed = self.instructions.order.next(&self.place);
-        let answers = |kind: &Kind| self.instructions.mark(*kind).to_ascii_lowercase().contains("answer");
-        let is_wrong = |kind: &Kind| {
-            self.instructions.role(*kind) != Role::Given && !allowed.contains(kind) && !answers(kind)
-        };
-        let wrong: Vec<Kind> = (0..self.instructions.sections.len()).filter(is_wrong).collect();
-        if !wrong.is_empty() && draw.chance(1, 2) {
-            let kind = wrong[draw.place(wrong.len())];
-            out.push_str(self.instructions.mark(kind));
-            out.push(self.separator(kind));
-            out.push_str(STRAY.trim_end());
-            out.push('\n');
-        } else {
-            out.push_str(STRAY);
+    fn before_mark(&self, goal: Goal, out: &mut String) {
+        if goal == Goal::Call && !self.is_calling {
+            self.slip_in_form(out);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Text filling: the actions' texts and tools, constraints with all places that state them, and what the agent is told.
 
 use crate::case::{CaseTool, ConstraintId, StatedConstraint};
-use crate::draw::Draw;
 use crate::infeasible::{ANSWER_OR_REPORT, REPORT_RULE, REPORT_TOOL};
 use crate::text::{StatedPair, StatedTime};
 use crate::time_form::{StatedBound, TimeForm, timed_query};
 use crate::topic::Topic;
+use planproof_trace::Draw;
 
 /// Only planning is under test: the paragraph names no values, and an agent must not ask for any.
 const ANY_ARGUMENTS: &str =

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use planproof_constraint::{Order, Variable};
 
 use crate::case::{Case, CaseOptions};
-use crate::draw::Draw;
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
     Relative, Sentences, SubSentence, each_wording,
 };
 use crate::time_form::Bound;
 use crate::wording::Wordings;
+use planproof_trace::Draw;
 
 /// Most paragraphs that are put together before giving up.
 pub const STRUCTURE_DRAWS_MAX: u32 = 120;

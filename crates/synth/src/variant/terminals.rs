@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{NoVariant, RESTART_TOOL};
 use crate::case::Case;
-use crate::draw::Draw;
 use crate::grammar::{Sentences, each_wording};
 use crate::synthesis::numbered_texts;
 use crate::topic::{Topic, TopicBank};
 use crate::wording::Wordings;
+use planproof_trace::Draw;
 
 /// Puts another wording into every slot. None stood in the paragraph before, unless a terminal has no other.
 pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) -> Result<(), NoVariant> {

@@ -1,6 +1,10 @@
-use planproof_synth::file::{read_case, write_case};
+use std::collections::BTreeSet;
 
-use crate::case;
+use planproof_synth::file::{read_case, read_verdict, write_case, write_verdict};
+use planproof_synth::{Case, Draw, JudgeOptions, Options, Share, TimeOptions, judge};
+use planproof_trace::notation;
+
+use crate::{case, synthesise, time_case};
 
 #[test]
 fn a_case_survives_the_file() {
@@ -52,4 +56,105 @@ fn bad_case_files_are_told_what_is_wrong() {
     }
     assert!(read_case("").is_err());
     assert!(read_case(&good[..good.len() / 2]).is_err());
+}
+
+/// Calls in the one-line notation, mostly wrong in one way or another: any of the tools, or one that is not there,
+/// with a start in the time form, refused, held back and overlapping, and each of the ends that there are.
+fn wrong_run(case: &Case, draw: &mut Draw) -> String {
+    let mut line = String::new();
+    for number in 0..draw.below(2 * case.tools.len() as u32) {
+        let tool = draw.below(case.tools.len() as u32 + 1) as usize;
+        let name = case.tools.get(tool).map_or("no_such_tool", |tool| &tool.name);
+        let arguments = if case.is_report(name) {
+            let numbers: Vec<u32> = (1..=1 + draw.below(4)).collect();
+            format!("{{\"sentences\":{numbers:?}}}")
+        } else if case.time.is_some() && !case.is_restart(name) {
+            let (hour, minute) = (7 + number + draw.below(3), draw.below(66));
+            format!("{{\"start_time\":\"{hour:02}:{minute:02}\"}}")
+        } else {
+            "{}".to_owned()
+        };
+        let answer = match draw.below(10) {
+            0 => "err \"it \\\"failed\\\"\\n\"",
+            1 => "held \"not so\"",
+            2 => "ok \"\" | call no_such_tool {} | err \"no\"",
+            _ => "ok \"done\"",
+        };
+        line += &format!("call {name} {arguments} | {answer} | ");
+    }
+    line + match draw.below(5) {
+        0 => "limit iterations 50",
+        1 => "failed \"exit status: 3\\nwith a line\"",
+        2 => "answer \"\"",
+        _ => "answer \"I have done Ünser Bestes.\"",
+    }
+}
+
+#[test]
+fn a_verdict_survives_the_file() {
+    let draw = &mut Draw::new(5, 0, "test/verdicts");
+    let time = Some(TimeOptions::default());
+    let infeasible = Share::new(0.5);
+    let (mut classes, mut faults, mut answers) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for options in [
+        Options::default(),
+        Options { time, ..Options::default() },
+        Options { infeasible, ..Options::default() },
+        Options { infeasible, time, ..Options::default() },
+    ] {
+        for index in 0..150 {
+            let case = synthesise(options.clone(), 7, index);
+            let events = notation::parse(&wrong_run(&case, draw)).expect("the notation is right");
+            let verdict = judge(&case, &events, JudgeOptions::default()).expect("the run is scored");
+            let line = write_verdict(&case.id, &verdict);
+            assert!(!line.contains('\n'));
+            let back = read_verdict(&line).expect("what was written can be read");
+            assert_eq!(back, (case.id.clone(), verdict.clone()), "{line}");
+            classes.insert(verdict.class);
+            answers += u32::from(verdict.answer.is_some());
+            let errors = verdict.time.iter().flat_map(|time| &time.parameter_errors);
+            faults.extend(errors.map(|error| error.fault.as_str()));
+        }
+    }
+    assert!(classes.len() >= 8, "{classes:?}");
+    assert_eq!(faults.into_iter().collect::<Vec<_>>(), ["before_day", "no_clock_time", "overlap"]);
+    assert!(answers > 0);
+}
+
+#[test]
+fn bad_verdict_files_are_told_what_is_wrong() {
+    let case = time_case(3..=3, 0);
+    let call = |place: usize, time: &str| {
+        format!("call {} {{\"start_time\":\"{time}\"}} | ok \"d\"", case.actions[place].tool)
+    };
+    let line = format!("{} | {} | answer \"\"", call(0, "09:00"), call(1, "09:01"));
+    let events = notation::parse(&line).expect("the notation is right");
+    let verdict = judge(&case, &events, JudgeOptions::default()).expect("the run is scored");
+    let good = write_verdict("farm", &verdict);
+    assert!(read_verdict(&good).is_ok());
+    assert!(!good.contains("\"answer\""), "{good}");
+    let until = good.find(",\"until\"").expect("the calls overlap");
+    let until = &good[until..until + ",\"until\":\"10:00\"".len()];
+    for (from, to, part) in [
+        ("{", "[", "not a planproof/verdict/v1 document"),
+        ("verdict/v1", "verdict/v9", "schema is \"planproof/verdict/v9\""),
+        ("\"case\":", "\"cases\":", "unknown field `cases`"),
+        ("\"passed\":false", "\"passed\":true", "has a `class` if it is not `passed`"),
+        ("\"class\":\"", "\"class\":\"very_", "there is no class \"very_"),
+        ("\"flags\":[\"", "\"flags\":[\"very_", "there is no flag \"very_"),
+        (until, "", "has no `until`"),
+        ("\"overlap\"", "\"before_day\"", "\"before_day\" has `until`"),
+        ("\"overlap\"", "\"other\"", "there is no fault \"other\""),
+        ("\"09:01\"]", "\"9.01\"]", "\"9.01\" is no clock time"),
+        ("\"09:00\",\"09:01\"]", "\"09:00\"]", "not as many start times as calls"),
+        ("\"first_wrong_call\":", "\"first_wrong_call\":9", "first_wrong_call is none of its 2 calls"),
+        (",\"decided\":true", "", "all fields of the time form or none"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        let message = read_verdict(&bad).expect_err(part).to_string();
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(read_verdict("").is_err());
+    assert!(read_verdict(&good[..good.len() / 2]).is_err());
 }

@@ -24,13 +24,13 @@ pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -
     let first = Stored::load(store, &arguments.run)?;
     say_what_is_missing(&first.campaign, &first.commands);
     let traces = StoredTraces { store, campaign: &first.campaign.id };
-    let report = first.report();
+    let report = first.report()?;
     let mut table = AgentTableBuilder::new(&first.reported(&report, &traces)).map_err(usage)?;
     for name in &arguments.others {
         let other = Stored::load(store, name)?;
         say_what_is_missing(&other.campaign, &other.commands);
         let traces = StoredTraces { store, campaign: &other.campaign.id };
-        table.add(&other.reported(&other.report(), &traces)).map_err(usage)?;
+        table.add(&other.reported(&other.report()?, &traces)).map_err(usage)?;
     }
     let table = table.build().map_err(usage)?;
     let is_stdout_taken = page.as_ref().is_some_and(crate::report_files::ReportFile::is_stdout);
@@ -82,14 +82,14 @@ fn text(table: &AgentTable) -> String {
         table.common, table.scored
     );
     for row in &table.agents {
-        if let Some(infeasible) = &row.infeasible {
+        if let Some(apart) = &row.apart {
             out += &format!(
-                "{} ({}): of the infeasible cases that all have, {} of {} runs reported the conflict and did no task: {}.\n",
+                "{} ({}): of the cases that are scored apart and that all have, {} of {} runs passed: {}.\n",
                 render::short(&row.agent, 40),
                 row.campaign,
-                infeasible.passed,
-                infeasible.runs,
-                rate(infeasible)
+                apart.passed,
+                apart.runs,
+                rate(apart)
             );
         }
         if row.unscored + row.not_run + row.left_out > 0 {

@@ -2,16 +2,18 @@
 //! beside `--replay`, so that one line of options serves a recording, its replays and live runs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
-use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
-use planproof_synth::Case;
-use planproof_synth::file::write_case;
+use planproof_bench::LimitPlan;
+use planproof_bench::studies::ShrinkOptions;
+use planproof_order::{DissectOptions, OrderSuite};
+use planproof_suite::Case;
 
 use super::asked::Asked;
 use super::cases::{Cases, CasesOrigin, Drawn};
 use super::recorded::RecordedCampaign;
-use crate::arguments::{CampaignArguments, CaseArguments, Given, Global, TestArguments};
+use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
 use crate::failure::Failure;
 use crate::select;
 
@@ -68,7 +70,7 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
 /// One error names every contradiction with both values.
 pub(super) fn must_agree(
     recorded: &RecordedCampaign,
-    cases: &[Case],
+    cases: &[Arc<dyn Case>],
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
     asked: &Asked<'_>,
@@ -115,20 +117,32 @@ pub(super) fn must_agree(
             agreement
                 .options(shrinking(options.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
         }
-        Asked::Limit(plan, shape) => {
+        Asked::Limit(plan, arguments) => {
+            let shape = &arguments.shape;
             agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
             if let CasesOrigin::Levels(levels) = note.drawn.as_ref().unwrap_or(&note.cases) {
                 let now = CaseArguments {
                     actions: (plan.from, plan.from),
                     first: 0,
                     infeasible: None,
-                    shape: (*shape).clone(),
+                    shape: shape.clone(),
                 };
                 let now = Drawn::of(&now, global.seed, 1)?.as_written();
                 let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
                 let of_level = ["cases", "first", "actions", "infeasible"];
                 agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
             }
+        }
+        Asked::Bench(makes, repeat) => {
+            let is_given = CHOOSING.iter().any(|id| global.given.has(id));
+            let now = if is_given { makes.make()?.cases } else { cases.to_vec() };
+            if !are_same(&now, cases) {
+                let (recorded, now) = (cases.len(), now.len());
+                agreement.contradictions.push(format!(
+                    "recorded with {recorded} cases that are not the {now} that are asked for now"
+                ));
+            }
+            agreement.option("repeat", number(note.repeats).as_deref(), number(repeat.get()).as_deref());
         }
     }
     if agreement.contradictions.is_empty() {
@@ -168,18 +182,23 @@ fn topics(
     Ok(())
 }
 
+/// Whether these are the same cases in the same order.
+fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
+    now.len() == recorded.len() && now.iter().zip(recorded).all(|(now, it)| now.to_line() == it.to_line())
+}
+
 /// Compares the cases of a test.
 fn drawn_cases(
     agreement: &mut Agreement<'_>,
     recorded: &RecordedCampaign,
-    cases: &[Case],
+    cases: &[Arc<dyn Case>],
     asked: &TestArguments,
     seed: u64,
 ) -> Result<(), Failure> {
     if let Some(file) = &asked.from {
-        let now = Cases::given(select::read_cases(file)?).cases;
-        let is_same = now.len() == cases.len()
-            && now.iter().zip(cases).all(|(now, recorded)| write_case(now) == write_case(recorded));
+        let orders = OrderSuite::new(recorded.campaign.options.judge());
+        let now = Cases::of_orders(&orders, select::read_cases(file)?).cases;
+        let is_same = are_same(&now, cases);
         if !is_same {
             let (recorded, shown, now) = (cases.len(), file.display(), now.len());
             agreement

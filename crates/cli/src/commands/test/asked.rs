@@ -3,12 +3,15 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use planproof_bench::{DissectOptions, LimitPlan, ShrinkOptions};
-use planproof_synth::TopicBank;
+use planproof_bench::LimitPlan;
+use planproof_bench::studies::ShrinkOptions;
+use planproof_order::DissectOptions;
+use planproof_order::synth::TopicBank;
 
 use super::cases::Cases;
 use super::options::StoredOptions;
-use crate::arguments::{CASES_MAX, ShapeArguments, TestArguments};
+use crate::arguments::{CASES_MAX, LimitArguments, TestArguments};
+use crate::commands::check::judge_options;
 use crate::failure::Failure;
 
 /// Which command asks for a campaign, with what only that command says of a new one.
@@ -17,7 +20,21 @@ pub(in crate::commands) enum Asked<'a> {
     /// `test`.
     Test(&'a TestArguments),
     /// `limit`, for a search along this plan in cases of this shape.
-    Limit(LimitPlan, &'a ShapeArguments),
+    Limit(LimitPlan, &'a LimitArguments),
+    /// `bench`, for these cases of any suite, each run so often.
+    Bench(&'a dyn MakesCases, NonZeroU32),
+}
+
+/// What makes the cases of a new campaign of `bench`.
+pub(in crate::commands) trait MakesCases: std::fmt::Debug {
+    /// The name of their suite.
+    fn suite(&self) -> &str;
+
+    /// The cases.
+    ///
+    /// # Errors
+    /// What the user named cannot be read, or holds none.
+    fn make(&self) -> Result<Cases, Failure>;
 }
 
 impl Asked<'_> {
@@ -25,7 +42,11 @@ impl Asked<'_> {
     pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
         match self {
             Self::Test(arguments) => Cases::of(arguments, seed, bank),
-            Self::Limit(plan, shape) => Cases::of_levels(plan, shape, seed, bank),
+            Self::Limit(plan, arguments) => {
+                let judge = judge_options(&arguments.campaign.judge);
+                Cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
+            }
+            Self::Bench(makes, _) => makes.make(),
         }
     }
 
@@ -33,13 +54,17 @@ impl Asked<'_> {
     pub(super) fn topics(&self) -> Option<&Path> {
         match self {
             Self::Test(arguments) => arguments.draw.shape.topics.as_deref(),
-            Self::Limit(_, shape) => shape.topics.as_deref(),
+            Self::Limit(_, arguments) => arguments.shape.topics.as_deref(),
+            Self::Bench(..) => None,
         }
     }
 
     /// How often each of so many cases is run.
     pub(super) fn repeats(&self, cases: usize) -> Result<NonZeroU32, Failure> {
-        let Self::Test(TestArguments { repeat, .. }) = self else { return Ok(NonZeroU32::MIN) };
+        let repeat = match self {
+            Self::Test(TestArguments { repeat, .. }) | Self::Bench(_, repeat) => repeat,
+            Self::Limit(..) => return Ok(NonZeroU32::MIN),
+        };
         let runs = cases as u64 * u64::from(repeat.get());
         if runs > CASES_MAX {
             return Err(Failure::usage(format!(
@@ -52,14 +77,14 @@ impl Asked<'_> {
     pub(super) fn dissect(&self) -> Option<DissectOptions> {
         match self {
             Self::Test(arguments) => arguments.dissect.options(),
-            Self::Limit(..) => None,
+            Self::Limit(..) | Self::Bench(..) => None,
         }
     }
 
     pub(super) fn shrink(&self) -> Option<ShrinkOptions> {
         match self {
             Self::Test(arguments) => arguments.shrink.options(),
-            Self::Limit(..) => None,
+            Self::Limit(..) | Self::Bench(..) => None,
         }
     }
 
@@ -75,7 +100,7 @@ impl Asked<'_> {
 
     pub(super) fn limit(&self) -> Option<LimitPlan> {
         match self {
-            Self::Test(_) => None,
+            Self::Test(_) | Self::Bench(..) => None,
             Self::Limit(plan, _) => Some(*plan),
         }
     }
@@ -89,14 +114,21 @@ impl Asked<'_> {
         go_on: (&str, &str),
     ) -> Result<(), Failure> {
         let (words, option) = go_on;
-        match (self, options.limit.is_some()) {
-            (Self::Test(_), true) => Err(Failure::usage(format!(
-                "{what} is a search for a limit; {words} `planproof limit {option}`"
-            ))),
-            (Self::Limit(..), false) => Err(Failure::usage(format!(
-                "{what} is no search for a limit; {words} `planproof test {option}`"
-            ))),
-            (Self::Test(_), false) | (Self::Limit(..), true) => Ok(()),
+        let now = match self {
+            Self::Test(_) => "test".to_owned(),
+            Self::Limit(..) => "limit".to_owned(),
+            Self::Bench(makes, _) => format!("bench {}", makes.suite()),
+        };
+        let before = options.command();
+        if now == before {
+            return Ok(());
         }
+        let is = match before.as_str() {
+            "test" if now == "limit" => "no search for a limit".to_owned(),
+            "test" => "a test".to_owned(),
+            "limit" => "a search for a limit".to_owned(),
+            other => format!("one of `planproof {other}`"),
+        };
+        Err(Failure::usage(format!("{what} is {is}; {words} `planproof {before} {option}`")))
     }
 }

@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_agents::ServedModel;
-use planproof_bench::{
-    CampaignEnd, CampaignError, CandidateRecord, Dissection, Outcome, Setup, Shrinking, Supervision,
-    TrialRecord, Unit,
-};
+use planproof_bench::{CampaignEnd, CampaignError, Outcome, Setup, Supervision, Unit};
 use planproof_model::recording::RecordingError;
+use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_store::Progress;
-use planproof_synth::Case;
+use planproof_suite::Case;
 use tokio_util::sync::CancellationToken;
 
 use super::derived::Derived;
@@ -20,7 +18,7 @@ use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::Failure;
-use crate::{progress, signals};
+use crate::{orders, progress, signals};
 
 /// What came of a campaign.
 pub(in crate::commands) struct Ended {
@@ -51,6 +49,12 @@ pub(in crate::commands) async fn carry_out(
     global: &Global,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
 ) -> Result<Ended, Failure> {
+    let leads_on = prepared.options.dissect.is_some() || prepared.options.shrink.is_some();
+    let typed = if leads_on {
+        orders::cases(prepared.options.judge(), &prepared.campaign.cases)?
+    } else {
+        Vec::new()
+    };
     let writer = prepared.store.writer()?;
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
@@ -92,7 +96,7 @@ pub(in crate::commands) async fn carry_out(
     let budgets = prepared.budgets.to_json()?;
     let mut unwritten: Option<RecordingError> = None;
     // Writes down what came of a run beside the store, which has it already.
-    let note = |case: &Case, outcome: &Outcome, unwritten: &mut Option<RecordingError>| {
+    let note = |case: &dyn Case, outcome: &Outcome, unwritten: &mut Option<RecordingError>| {
         if let Some(recording) = &prepared.recording
             && let Err(error) = recording.write_verdict(case, outcome)
         {
@@ -116,7 +120,7 @@ pub(in crate::commands) async fn carry_out(
                 bar.inc(1);
                 bar.set_message(format!("{failed} failed"));
                 if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
-                    note(case, &outcome, &mut unwritten);
+                    note(&**case, &outcome, &mut unwritten);
                 }
                 outcomes.push(outcome);
             })
@@ -131,14 +135,15 @@ pub(in crate::commands) async fn carry_out(
     let (mut end, mut dissection, mut shrinking) = (end, None, None);
     // What was finished beside the campaign's own runs, and of what.
     let mut further: Option<(Derived, usize)> = None;
+    let orders = OrderSuite::new(prepared.options.judge());
     if let (Ok(CampaignEnd::Complete), None, Some(options)) = (&end, &unwritten, prepared.options.dissect) {
         let watch = (writer.clone(), &stop, supervision.clone());
         let mut finished = prepared.trials.iter().filter(|trial| trial.outcome.is_some()).count();
         let observe = |trial: &TrialRecord, outcome: &Outcome| {
             finished += 1;
-            note(&trial.case, outcome, &mut unwritten);
+            note(&*orders.wrap(trial.case.clone()), outcome, &mut unwritten);
         };
-        match dissect(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+        match dissect(prepared, (&campaign, &typed), &outcomes, options, watch, observe, global).await {
             Ok((ended, found)) => (end, dissection) = (Ok(ended), Some(found)),
             Err(error) => end = Err(error),
         }
@@ -149,9 +154,9 @@ pub(in crate::commands) async fn carry_out(
         let mut finished = prepared.candidates.iter().map(|candidate| candidate.outcomes.len()).sum();
         let observe = |candidate: &CandidateRecord, outcome: &Outcome| {
             finished += 1;
-            note(&candidate.case, outcome, &mut unwritten);
+            note(&*orders.wrap(candidate.case.clone()), outcome, &mut unwritten);
         };
-        match shrink(prepared, &campaign, &outcomes, options, watch, observe, global).await {
+        match shrink(prepared, (&campaign, &typed), &outcomes, options, watch, observe, global).await {
             Ok((ended, found)) => (end, shrinking) = (Ok(ended), Some(found)),
             Err(error) => end = Err(error),
         }
@@ -162,7 +167,6 @@ pub(in crate::commands) async fn carry_out(
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     found.note_broken_setup(supervision.setup.broken());
     let mut progress = prepared.progress(&found.to_json()?);
-    let leads_on = prepared.options.dissect.is_some() || prepared.options.shrink.is_some();
     let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
     progress.ended_by = match &end {
         _ if is_complete => {

@@ -1,26 +1,32 @@
 //! The cases of a campaign: drawn, or from a file.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
-use planproof_bench::{LimitPlan, SolverMeter};
-use planproof_synth::{
-    Case, Day, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
+use planproof_bench::{LimitPlan, SynthesisUse};
+use planproof_order::synth::{
+    Case, Day, JudgeOptions, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
 };
+use planproof_order::{OrderSuite, SolverMeter};
+use planproof_suite::{Case as AnyCase, Suite};
 use serde::{Deserialize, Serialize};
 
 use super::agreement::{Written, switch};
 use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
+use crate::commands::check::judge_options;
 use crate::failure::Failure;
 use crate::select;
 
 /// Cases, and what it took to draw them.
-pub(super) struct Cases {
-    pub(super) cases: Vec<Case>,
+pub(in crate::commands) struct Cases {
+    /// Their kind.
+    pub(in crate::commands) suite: Arc<dyn Suite>,
+    pub(in crate::commands) cases: Vec<Arc<dyn AnyCase>>,
     pub(super) origin: CasesOrigin,
     /// How they were drawn that are given in full.
     pub(super) drawn: Option<CasesOrigin>,
-    pub(super) solver: SolverMeter,
-    pub(super) synthesis: Duration,
+    /// What it took to synthesise them; `None` where they were not.
+    pub(super) synthesis: Option<SynthesisUse>,
 }
 
 /// Where cases come from, as a recording keeps it.
@@ -95,11 +101,18 @@ impl From<&DrawnTime> for TimeOptions {
 impl Cases {
     /// The cases that the command line asks for.
     pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Self, Failure> {
+        let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
         let Some(file) = &arguments.from else {
-            let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(bank)?;
+            let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(&suite, bank)?;
             return Ok(drawn.of_topics(&arguments.draw.shape));
         };
-        Ok(Self::given(select::read_cases(file)?))
+        Ok(Self::of_orders(&suite, select::read_cases(file)?))
+    }
+
+    /// Orders that are there already.
+    pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<Case>) -> Self {
+        let cases = cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect();
+        Self::given(Arc::new(suite.clone()), cases)
     }
 
     /// The same, as a recording has to keep them: in full where they are about topics of the user's own,
@@ -119,7 +132,7 @@ impl Cases {
         plan: &LimitPlan,
         shape: &ShapeArguments,
         seed: u64,
-        bank: &TopicBank,
+        (judge, bank): (JudgeOptions, &TopicBank),
     ) -> Result<Self, Failure> {
         let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
         if count > CASES_MAX {
@@ -134,23 +147,26 @@ impl Cases {
             Drawn::of(&draw, seed, count.into())
         };
         let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
-        Ok(Self::draw_levels_from(levels, bank)?.of_topics(shape))
+        Ok(Self::draw_levels_from(levels, &OrderSuite::new(judge), bank)?.of_topics(shape))
     }
 
     /// Draws the cases of all levels again, of the topics that come with planproof.
-    pub(super) fn draw_levels(levels: Vec<Drawn>) -> Result<Self, Failure> {
-        Self::draw_levels_from(levels, TopicBank::shipped())
+    pub(super) fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite) -> Result<Self, Failure> {
+        Self::draw_levels_from(levels, suite, TopicBank::shipped())
     }
 
-    fn draw_levels_from(levels: Vec<Drawn>, bank: &TopicBank) -> Result<Self, Failure> {
-        let mut all = Self::given(Vec::new());
+    fn draw_levels_from(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Result<Self, Failure> {
+        let mut all = Self::given(Arc::new(suite.clone()), Vec::new());
+        let mut made = SynthesisUse::default();
         for drawn in &levels {
-            let level = drawn.clone().draw_from(bank)?;
+            let level = drawn.clone().draw_from(suite, bank)?;
             all.cases.extend(level.cases);
-            all.solver.calls += level.solver.calls;
-            all.solver.time += level.solver.time;
-            all.synthesis += level.synthesis;
+            let level = level.synthesis.unwrap_or_default();
+            made.solver_calls += level.solver_calls;
+            made.solver_time += level.solver_time;
+            made.time += level.time;
         }
+        all.synthesis = Some(made);
         if all.cases.len() as u64 > CASES_MAX {
             return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
         }
@@ -158,9 +174,9 @@ impl Cases {
     }
 
     /// Cases that are there already.
-    pub(super) fn given(cases: Vec<Case>) -> Self {
+    pub(in crate::commands) fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn AnyCase>>) -> Self {
         let origin = CasesOrigin::Given(cases.len());
-        Self { cases, origin, drawn: None, solver: SolverMeter::default(), synthesis: Duration::ZERO }
+        Self { suite, cases, origin, drawn: None, synthesis: None }
     }
 }
 
@@ -218,12 +234,12 @@ impl Drawn {
     }
 
     /// Draws the cases again, of the topics that come with planproof.
-    pub(super) fn draw(self) -> Result<Cases, Failure> {
-        self.draw_from(TopicBank::shipped())
+    pub(super) fn draw(self, suite: &OrderSuite) -> Result<Cases, Failure> {
+        self.draw_from(suite, TopicBank::shipped())
     }
 
     /// Draws the cases.
-    fn draw_from(self, bank: &TopicBank) -> Result<Cases, Failure> {
+    fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
         let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
@@ -234,8 +250,10 @@ impl Drawn {
         let cases = (self.first..end)
             .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
             .collect::<Result<Vec<Case>, _>>()?;
+        let synthesis =
+            SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
         let origin = CasesOrigin::Drawn(self);
-        Ok(Cases { cases, origin, drawn: None, solver, synthesis: start.elapsed() })
+        Ok(Cases { origin, synthesis: Some(synthesis), ..Cases::of_orders(suite, cases) })
     }
 
     /// The options that draw these cases.

@@ -3,22 +3,22 @@
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
-use planproof_bench::{AgentUnderTest, CaseSummary};
+use planproof_bench::{AgentUnderTest, card_to_json};
 use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
-use planproof_synth::Case;
-use planproof_synth::file::write_case;
+use planproof_suite::Case;
 
 use super::options::StoredOptions;
 use crate::arguments::{Global, StoreArguments};
 use crate::failure::Failure;
 use crate::{secrets, select};
 
-/// Puts a new campaign into the store, with its cases and what each comes to; gives its id.
+/// Puts a new campaign into the store, with its cases and their cards; gives its id.
 pub(super) fn create(
     store: &Store,
     agent: &AgentUnderTest,
-    cases: (&[Case], &[CaseSummary]),
+    cases: &[Arc<dyn Case>],
     repeats: NonZeroU32,
     options: &StoredOptions,
     global: &Global,
@@ -36,7 +36,7 @@ pub(crate) fn create_row(
     id: &str,
     created_ms: u64,
     agent: &AgentUnderTest,
-    (cases, summaries): (&[Case], &[CaseSummary]),
+    cases: &[Arc<dyn Case>],
     repeats: NonZeroU32,
     options: &StoredOptions,
     command_line: &str,
@@ -52,10 +52,10 @@ pub(crate) fn create_row(
         options: &text,
         repeats: repeats.get(),
     };
-    let rows = cases.iter().zip(summaries).map(|(case, summary)| NewCase {
-        id: case.id.clone(),
-        json: write_case(case),
-        summary: Some(summary.to_json()),
+    let rows = cases.iter().map(|case| NewCase {
+        id: case.card().id.clone(),
+        json: case.to_line(),
+        summary: Some(card_to_json(case.card())),
     });
     Ok(store.create_campaign(&campaign, rows)?)
 }

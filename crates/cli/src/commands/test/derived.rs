@@ -3,11 +3,11 @@
 
 use std::num::NonZeroU32;
 
-use planproof_bench::{CaseSummary, Outcome};
+use planproof_bench::{Outcome, card_to_json};
+use planproof_order::{OrderSuite, synth};
 use planproof_report::CommandLines;
 use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
-use planproof_synth::Case;
-use planproof_synth::file::write_case;
+use planproof_suite::Case as _;
 use serde::Serialize;
 
 use super::create::milliseconds_now;
@@ -101,7 +101,7 @@ impl<'a> Keeper<'a> {
     pub(super) fn keep<'c, O: Serialize>(
         &mut self,
         first: u32,
-        cases: impl Iterator<Item = (&'c Case, O)>,
+        cases: impl Iterator<Item = (&'c synth::Case, O)>,
     ) -> Result<(), StoreError> {
         let Prepared { campaign, options, store, .. } = self.prepared;
         let id = self.of.id(&campaign.id);
@@ -121,17 +121,20 @@ impl<'a> Keeper<'a> {
             store.create_derived(&campaign.id, &row)?;
         }
         self.is_created = true;
-        let cases: Vec<DerivedCase> = cases.map(|(case, origin)| derived_case(case, &origin)).collect();
+        let orders = OrderSuite::new(options.judge());
+        let cases: Vec<DerivedCase> =
+            cases.map(|(case, origin)| derived_case(&orders, case, &origin)).collect();
         store.add_cases(&id, first, &cases)
     }
 }
 
-fn derived_case(case: &Case, origin: &impl Serialize) -> DerivedCase {
+fn derived_case(orders: &OrderSuite, case: &synth::Case, origin: &impl Serialize) -> DerivedCase {
+    let case = orders.wrap(case.clone());
     DerivedCase {
         case: NewCase {
-            id: case.id.clone(),
-            json: write_case(case),
-            summary: Some(CaseSummary::of(case).to_json()),
+            id: case.card().id.clone(),
+            json: case.to_line(),
+            summary: Some(card_to_json(case.card())),
         },
         // All its keys are strings, so rendering cannot fail.
         origin: serde_json::to_string(origin).unwrap_or_default(),
@@ -139,6 +142,6 @@ fn derived_case(case: &Case, origin: &impl Serialize) -> DerivedCase {
 }
 
 /// An outcome that says something: what could not be scored is tried again.
-pub(super) fn scored(outcome: &Outcome) -> bool {
+pub(super) fn scored<V>(outcome: &Outcome<V>) -> bool {
     outcome.verdict.is_ok()
 }

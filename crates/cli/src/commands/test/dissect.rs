@@ -1,20 +1,21 @@
 //! Dissecting the failures of a campaign that has come to its end.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
-use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, DissectOptions, Dissection, DissectionRun, Outcome, Step,
-    Supervision, Trial, TrialRecord, pick_errors,
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_order::synth::{Case, Change, Mutator, Piece, Span, Wordings};
+use planproof_order::{
+    DissectOptions, Dissection, DissectionRun, OrderCase, OrderOutcome, Step, Trial, TrialRecord, pick_errors,
 };
 use planproof_store::Writer;
-use planproof_synth::{Case, Change, Mutator, Piece, Span, Wordings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::derived::{Derived, Keeper, scored};
 use super::prepared::Prepared;
 use crate::arguments::Global;
-use crate::progress;
+use crate::{orders, progress};
 
 /// What the store keeps of where a trial's case comes from.
 #[derive(Serialize, Deserialize)]
@@ -77,7 +78,7 @@ impl Origin {
 /// fit together.
 pub(crate) fn read_trials(
     cases: Vec<Case>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OrderOutcome>,
     origins: Vec<Option<String>>,
     failed_cases: usize,
 ) -> Option<Vec<TrialRecord>> {
@@ -106,7 +107,7 @@ pub(super) fn is_over(
 ) -> bool {
     match begun {
         Some((_, dissection)) => dissection.is_complete(),
-        None => pick_errors(outcomes, options, 0).is_empty(),
+        None => pick_errors(&orders::outcomes(outcomes), options, 0).is_empty(),
     }
 }
 
@@ -122,7 +123,7 @@ pub(super) fn scored_trials(begun: Option<(String, Dissection)>) -> Vec<TrialRec
 /// Dissects what was failed. `observe` is handed each trial with its outcome.
 pub(super) async fn dissect(
     prepared: &Prepared,
-    campaign: &Campaign,
+    (campaign, cases): (&Campaign, &[Arc<OrderCase>]),
     outcomes: &[Outcome],
     options: DissectOptions,
     watch: (Writer, &CancellationToken, Supervision),
@@ -130,10 +131,11 @@ pub(super) async fn dissect(
     global: &Global,
 ) -> Result<(CampaignEnd, Dissection), CampaignError> {
     let (writer, stop, supervision) = watch;
-    let errors = pick_errors(outcomes, &options, campaign.seed);
+    let errors = pick_errors(&orders::outcomes(outcomes), &options, campaign.seed);
     progress::say(global, &format!("dissecting {} failures", errors.len()));
     let run = DissectionRun {
         campaign,
+        cases,
         id: Derived::Dissection.id(&campaign.id),
         options,
         errors,
@@ -143,7 +145,7 @@ pub(super) async fn dissect(
     let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);
     // A replay asks nothing that was not asked when it was recorded.
     let may_run = |case: &Case| {
-        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, 0))
+        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(&case.id, 0))
     };
     let keep = |first: u32, trials: &[TrialRecord]| {
         keeper.keep(first, trials.iter().map(|record| (&record.case, Origin::of(record))))

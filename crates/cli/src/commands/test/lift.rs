@@ -56,12 +56,12 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
             && row.repeats == guarded.campaign.repeats
             && row.finished() == row.total()
     };
-    let report = guarded.report();
+    let report = guarded.report()?;
     let traces = StoredTraces { store, campaign: &guarded.campaign.id };
     let after = guarded.reported(&report, &traces);
     for row in store.campaigns()?.iter().filter(is_bare) {
         let bare = Stored::load(store, &row.id)?;
-        let report = bare.report();
+        let report = bare.report()?;
         let traces = StoredTraces { store, campaign: &row.id };
         let comparison = Comparison::new(&bare.reported(&report, &traces), &after).ok();
         let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;

@@ -4,10 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planproof_model::Model;
+use planproof_agents::AgentSpec;
 use planproof_model::metering::{Meter, MeteredModel};
 use planproof_model::prices::Prices;
 use planproof_model::recording::{Recording, RecordingFile, RecordingModel, ReplayModel};
+use planproof_model::{KeepsReplies, Model};
+use planproof_sim::{GoldModel, gold_error_rate};
+use planproof_suite::{Case, Gold};
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
@@ -21,6 +24,16 @@ pub(in crate::commands) struct Models<'a> {
     recording: Option<Arc<Recording>>,
     found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
     replays: RefCell<Vec<Arc<ReplayModel>>>,
+    /// What `sim/gold` is handed, and the seed by which it errs.
+    gold: RefCell<(Vec<Key>, u64)>,
+}
+
+/// A prompt with the right answer to it.
+type Key = (String, Gold);
+
+/// Whether one of the models of these names is handed the right answers.
+pub(super) fn is_handed_answers(agent: &AgentSpec, served: Option<&str>) -> bool {
+    [agent.model(), served].into_iter().flatten().any(|name| gold_error_rate(name).is_some())
 }
 
 /// What is put around each model of a campaign.
@@ -33,7 +46,28 @@ pub(in crate::commands) struct Around<'a> {
 impl<'a> Models<'a> {
     /// Models that are asked.
     pub(in crate::commands) fn live(asking: &'a ModelArguments, key: KeyNeeded) -> Self {
-        Self { asking, key, recording: None, found: RefCell::default(), replays: RefCell::default() }
+        let (found, replays, gold) = Default::default();
+        Self { asking, key, recording: None, found, replays, gold }
+    }
+
+    /// Hands the right answers of these cases to `sim/gold`, which errs by this seed.
+    pub(super) fn hand(&self, cases: &[Arc<dyn Case>], seed: u64) {
+        let key = |case: &Arc<dyn Case>| Some((case.prompt().to_owned(), case.gold()?));
+        *self.gold.borrow_mut() = (cases.iter().filter_map(key).collect(), seed);
+    }
+
+    /// The simulated model of that name that is handed the right answers.
+    fn handed(&self, name: &str, form: ModelForm) -> Option<Result<Arc<dyn Model>, Failure>> {
+        let rate = match gold_error_rate(name)? {
+            Ok(rate) => rate,
+            Err(error) => return Some(Err(Failure::usage(error.to_string()))),
+        };
+        let (keys, seed) = self.gold.borrow().clone();
+        let model = GoldModel::new(keys, rate, seed);
+        Some(Ok(match form {
+            ModelForm::Chat => Arc::new(model),
+            ModelForm::KeepsReplies => Arc::new(KeepsReplies::new(Arc::new(model))),
+        }))
     }
 
     /// Models that answer from a recording.
@@ -48,7 +82,10 @@ impl<'a> Models<'a> {
             return Ok(Arc::clone(model));
         }
         let model: Arc<dyn Model> = match &self.recording {
-            None => select::model(name, form, self.asking, self.key)?,
+            None => match self.handed(name, form) {
+                Some(model) => model?,
+                None => select::model(name, form, self.asking, self.key)?,
+            },
             Some(recording) => {
                 // A recording that was made of another one has the model by its own name.
                 let model = ReplayModel::of_model(Arc::clone(recording), name, secrets::held())

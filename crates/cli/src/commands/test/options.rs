@@ -1,23 +1,35 @@
 //! What of a campaign is kept in the store, and in a recording, beside its cases.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{Campaign, DissectOptions, LimitPlan, Report, ShrinkOptions, SolverMeter};
+use planproof_bench::studies::ShrinkOptions;
+use planproof_bench::{Campaign, LimitPlan, Report, SynthesisUse};
 use planproof_model::prices::Money;
+use planproof_order::DissectOptions;
+use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_report::CommandLines;
 use planproof_store::Progress;
-use planproof_synth::{JudgeOptions, TopicBank};
+use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
 
 use super::budgets::Budgets;
 use crate::arguments::{ITERATIONS, STORE_DEFAULT, TIMEOUT_SECONDS};
+use crate::failure::Failure;
 use crate::select::{FileDigest, MadeFrom};
+use crate::suites;
+
+/// The suite of a campaign that names none.
+pub(super) const ORDER: &str = "order";
 
 /// The options that a campaign is gone on with and summed up again with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredOptions {
+    /// The kind of its cases; absent where they are orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) suite: Option<String>,
     #[serde(with = "decimal")]
     pub(super) seed: u64,
     pub(super) concurrency: usize,
@@ -87,15 +99,16 @@ impl Answers {
 
 impl StoredOptions {
     /// The options of a campaign with a simulated model, and the defaults for the rest.
-    pub(crate) fn of_simulation(campaign: &Campaign, solver: SolverMeter, synthesis: Duration) -> Self {
+    pub(crate) fn of_simulation(campaign: &Campaign, judge: JudgeOptions, synthesis: SynthesisUse) -> Self {
         let mut options = Self {
+            suite: None,
             seed: campaign.seed,
             concurrency: campaign.concurrency.get(),
             timeout_ms: u64::try_from(campaign.limits.wall.as_millis()).unwrap_or(u64::MAX),
             iterations: campaign.limits.iterations,
-            repeated_fails: campaign.judge.repeated_fails,
-            distractor_fails: campaign.judge.distractor_fails,
-            at_once_fails: campaign.judge.at_once_fails,
+            repeated_fails: judge.repeated_fails,
+            distractor_fails: judge.distractor_fails,
+            at_once_fails: judge.at_once_fails,
             serve_model: None,
             env: Vec::new(),
             solver_calls: 0,
@@ -110,7 +123,7 @@ impl StoredOptions {
             evaluator_files: Vec::new(),
             topics: None,
         };
-        options.set_synthesis(solver, synthesis);
+        options.set_synthesis(Some(synthesis));
         options
     }
 
@@ -146,19 +159,51 @@ impl StoredOptions {
         }
     }
 
-    pub(crate) fn solver(&self) -> SolverMeter {
-        SolverMeter { calls: self.solver_calls, time: Duration::from_nanos(self.solver_ns) }
+    /// The kind of its cases.
+    ///
+    /// # Errors
+    /// This planproof does not know it.
+    pub(crate) fn suite(&self) -> Result<Arc<dyn Suite>, Failure> {
+        suites::find(self.suite_name(), self.judge())
     }
 
-    pub(crate) fn synthesis(&self) -> Duration {
-        Duration::from_nanos(self.synthesis_ns)
+    pub(super) fn suite_name(&self) -> &str {
+        self.suite.as_deref().unwrap_or(ORDER)
     }
 
-    pub(super) fn set_synthesis(&mut self, solver: SolverMeter, synthesis: Duration) {
+    /// Refuses a campaign of another kind of case, for that reason.
+    pub(crate) fn must_be_of_orders(&self, campaign: &str, why: &str) -> Result<(), Failure> {
+        match &self.suite {
+            None => Ok(()),
+            Some(suite) => Err(Failure::usage(format!("campaign {campaign} is of the suite {suite}; {why}"))),
+        }
+    }
+
+    /// The command that the campaign is one of.
+    pub(crate) fn command(&self) -> String {
+        match (&self.suite, &self.limit) {
+            (Some(suite), _) => format!("bench {suite}"),
+            (None, Some(_)) => "limit".to_owned(),
+            (None, None) => "test".to_owned(),
+        }
+    }
+
+    /// What it took to make its cases; `None` where they were not synthesised.
+    pub(crate) fn synthesis(&self) -> Option<SynthesisUse> {
+        let made = SynthesisUse {
+            solver_calls: self.solver_calls,
+            solver_time: Duration::from_nanos(self.solver_ns),
+            time: Duration::from_nanos(self.synthesis_ns),
+        };
+        self.suite.is_none().then_some(made)
+    }
+
+    pub(super) fn set_synthesis(&mut self, made: Option<SynthesisUse>) {
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.solver_calls = solver.calls;
-        self.solver_ns = nanoseconds(solver.time);
-        self.synthesis_ns = nanoseconds(synthesis);
+        let made = made.unwrap_or_default();
+        self.solver_calls = made.solver_calls;
+        self.solver_ns = nanoseconds(made.solver_time);
+        self.synthesis_ns = nanoseconds(made.time);
     }
 
     /// What runs cost in US dollars by what the campaign has spent; `None` where it is not known, or nothing was asked.
@@ -203,9 +248,8 @@ impl StoredOptions {
             ("--fail-at-once", self.at_once_fails),
         ];
         words.extend(judging.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option.to_owned()));
-        let command = if self.limit.is_some() { "limit" } else { "test" };
         let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());
-        CommandLines::new(command, store.as_deref(), words.iter().map(String::as_str))
+        CommandLines::new(&self.command(), store.as_deref(), words.iter().map(String::as_str))
     }
 
     /// Whether no model is asked.

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{AgentSpec, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, CaseSummary, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, GUARD_PREFIX, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
 use planproof_model::prices::Prices;
 use planproof_model::recording::RecordingFile;
-use planproof_synth::{Case, JudgeOptions};
+use planproof_order::synth::JudgeOptions;
+use planproof_order::{OrderSuite, untyped};
+use planproof_suite::{Card, Case, Suite};
 use planproof_trace::Usage;
 
 use super::agreement::must_agree;
@@ -22,8 +24,8 @@ use super::budgets::{self, Budgets};
 use super::create::{create, open_store};
 use super::derived::{Derived, must_be_asked_for};
 use super::dissect;
-use super::models::{Around, Models};
-use super::options::{Answers, StoredOptions};
+use super::models::{Around, Models, is_handed_answers};
+use super::options::{Answers, ORDER, StoredOptions};
 use super::prepared::{Prepared, Replayed, Served};
 use super::recorded::RecordedCampaign;
 use super::recording::{self, CampaignNote};
@@ -113,18 +115,34 @@ fn begin(
     let wanted = Wanted { agent: name, serve_model: arguments.serve_model.as_deref(), env: &arguments.env };
     let asking = arguments.model.within(arguments.model.run_time(arguments.timeout))?;
     let models = Models::live(&asking, key_needed(arguments.recording.cache.as_deref()));
+    let topics = asked.topics();
+    let bank = select::topic_bank(topics)?;
+    let mut made = None;
+    if is_handed_answers(name, wanted.serve_model) {
+        let cases = asked.cases(global.seed, &bank)?;
+        models.hand(&cases.cases, global.seed);
+        made = Some(cases);
+    }
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let budgets = Budgets::of(&arguments.budget);
     let prices = budgets.prices()?;
     budgets.check(&models.names(), &prices)?;
     let answers = answers(arguments, &models)?;
-    let topics = asked.topics();
-    let bank = select::topic_bank(topics)?;
-    let cases = asked.cases(global.seed, &bank)?;
+    let cases = match made {
+        Some(cases) => cases,
+        None => asked.cases(global.seed, &bank)?,
+    };
     let repeats = asked.repeats(cases.cases.len())?;
+    if agent.guarded && !cases.cases.iter().any(|case| case.guard().is_some()) {
+        return Err(Failure::usage(format!(
+            "the suite {} has no guard: name the agent without {GUARD_PREFIX}",
+            cases.suite.name()
+        )));
+    }
     select::warn_of_tools(name, || select::tools_of_cases(&cases.cases))?;
-    let mut options = options(arguments, global, (name, &agent), &cases.cases, repeats, answers)?;
-    options.set_synthesis(cases.solver, cases.synthesis);
+    let mut options =
+        options(arguments, global, (name, &agent), &*cases.suite, &cases.cases, repeats, answers)?;
+    options.set_synthesis(cases.synthesis);
     options.dissect = asked.dissect();
     options.shrink = asked.shrink();
     asked.must_be_shrunk(&options)?;
@@ -145,18 +163,19 @@ fn begin(
     let store = open_store(&arguments.store)?;
     let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
-    let summaries: Vec<CaseSummary> = cases.cases.iter().map(CaseSummary::of).collect();
-    let id = create(&store, &agent, (&cases.cases, &summaries), repeats, &options, global)?;
+    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
     if let Some(recording) = &recording {
         let note = CampaignNote::new(&id, &agent, &options, repeats.get(), &cases);
         recording.write_campaign(&note, &cases.cases)?;
     }
     let meter = (!models.names().is_empty()).then_some(meter);
+    let suite = cases.suite;
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
+        cards: cards(&campaign),
+        suite,
         campaign,
-        summaries,
         options,
         finished: Vec::new(),
         left_out: HashSet::new(),
@@ -179,7 +198,7 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     let store = open_store(&arguments.store)?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     must_be_asked_for(&stored.campaign.id, &stored.commands)?;
-    let Stored { campaign: row, cases, mut options, mut outcomes, dissection, shrinking, .. } = stored;
+    let Stored { campaign: row, suite, cases, mut options, mut outcomes, dissection, shrinking, .. } = stored;
     asked.must_fit(
         &options,
         &format!("campaign {}", row.id),
@@ -196,8 +215,10 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     asked.must_be_shrunk(&options)?;
     let is_dissected =
         options.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
-    let is_shrunk =
-        options.shrink.is_none_or(|options| shrink::is_over(&options, &cases, &outcomes, shrinking.as_ref()));
+    let is_shrunk = match options.shrink {
+        None => true,
+        Some(how) => shrink::is_over(&how, options.judge(), &cases, &outcomes, shrinking.as_ref())?,
+    };
     let is_complete = outcomes.len() as u64 == row.total() && is_dissected && is_shrunk;
     let name = select::agent_spec(&row.agent)?;
     if !is_complete {
@@ -219,6 +240,9 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     };
     let serve_model = options.serve_model.as_deref();
     let wanted = Wanted { agent: &name, serve_model, env: &options.env };
+    if recorded.is_none() && is_handed_answers(&name, serve_model) {
+        models.hand(&cases, options.seed);
+    }
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
@@ -252,28 +276,31 @@ fn go_on(arguments: &CampaignArguments, asked: Asked<'_>) -> Result<Prepared, Fa
     if let Some(recording) = &recording {
         // Those whose ends were not written when the campaign was cut off.
         for outcome in &outcomes {
-            recording.write_verdict(&cases[outcome.ordinal as usize], outcome)?;
+            recording.write_verdict(&*cases[outcome.ordinal as usize], outcome)?;
         }
+        let orders = OrderSuite::new(options.judge());
         for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
-            recording.write_verdict(&trial.case, outcome)?;
+            let case = orders.wrap(trial.case.clone());
+            recording.write_verdict(&*case, &untyped(&case, outcome))?;
         }
         for candidate in &candidates {
+            let case = orders.wrap(candidate.case.clone());
             for outcome in candidate.outcomes.values() {
-                recording.write_verdict(&candidate.case, outcome)?;
+                recording.write_verdict(&*case, &untyped(&case, outcome))?;
             }
         }
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let left_out =
         recorded.as_ref().map_or_else(HashSet::new, |recorded| left_out(recorded, &cases, repeats));
-    let summaries = cases.iter().map(CaseSummary::of).collect();
     let campaign = campaign(row.id, agent, cases, repeats, &options)?;
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     Ok(Prepared {
         store,
+        cards: cards(&campaign),
+        suite,
         campaign,
-        summaries,
         options,
         finished: outcomes,
         left_out,
@@ -339,7 +366,7 @@ fn replay(
     let may_differ = may_differ.map(absolute).transpose()?;
     let mut options = StoredOptions { answers, may_differ, ..note.options.clone() };
     asked.must_be_shrunk(&options)?;
-    options.set_synthesis(cases.solver, cases.synthesis);
+    options.set_synthesis(cases.synthesis);
     if let Some(timeout) = arguments.timeout {
         options.timeout_ms = milliseconds(seconds(timeout));
     }
@@ -359,14 +386,15 @@ fn replay(
         wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
-    let summaries: Vec<CaseSummary> = cases.cases.iter().map(CaseSummary::of).collect();
-    let id = create(&store, &agent, (&cases.cases, &summaries), repeats, &options, global)?;
+    let id = create(&store, &agent, &cases.cases, repeats, &options, global)?;
     let secrets = secrets::held_apart_from(&cases.cases)?;
+    let suite = cases.suite;
     let campaign = campaign(id, agent, cases.cases, repeats, &options)?;
     Ok(Prepared {
         store,
+        cards: cards(&campaign),
+        suite,
         campaign,
-        summaries,
         options,
         finished: Vec::new(),
         left_out,
@@ -395,11 +423,13 @@ pub(in crate::commands) fn with_cost(spent: Spent, models: &Models<'_>, prices: 
 }
 
 /// Runs that did not come to their end when the campaign was recorded.
-fn left_out(recorded: &RecordedCampaign, cases: &[Case], repeats: NonZeroU32) -> HashSet<Unit> {
+fn left_out(recorded: &RecordedCampaign, cases: &[Arc<dyn Case>], repeats: NonZeroU32) -> HashSet<Unit> {
     let runs = (0..)
         .zip(cases)
         .flat_map(|(ordinal, case)| (0..repeats.get()).map(move |repeat| (case, Unit { ordinal, repeat })));
-    runs.filter(|(case, unit)| !recorded.has_verdict(case, unit.repeat)).map(|(_, unit)| unit).collect()
+    runs.filter(|(case, unit)| !recorded.has_verdict(&case.card().id, unit.repeat))
+        .map(|(_, unit)| unit)
+        .collect()
 }
 
 /// What becomes of the answers, as the command line has it.
@@ -425,16 +455,18 @@ fn options(
     arguments: &CampaignArguments,
     global: &Global,
     (name, agent): (&AgentSpec, &AgentUnderTest),
-    cases: &[Case],
+    suite: &dyn Suite,
+    cases: &[Arc<dyn Case>],
     repeats: NonZeroU32,
     answers: Answers,
 ) -> Result<StoredOptions, Failure> {
-    let largest = cases.iter().map(|case| case.actions.len()).max().unwrap_or_default();
-    if largest >= arguments.iterations as usize {
+    let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
+    let unit = suite.unit().many;
+    if largest >= arguments.iterations {
         progress::say(
             global,
             &format!(
-                "note: {largest} actions, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
+                "note: {largest} {unit}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
                 arguments.iterations
             ),
         );
@@ -445,6 +477,7 @@ fn options(
     allow_open_files(name, agent, concurrency.min(cases.len() * repeats.get() as usize))?;
     let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge_options(&arguments.judge);
     Ok(StoredOptions {
+        suite: (suite.name() != ORDER).then(|| suite.name().to_owned()),
         seed: global.seed,
         concurrency,
         timeout_ms: milliseconds(arguments.model.run_time(arguments.timeout)),
@@ -482,10 +515,14 @@ fn allow_open_files(name: &AgentSpec, agent: &AgentUnderTest, runs: usize) -> Re
     if is_in_process { Ok(()) } else { open_files::allow_runs(runs) }
 }
 
+fn cards(campaign: &Campaign) -> Vec<Card> {
+    campaign.cases.iter().map(|case| case.card().clone()).collect()
+}
+
 fn campaign(
     id: String,
     agent: AgentUnderTest,
-    cases: Vec<Case>,
+    cases: Vec<Arc<dyn Case>>,
     repeats: NonZeroU32,
     options: &StoredOptions,
 ) -> Result<Campaign, Failure> {
@@ -503,7 +540,6 @@ fn campaign(
         repeats,
         seed: options.seed,
         limits,
-        judge: options.judge(),
         concurrency,
         token: select::random_bytes,
         served: None,

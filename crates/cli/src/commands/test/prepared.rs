@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use planproof_bench::{
-    Campaign, CandidateRecord, CaseSummary, Dissection, Outcome, Report, Shrinking, TrialRecord, Unit,
-};
+use planproof_bench::{Campaign, Outcome, Report, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
+use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
 use planproof_report::{CommandLines, ReportedCampaign};
 use planproof_store::{Progress, Store, Writer};
+use planproof_suite::{Card, Suite};
 use planproof_trace::Secrets;
 
 use super::budgets::{self, Budgets};
@@ -29,8 +29,10 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 pub(in crate::commands) struct Prepared {
     pub(in crate::commands) store: Store,
     pub(in crate::commands) campaign: Campaign,
+    /// The kind of its cases.
+    pub(in crate::commands) suite: Arc<dyn Suite>,
     /// What figures need of the campaign's cases.
-    pub(in crate::commands) summaries: Vec<CaseSummary>,
+    pub(in crate::commands) cards: Vec<Card>,
     pub(in crate::commands) options: StoredOptions,
     /// Runs that are done already.
     pub(super) finished: Vec<Outcome>,
@@ -121,6 +123,7 @@ impl Prepared {
     ) -> Result<(), Failure> {
         let row = self.store.campaign(&self.campaign.id)?;
         write(&ReportedCampaign {
+            suite: &*self.suite,
             id: &row.id,
             created_ms: row.created_ms,
             command_line: &row.command_line,
@@ -155,19 +158,23 @@ impl Prepared {
         let Some(replayed) = &self.replayed else { return false };
         // Those of dissection and shrinking come behind, where there are any.
         let (mut cases, mut outcomes) = (Cow::from(&*self.campaign.cases), Cow::from(outcomes));
+        let orders = OrderSuite::new(self.options.judge());
         for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
+            let case = orders.wrap(trial.case.clone());
             if let Some(outcome) = &trial.outcome {
-                outcomes.to_mut().push(Outcome { ordinal: cases.len() as u32, ..outcome.clone() });
+                let outcome = untyped(&case, outcome);
+                outcomes.to_mut().push(Outcome { ordinal: cases.len() as u32, ..outcome });
             }
-            cases.to_mut().push(trial.case.clone());
+            cases.to_mut().push(case);
         }
         for candidate in shrinking.into_iter().flat_map(|shrinking| &shrinking.candidates) {
             let place = cases.len() as u32;
+            let case = orders.wrap(candidate.case.clone());
             let of_candidate = candidate.outcomes.values();
             outcomes
                 .to_mut()
-                .extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..outcome.clone() }));
-            cases.to_mut().push(candidate.case.clone());
+                .extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..untyped(&case, outcome) }));
+            cases.to_mut().push(case);
         }
         let mut differences = replayed.recorded.differences(&cases, &outcomes);
         let misses = replayed.models.iter().flat_map(|model| model.misses());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_bench::Outcome;
 use planproof_model::recording::{MayDiffer, Note, Recording};
-use planproof_synth::Case;
-use planproof_synth::file::read_case;
+use planproof_order::OrderSuite;
+use planproof_suite::{Case, Suite};
 
 use super::cases::{Cases, CasesOrigin};
 use super::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
@@ -60,7 +60,7 @@ impl RecordedCampaign {
                 "verdict" => {
                     let note: VerdictNote =
                         serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
-                    verdicts.insert((note.case.clone(), note.repeat), note);
+                    verdicts.insert((note.case.clone(), note.repeat), note.renewed());
                 }
                 "end" => {
                     let note: EndNote = serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
@@ -95,27 +95,32 @@ impl RecordedCampaign {
     /// The cases, drawn again where they were drawn.
     pub(super) fn cases(&self) -> Result<Cases, Failure> {
         match &self.campaign.cases {
-            CasesOrigin::Drawn(drawn) => drawn.clone().draw(),
-            CasesOrigin::Levels(levels) => Cases::draw_levels(levels.clone()),
+            CasesOrigin::Drawn(drawn) => drawn.clone().draw(&self.order_suite()),
+            CasesOrigin::Levels(levels) => Cases::draw_levels(levels.clone(), &self.order_suite()),
             CasesOrigin::Given(count) => {
-                let cases: Vec<Case> = self.given_cases()?;
+                let suite = self.campaign.options.suite()?;
+                let cases = self.given_cases(&*suite)?;
                 if cases.len() < *count && !self.has_end {
                     return Err(self.nothing_to_replay());
                 }
                 if cases.len() != *count {
                     return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())));
                 }
-                Ok(Cases::given(cases))
+                Ok(Cases::given(suite, cases))
             }
         }
     }
 
-    fn given_cases(&self) -> Result<Vec<Case>, Failure> {
+    fn order_suite(&self) -> OrderSuite {
+        OrderSuite::new(self.campaign.options.judge())
+    }
+
+    fn given_cases(&self, suite: &dyn Suite) -> Result<Vec<Arc<dyn Case>>, Failure> {
         let notes = self.recording.notes().iter().filter(|note| note.kind == "case");
         let read = |note: &Note| {
             let CaseNote { case, .. } =
                 serde_json::from_str(&note.json).map_err(|error| self.wrong(&error.to_string()))?;
-            read_case(case.get()).map_err(|error| self.wrong(&error.to_string()))
+            suite.read(case.get()).map_err(|error| self.wrong(&error.to_string()))
         };
         notes.map(read).collect()
     }
@@ -163,20 +168,20 @@ impl RecordedCampaign {
     }
 
     /// Whether that repeat of the case came to its end when the campaign was recorded.
-    pub(super) fn has_verdict(&self, case: &Case, repeat: u32) -> bool {
-        self.verdicts.contains_key(&(case.id.clone(), repeat))
+    pub(super) fn has_verdict(&self, case: &str, repeat: u32) -> bool {
+        self.verdicts.contains_key(&(case.to_owned(), repeat))
     }
 
     /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on
     /// one case ask the same, so which of them gets which answer depends on which asks first.
-    fn swapped(&self, cases: &[Case], outcomes: &[Outcome]) -> HashSet<u32> {
+    fn swapped(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> HashSet<u32> {
         if self.campaign.repeats == 1 || !self.agent.is_program() {
             return HashSet::new();
         }
         let mut by_case: BTreeMap<u32, Vec<VerdictNote>> = BTreeMap::new();
         for outcome in outcomes {
             if let Some(case) = cases.get(outcome.ordinal as usize) {
-                by_case.entry(outcome.ordinal).or_default().push(VerdictNote::of(case, outcome));
+                by_case.entry(outcome.ordinal).or_default().push(VerdictNote::of(&**case, outcome));
             }
         }
         let is_same = |notes: &Vec<VerdictNote>| {
@@ -195,13 +200,14 @@ impl RecordedCampaign {
     }
 
     /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
-    pub(super) fn differences(&self, cases: &[Case], outcomes: &[Outcome]) -> Vec<String> {
+    pub(super) fn differences(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = Vec::new();
         let swapped = self.swapped(cases, outcomes);
         for outcome in outcomes {
             let Some(case) = cases.get(outcome.ordinal as usize) else { continue };
-            let now = VerdictNote::of(case, outcome);
-            let Some(recorded) = self.verdicts.get(&(case.id.clone(), outcome.repeat)) else { continue };
+            let now = VerdictNote::of(&**case, outcome);
+            let id = &case.card().id;
+            let Some(recorded) = self.verdicts.get(&(id.clone(), outcome.repeat)) else { continue };
             if now == *recorded || swapped.contains(&outcome.ordinal) {
                 continue;
             }
@@ -216,9 +222,9 @@ impl RecordedCampaign {
             };
             let repeat =
                 if self.campaign.repeats > 1 { format!(" repeat {}", outcome.repeat) } else { String::new() };
-            differences.push(format!("case {}{repeat}: {difference}", case.id));
+            differences.push(format!("case {id}{repeat}: {difference}"));
         }
-        let known: HashSet<&str> = cases.iter().map(|case| case.id.as_str()).collect();
+        let known: HashSet<&str> = cases.iter().map(|case| case.card().id.as_str()).collect();
         let mut gone: Vec<&str> =
             self.verdicts.keys().map(|(id, _)| id.as_str()).filter(|id| !known.contains(id)).collect();
         gone.sort_unstable();

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use planproof_bench::Outcome;
 use planproof_model::recording::{Note, Origin, RecordingError, RecordingFile};
-use planproof_synth::file::write_case;
-use planproof_synth::{ActionId, Case, Class};
+use planproof_suite::{Case, Class};
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -68,9 +68,13 @@ pub(super) struct VerdictNote {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) passed: Option<bool>,
     pub(super) class: Option<String>,
-    #[serde(default)]
+    /// What else has to come out again, in a few words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) essence: String,
+    /// In recordings of before there was an essence, which was made of these.
+    #[serde(default, skip_serializing)]
     pub(super) violated: Vec<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub(super) calls: Vec<String>,
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
@@ -90,14 +94,15 @@ pub(super) struct EndNote {
 }
 
 impl VerdictNote {
-    pub(super) fn of(case: &Case, outcome: &Outcome) -> Self {
+    pub(super) fn of(case: &dyn Case, outcome: &Outcome) -> Self {
         let mut note = Self {
             r#type: "verdict".to_owned(),
-            case: case.id.clone(),
+            case: case.card().id.clone(),
             repeat: outcome.repeat,
             unscored: None,
             passed: None,
             class: None,
+            essence: String::new(),
             violated: Vec::new(),
             calls: Vec::new(),
             input_tokens: outcome.usage.input_tokens,
@@ -106,13 +111,25 @@ impl VerdictNote {
         match &outcome.verdict {
             Err(unscored) => note.unscored = Some(unscored.to_string()),
             Ok(verdict) => {
-                note.passed = Some(verdict.passed);
-                note.class = verdict.class.map(Class::as_str).map(str::to_owned);
-                note.violated = verdict.violated.iter().map(|violation| violation.id.to_string()).collect();
-                note.calls = verdict.calls.iter().map(ActionId::to_string).collect();
+                note.passed = Some(verdict.passed());
+                note.class = verdict.class().map(Class::as_str).map(str::to_owned);
+                note.essence = case.essence(verdict);
             }
         }
         note
+    }
+
+    /// The note as it is written today.
+    pub(super) fn renewed(mut self) -> Self {
+        let [violated, calls] = [&mut self.violated, &mut self.calls].map(std::mem::take);
+        if self.passed.is_some() && self.essence.is_empty() {
+            let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" ") };
+            self.essence = match violated.as_slice() {
+                [] => format!("calls {calls}"),
+                violated => format!("against {}, calls {calls}", violated.join(" ")),
+            };
+        }
+        self
     }
 
     /// The verdict in a few words.
@@ -124,14 +141,10 @@ impl VerdictNote {
             None => "passed".to_owned(),
             Some(class) => format!("failed by {class}"),
         };
-        if !self.violated.is_empty() {
-            words += &format!(", against {}", self.violated.join(" "));
+        if !self.essence.is_empty() {
+            words += &format!(", {}", self.essence);
         }
         words
-            + &format!(
-                ", calls {}",
-                if self.calls.is_empty() { "none".to_owned() } else { self.calls.join(" ") }
-            )
     }
 }
 
@@ -212,11 +225,15 @@ fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
 
 impl CampaignRecording {
     /// Writes what is run.
-    pub(super) fn write_campaign(&self, note: &CampaignNote, cases: &[Case]) -> Result<(), RecordingError> {
+    pub(super) fn write_campaign(
+        &self,
+        note: &CampaignNote,
+        cases: &[Arc<dyn Case>],
+    ) -> Result<(), RecordingError> {
         self.write("campaign", note)?;
         if let CasesOrigin::Given(_) = note.cases {
             for case in cases {
-                let case = RawValue::from_string(write_case(case)).unwrap_or_default();
+                let case = RawValue::from_string(case.to_line()).unwrap_or_default();
                 self.write("case", &CaseNote { r#type: "case".to_owned(), case })?;
             }
         }
@@ -224,8 +241,8 @@ impl CampaignRecording {
     }
 
     /// Writes what came of a run, unless it is written already.
-    pub(super) fn write_verdict(&self, case: &Case, outcome: &Outcome) -> Result<(), RecordingError> {
-        if self.written.contains(&(case.id.clone(), outcome.repeat)) {
+    pub(super) fn write_verdict(&self, case: &dyn Case, outcome: &Outcome) -> Result<(), RecordingError> {
+        if self.written.contains(&(case.card().id.clone(), outcome.repeat)) {
             return Ok(());
         }
         self.write("verdict", &VerdictNote::of(case, outcome))

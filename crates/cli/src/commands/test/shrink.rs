@@ -1,18 +1,21 @@
 //! Shrinking the smallest failures of a campaign that has come to its end.
 
-use planproof_bench::{
-    Campaign, CampaignEnd, CampaignError, CandidateRecord, Outcome, ShrinkOptions, ShrinkRun, Shrinking,
-    Supervision, pick_failures,
-};
+use std::sync::Arc;
+
+use planproof_bench::studies::ShrinkOptions;
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_order::synth::{Case, JudgeOptions, Shrinker, Wordings, read};
+use planproof_order::{CandidateRecord, OrderCase, OrderOutcome, ShrinkRun, Shrinking, pick_failures};
 use planproof_store::Writer;
-use planproof_synth::{Case, Shrinker, Wordings, read};
+use planproof_suite::Case as AnyCase;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::derived::{Derived, Keeper, scored};
 use super::prepared::Prepared;
 use crate::arguments::Global;
-use crate::progress;
+use crate::failure::Failure;
+use crate::{orders, progress};
 
 /// What the store keeps of where a candidate comes from.
 #[derive(Serialize, Deserialize)]
@@ -33,7 +36,7 @@ pub(crate) fn shrinker() -> Shrinker<'static> {
 /// not fit together.
 pub(crate) fn read_candidates(
     cases: Vec<Case>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OrderOutcome>,
     origins: Vec<Option<String>>,
     failed_cases: usize,
 ) -> Option<Vec<CandidateRecord>> {
@@ -55,14 +58,18 @@ pub(crate) fn read_candidates(
 /// Whether nothing is left to be run.
 pub(super) fn is_over(
     options: &ShrinkOptions,
-    cases: &[Case],
+    judge: JudgeOptions,
+    cases: &[Arc<dyn AnyCase>],
     outcomes: &[Outcome],
     begun: Option<&(String, Shrinking)>,
-) -> bool {
-    match begun {
+) -> Result<bool, Failure> {
+    Ok(match begun {
         Some((_, shrinking)) => shrinking.is_complete(),
-        None => pick_failures(cases, outcomes, options).is_empty(),
-    }
+        None => {
+            let cases = orders::cases(judge, cases)?;
+            pick_failures(&cases, &orders::outcomes(outcomes), options).is_empty()
+        }
+    })
 }
 
 /// The candidates so far. What could not be scored is run again.
@@ -77,7 +84,7 @@ pub(super) fn scored_candidates(begun: Option<(String, Shrinking)>) -> Vec<Candi
 /// Shrinks what was failed. `observe` is handed each run of a candidate.
 pub(super) async fn shrink(
     prepared: &Prepared,
-    campaign: &Campaign,
+    (campaign, cases): (&Campaign, &[Arc<OrderCase>]),
     outcomes: &[Outcome],
     options: ShrinkOptions,
     watch: (Writer, &CancellationToken, Supervision),
@@ -85,15 +92,15 @@ pub(super) async fn shrink(
     global: &Global,
 ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
     let (writer, stop, supervision) = watch;
-    let failures = pick_failures(&campaign.cases, outcomes, &options);
+    let failures = pick_failures(cases, &orders::outcomes(outcomes), &options);
     progress::say(global, &format!("shrinking {} failures", failures.len()));
     let id = Derived::Shrinking.id(&campaign.id);
-    let run = ShrinkRun { campaign, id, options, failures, shrinker: shrinker() };
+    let run = ShrinkRun { campaign, cases, id, options, failures, shrinker: shrinker() };
     let seed = ShrinkRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Shrinking, seed, options.repeats());
     // A replay asks nothing that was not asked when it was recorded.
     let may_run = |case: &Case, repeat: u32| {
-        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, repeat))
+        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(&case.id, repeat))
     };
     let keep = |first: u32, candidates: &[CandidateRecord]| {
         let origin = |it: &CandidateRecord| Origin { error: it.error, candidate: it.number };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use planproof_bench::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics};
-use planproof_synth::{TopicBank, job_fault};
+use planproof_order::synth::{TopicBank, job_fault};
+use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics};
 use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! `planproof topics generate`: another topic bank from a model.
 
-use planproof_bench::topics::{Dropped, Generated, TopicsWanted, generate_topics, prove_topics};
-use planproof_synth::TopicBank;
+use planproof_order::synth::TopicBank;
+use planproof_order::topics::{Dropped, Generated, TopicsWanted, generate_topics, prove_topics};
 use serde_json::json;
 
 use super::asked::Asked;

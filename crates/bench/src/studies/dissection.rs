@@ -1,0 +1,205 @@
+//! What a dissection showed, in the shape of the paper's Tables 4, 5 and 7 (PDoctor, section 4.5).
+
+use serde::Serialize;
+
+/// A dissection summed up, with every variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DissectionReport {
+    /// Id of the campaign of the trials.
+    pub campaign: String,
+    /// Variants of each kind, the paper's K.
+    pub variants: u32,
+    /// Reruns.
+    pub reruns: u32,
+    /// The first failed variant of another structure named the constraint as the cause, as the paper prints it.
+    pub original: bool,
+    /// Cases that were failed.
+    pub errors: u64,
+    /// Those that were taken.
+    pub taken: u64,
+    /// Those whose cause was found.
+    pub decided: u64,
+    /// Those for which there were no variants of a kind, so that it is not ruled out.
+    pub undecided: u64,
+    /// Those whose dissection did not come to its end.
+    pub unfinished: u64,
+    /// Runs that it took.
+    pub runs: u64,
+    /// How often each cause was found.
+    pub causes: Vec<CauseShare>,
+    /// What was enough where the cause was a terminal.
+    pub enough: EnoughCounts,
+    /// The topics with most errors, of all errors of the campaign.
+    pub topics: Vec<TopicErrors>,
+    /// Topics without any error.
+    pub topics_without_errors: u64,
+    /// Each error that was taken, in the order of the campaign.
+    pub cases: Vec<DissectedCase>,
+}
+
+/// How often a cause was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CauseShare {
+    /// The cause.
+    pub cause: &'static str,
+    /// Errors that have it.
+    pub errors: u64,
+    /// Their share of those whose cause was found; null where there are none.
+    pub share: Option<f64>,
+    /// Lower end of the 95 % interval of the share.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What was enough to pass a terminal variant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct EnoughCounts {
+    /// The wordings alone.
+    pub wordings: u64,
+    /// The tasks alone.
+    pub actions: u64,
+    /// Each alone.
+    pub either: u64,
+    /// Only both together.
+    pub both: u64,
+}
+
+/// Errors of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TopicErrors {
+    /// The job.
+    pub topic: String,
+    /// Cases that were failed.
+    pub errors: u64,
+    /// Cases with a score.
+    pub cases: u64,
+}
+
+/// A dissected error.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DissectedCase {
+    /// Its id.
+    pub case: String,
+    /// The job that it is about.
+    pub topic: String,
+    /// The class of its failure.
+    pub class: Option<&'static str>,
+    /// Its paragraph.
+    pub paragraph: String,
+    /// The cause; null where none was found.
+    pub cause: Option<&'static str>,
+    /// What was enough where the cause is a terminal.
+    pub enough: Option<&'static str>,
+    /// There are trials left.
+    pub is_open: bool,
+    /// Trials that could not be made.
+    pub impossible: Vec<SkippedTrial>,
+    /// The trials, in their order.
+    pub trials: Vec<ReportedTrial>,
+}
+
+/// A trial that could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SkippedTrial {
+    /// What it would have changed.
+    pub step: &'static str,
+    /// Which of that kind.
+    pub number: u32,
+    /// Why there is none.
+    pub why: String,
+}
+
+/// A trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportedTrial {
+    /// Id of its case in the campaign of the trials.
+    pub id: String,
+    /// What it changes.
+    pub step: &'static str,
+    /// Which of that kind.
+    pub number: u32,
+    /// Whether the agent passed; null if that is not known.
+    pub passed: Option<bool>,
+    /// The class of its failure.
+    pub class: Option<&'static str>,
+    /// Why it has no score.
+    pub unscored: Option<String>,
+    /// Its paragraph; null for a rerun, which has that of the failed case.
+    pub paragraph: Option<String>,
+    /// What was changed.
+    pub changes: Vec<ChangedPiece>,
+}
+
+/// A piece that was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChangedPiece {
+    /// What it is.
+    pub piece: &'static str,
+    /// Before.
+    pub from: String,
+    /// Now.
+    pub to: String,
+    /// Where it stands in the paragraph before and now, in Unicode scalar values: `[[start, end], [start, end]]`.
+    pub places: Vec<[[u32; 2]; 2]>,
+}
+
+/// Why an agent failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// It sometimes passes the same query.
+    Probability,
+    /// Certain words.
+    Terminal,
+    /// The job that the query is about.
+    Topic,
+    /// How the paragraph is put together.
+    Structure,
+    /// What is demanded, however it is said.
+    Constraint,
+}
+
+impl Cause {
+    /// All causes, in the order of the algorithm.
+    pub const ALL: [Self; 5] =
+        [Self::Probability, Self::Terminal, Self::Topic, Self::Structure, Self::Constraint];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Probability => "probability",
+            Self::Terminal => "terminal",
+            Self::Topic => "topic",
+            Self::Structure => "structure",
+            Self::Constraint => "constraint",
+        }
+    }
+}
+
+/// Which part of a terminal variant was enough for the agent to pass. **(ours)**
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Enough {
+    /// The wordings alone, and the tasks alone not.
+    Wordings,
+    /// The tasks alone, and the wordings alone not.
+    Actions,
+    /// Each of them alone.
+    Either,
+    /// Neither of them alone.
+    Both,
+}
+
+impl Enough {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Wordings, Self::Actions, Self::Either, Self::Both];
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wordings => "wordings",
+            Self::Actions => "actions",
+            Self::Either => "either",
+            Self::Both => "both",
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The least that can be a suite: each case knows beforehand how its runs are judged.
+
+use std::sync::Arc;
+
+use planproof_suite::{
+    Baseline, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Judged, Metric, Score, Scored,
+    Section, Suite, Toolbox, Unit, Unscored, Verdict,
+};
+use planproof_tools::{MockTool, MockTools, SchemaCache};
+use planproof_trace::{Event, Tool};
+use serde_json::json;
+
+/// A kind of case.
+pub(crate) struct Toys;
+
+/// How the runs of a case are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Passes,
+    Fails,
+    /// The judge has a bug.
+    Panics,
+}
+
+/// A case.
+#[derive(Debug)]
+pub(crate) struct Toy {
+    card: Card,
+    fate: Fate,
+}
+
+static CLASSES: [ClassInfo; 2] = [
+    ClassInfo { name: "late", meaning: "It came too late.", rank: 0 },
+    ClassInfo { name: "broken", meaning: "It broke.", rank: 1 },
+];
+
+static FLAGS: [FlagInfo; 2] =
+    [FlagInfo { name: "broken", meaning: "It broke." }, FlagInfo { name: "loud", meaning: "It made noise." }];
+
+static BASELINES: [Baseline; 2] = [
+    Baseline { name: "coin", title: "Coin", who: "a coin", of: &[0] },
+    Baseline { name: "guess", title: "Guess", who: "the better of two guesses", of: &[1, 2] },
+];
+
+/// A card of that size, with how likely each of the three agents without a plan passes.
+pub(crate) fn card(id: &str, size: u32, baselines: [Option<f64>; 3]) -> Card {
+    Card {
+        id: id.to_owned(),
+        label: String::new(),
+        size,
+        detail_sizes: [0, 0],
+        baselines: baselines.into(),
+        apart: None,
+        marks: 0,
+    }
+}
+
+pub(crate) fn class(name: &str) -> Class {
+    Class::find(&CLASSES, name).expect("there is the class")
+}
+
+/// A case of size 1.
+pub(crate) fn toy(id: &str, fate: Fate) -> Arc<dyn Case> {
+    Arc::new(Toy { card: card(id, 1, [Some(0.5); 3]), fate })
+}
+
+impl Case for Toy {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        "Play."
+    }
+
+    fn to_line(&self) -> String {
+        json!({ "schema": "toy", "id": self.card.id }).to_string()
+    }
+
+    fn identity(&self) -> String {
+        self.card.id.clone()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        let tool = MockTool { tool: Tool::without_arguments("ball", "Bounces."), answer: "Boing.".into() };
+        Ok(Arc::new(MockTools::new(vec![tool], &SchemaCache::default()).map_err(CaseError::new)?))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        let class = match self.fate {
+            Fate::Passes => None,
+            Fate::Fails => Some(class("broken")),
+            Fate::Panics => panic!("case {} is out of order", self.card.id),
+        };
+        let flags = if class.is_some() { vec!["broken"] } else { Vec::new() };
+        let scores = vec![Score::new("bounces", events.len() as f64)];
+        let scored = Scored { class, flags, scores };
+        Ok(Verdict { scored, detail: json!({ "case": self.card.id }).to_string() })
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
+        Explanation { gist, ..Explanation::default() }
+    }
+
+    fn target(&self) -> String {
+        "play".to_owned()
+    }
+}
+
+impl Suite for Toys {
+    fn name(&self) -> &'static str {
+        "toys"
+    }
+
+    fn about(&self) -> &'static str {
+        "toys"
+    }
+
+    fn read(&self, _: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Err(CaseError::new("no toy is kept"))
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "part", many: "parts" }
+    }
+
+    fn baselines(&self) -> &'static [Baseline] {
+        &BASELINES
+    }
+
+    fn baseline_names(&self) -> &'static [&'static str] {
+        &["coin", "left", "right"]
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &["bounces", "rolls"]
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        let bounces = runs.iter().filter_map(|run| run.scored?.score("bounces"));
+        vec![Metric {
+            name: "bounces",
+            title: "Bounces",
+            value: Some(bounces.sum()),
+            interval: None,
+            is_share: false,
+        }]
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
+        vec![Section {
+            key: "playground",
+            title: "Playground",
+            intro: String::new(),
+            figures: Vec::new(),
+            tables: Vec::new(),
+            lines: Vec::new(),
+            json: json!({ "runs": runs.len(), "planned": planned.len() as u64 * u64::from(repeats) }),
+        }]
+    }
+}

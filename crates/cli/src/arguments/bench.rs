@@ -1,0 +1,79 @@
+//! The arguments of `planproof bench` and `planproof score`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::CampaignArguments;
+use super::test::REPEATS_MAX;
+use crate::report_files::ReportFileArguments;
+use crate::values::whole;
+
+/// Options that say which cases there are.
+pub(crate) const CHOOSING: [&str; 5] = ["data", "limit", "shuffle", "places", "from"];
+
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with("repeat")),
+    mut_arg("allow_repeats", |arg| arg.hide(true)),
+    mut_arg("allow_distractors", |arg| arg.hide(true)),
+    mut_arg("fail_at_once", |arg| arg.hide(true)),
+    after_help = "Without a suite it lists those that there are. Exit status as of `planproof test`."
+)]
+pub(crate) struct BenchArguments {
+    /// The suite, as `gsm8k`. Without one, those that there are are listed.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    #[command(flatten)]
+    pub(crate) campaign: CampaignArguments,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArguments,
+    /// Take the cases from a file of case lines instead, as `runs export --format cases` writes them; `-` for stdin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places"])]
+    pub(crate) from: Option<PathBuf>,
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
+    /// (pass^k), and how many cases are flaky.
+    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
+    pub(crate) repeat: NonZeroU32,
+    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
+    /// that is so anyway.
+    #[arg(long)]
+    pub(crate) require_pass: bool,
+    /// Most findings shown.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
+}
+
+/// Which cases of which data.
+#[derive(Debug, Args)]
+pub(crate) struct ChoiceArguments {
+    /// The benchmark's own data, as it is published; without it, a few cases that come with planproof.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+    /// Most cases.
+    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX))]
+    pub(crate) limit: Option<usize>,
+    /// Draw the cases from the data by this seed, instead of taking them in its order.
+    #[arg(long, value_name = "SEED", value_parser = whole(0, u64::MAX))]
+    pub(crate) shuffle: Option<u64>,
+    /// Take the cases at the places that this JSON file lists, counted from 0, in their order: a published sample.
+    #[arg(long, value_name = "FILE", conflicts_with = "shuffle")]
+    pub(crate) places: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 all are right; 1 some are wrong or missing; 2 usage or input error.")]
+pub(crate) struct ScoreArguments {
+    /// The suite, as `gsm8k`.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: String,
+    /// The predictions, a line of JSON each, as in {"id": "gsm8k-1", "prediction": "... #### 18"}; `-` for stdin. Without
+    /// ids they belong to the cases in their order.
+    #[arg(value_name = "FILE")]
+    pub(crate) predictions: PathBuf,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArguments,
+}

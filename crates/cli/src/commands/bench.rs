@@ -1,0 +1,172 @@
+//! `planproof bench`: an agent on a benchmark.
+
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_order::synth::JudgeOptions;
+use planproof_suite::{Case, CaseError, Data, Selection, Suite};
+
+use super::print_json;
+use super::test::{self, Asked, Cases, MakesCases, Told};
+use crate::arguments::{BenchArguments, CASES_MAX, ChoiceArguments, Global};
+use crate::failure::{ExitCode, Failure};
+use crate::suites;
+use crate::terminal;
+use crate::{secrets, select};
+
+/// Options that mean something for orders alone.
+const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
+
+pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let (resume, replay) = (&arguments.campaign.resume, &arguments.campaign.recording.replay);
+    let Some(name) = &arguments.suite else {
+        if resume.is_some() || replay.is_some() {
+            return Err(Failure::usage("name the suite, as in `planproof bench gsm8k --resume last`"));
+        }
+        return list(global).map(|()| ExitCode::Passed);
+    };
+    let suite = find(name)?;
+    if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
+        let option = option.replace('_', "-");
+        return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
+    }
+    let campaign = &arguments.campaign;
+    if campaign.agent.is_none() && resume.is_none() && replay.is_none() {
+        return Err(Failure::usage(format!(
+            "name the agent, as in `planproof bench {name} cot@openai/gpt-5-mini`; `sim/gold` is a simulated model that is \
+             handed the answers"
+        )));
+    }
+    let cases = BenchCases { suite, arguments };
+    let mut taken = campaign.files();
+    taken.extend(files(&arguments.choice));
+    taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
+    let told = Told {
+        campaign,
+        asked: Asked::Bench(&cases, arguments.repeat),
+        files: &arguments.files,
+        taken,
+        shrink_to: None,
+        findings: arguments.findings,
+        require_pass: arguments.require_pass,
+    };
+    test::run_told(&told, global)
+}
+
+/// The suite of that name. Orders have a command of their own.
+pub(super) fn find(name: &str) -> Result<Arc<dyn Suite>, Failure> {
+    suites::find(name, JudgeOptions::default())
+}
+
+/// The suites, a line each.
+fn list(global: &Global) -> Result<(), Failure> {
+    let registry = suites::registry(JudgeOptions::default());
+    if global.json {
+        let suites: Vec<_> = registry
+            .iter()
+            .map(|suite| serde_json::json!({ "suite": suite.name(), "about": suite.about() }))
+            .collect();
+        return print_json(&suites);
+    }
+    let mut out = terminal::text();
+    for suite in registry.iter() {
+        writeln!(out, "{:<10}{}", suite.name(), suite.about())?;
+    }
+    writeln!(
+        out,
+        "\nRun one: planproof bench gsm8k AGENT --data FILE. Orders are synthesised: planproof test AGENT."
+    )?;
+    Ok(())
+}
+
+/// The files that a choice names, with their options.
+pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static str, &Path)> {
+    let named = [("--data", &choice.data), ("--places", &choice.places)];
+    named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)))
+}
+
+/// What makes the cases of a benchmark.
+struct BenchCases<'a> {
+    suite: Arc<dyn Suite>,
+    arguments: &'a BenchArguments,
+}
+
+impl std::fmt::Debug for BenchCases<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BenchCases").field("suite", &self.suite.name()).finish_non_exhaustive()
+    }
+}
+
+impl MakesCases for BenchCases<'_> {
+    fn suite(&self) -> &str {
+        self.suite.name()
+    }
+
+    fn make(&self) -> Result<Cases, Failure> {
+        let cases = match &self.arguments.from {
+            Some(file) => from_lines(&*self.suite, file)?,
+            None => load(&*self.suite, &self.arguments.choice)?,
+        };
+        Ok(Cases::given(Arc::clone(&self.suite), cases))
+    }
+}
+
+/// The cases that are chosen.
+pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Arc<dyn Case>>, Failure> {
+    let usage = |CaseError { what }: CaseError| Failure::usage(what);
+    let selection = match (&choice.places, choice.shuffle) {
+        (Some(path), _) => {
+            let (text, file) = (select::read_text(path)?, path.display().to_string());
+            Selection::Places(suite.places(Data { text: &text, file: &file }).map_err(usage)?)
+        }
+        (None, Some(seed)) => Selection::Shuffled(seed),
+        (None, None) => Selection::First,
+    };
+    let cases = match &choice.data {
+        Some(path) => {
+            let (text, file) = (select::read_text(path)?, path.display().to_string());
+            suite.load(Some(Data { text: &text, file: &file }), &selection, choice.limit)
+        }
+        None => suite.load(None, &selection, choice.limit),
+    };
+    fit(cases.map_err(usage)?, choice.data.as_deref())
+}
+
+/// The cases of a file of case lines.
+fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Failure> {
+    let text = select::read_text(path)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let read = |(number, line): (usize, &str)| {
+        suite
+            .read(line)
+            .map_err(|error| Failure::usage(format!("{}, line {}: {error}", path.display(), number + 1)))
+    };
+    fit(lines.map(read).collect::<Result<_, _>>()?, Some(path))
+}
+
+/// The cases, if there are some, not too many, of different ids, and without a key of ours.
+fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Case>>, Failure> {
+    let file = path.map_or_else(|| "the suite".to_owned(), |path| path.display().to_string());
+    if cases.is_empty() {
+        return Err(Failure::usage(format!("{file} holds no case")));
+    }
+    if cases.len() as u64 > CASES_MAX {
+        return Err(Failure::usage(format!(
+            "{file} holds {} cases; a campaign has at most {CASES_MAX}: choose some with --limit",
+            cases.len()
+        )));
+    }
+    let mut ids = HashSet::new();
+    for case in &cases {
+        let id = case.card().id.as_str();
+        if !ids.insert(id) {
+            return Err(Failure::usage(format!("{file}: there is a case \"{id}\" already")));
+        }
+        if !secrets::held().is_empty() {
+            secrets::refuse_keys(&**case)?;
+        }
+    }
+    Ok(cases)
+}

@@ -1,0 +1,71 @@
+//! `planproof score`: finished predictions for a benchmark, without a model.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use planproof_bench::{Outcome, Report, ReportInput};
+use planproof_report::CommandLines;
+use planproof_suite::{CaseError, Data};
+use planproof_trace::Usage;
+
+use super::bench::{find, load};
+use super::print_json;
+use crate::arguments::{Global, ScoreArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
+use crate::{render, select, terminal};
+
+/// Most cases without a prediction that are named.
+const MISSING_NAMED_MAX: usize = 10;
+
+pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let ScoreArguments { suite, predictions, choice } = arguments;
+    let suite = find(suite)?;
+    let cases = load(&*suite, choice)?;
+    let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
+    let scored = suite
+        .score(&cases, Data { text: &text, file: &file })
+        .map_err(|CaseError { what }| Failure::usage(what))?;
+    let outcome = |(ordinal, verdict)| Outcome {
+        ordinal,
+        repeat: 0,
+        verdict: Ok(verdict),
+        wall: Duration::ZERO,
+        usage: Usage::default(),
+        monitor: None,
+        requests: None,
+    };
+    let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();
+    let report = Report::new(ReportInput {
+        suite: &*suite,
+        agent: &format!("predictions of {file}"),
+        model: None,
+        simulated: false,
+        cases: &cases,
+        repeats: 1,
+        outcomes: &outcomes,
+        synthesis: None,
+        cost: None,
+        ended_by: None,
+    });
+    if !scored.missing.is_empty() {
+        let named = scored.missing.iter().take(MISSING_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        let more = scored.missing.len().saturating_sub(MISSING_NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let count = scored.missing.len();
+        let what = if count == 1 {
+            "case has no prediction and counts"
+        } else {
+            "cases have no prediction and count"
+        };
+        tell!("{count} {what} as failed: {named}{more}");
+    }
+    if global.json {
+        print_json(&report)?;
+    } else {
+        // There is no campaign that such a command could be about.
+        let commands = CommandLines::new("score", None, []);
+        writeln!(terminal::text(), "{}", render::report(&report, &commands))?;
+    }
+    Ok(if report.all_failed() > 0 { ExitCode::Failed } else { ExitCode::Passed })
+}

@@ -1,0 +1,34 @@
+//! The typed side of campaigns of orders, for what only they have: their dissection, their shrinking, their topics.
+
+use std::sync::Arc;
+
+use planproof_bench::Outcome;
+use planproof_order::synth::file::read_case;
+use planproof_order::synth::{Case, JudgeOptions};
+use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
+use planproof_suite::Case as AnyCase;
+
+use crate::failure::Failure;
+
+/// The cases as orders that are judged so. Takes some ten microseconds a case.
+///
+/// # Errors
+/// They are of another kind.
+pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn AnyCase>]) -> Result<Vec<Arc<OrderCase>>, Failure> {
+    let suite = OrderSuite::new(judge);
+    cases.iter().map(|it| Ok(suite.wrap(case(&**it)?))).collect()
+}
+
+/// A case as an order.
+///
+/// # Errors
+/// It is of another kind.
+pub(crate) fn case(case: &dyn AnyCase) -> Result<Case, Failure> {
+    read_case(&case.to_line())
+        .map_err(|error| Failure::usage(format!("case {}: it is no order: {error}", case.card().id)))
+}
+
+/// The outcomes with the verdicts of orders.
+pub(crate) fn outcomes(outcomes: &[Outcome]) -> Vec<OrderOutcome> {
+    outcomes.iter().map(typed).collect()
+}

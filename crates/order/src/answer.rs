@@ -1,0 +1,127 @@
+//! The right answer of a case, and what logs of other programs keep of a case and of a run.
+
+use planproof_constraint::{Start, Variable};
+use planproof_suite::{Gold, GoldCall};
+use planproof_synth::{
+    Action, Bound, Case, REPORT_TOOL, Source, TimeForm, Verdict, clock_time, report_arguments,
+};
+use serde_json::{Map, Value, json};
+
+use crate::conflict::sentences;
+use crate::stated::{Demand, Stated, span};
+use crate::tools::argument_object;
+use crate::words::{self, day};
+
+/// What separates the actions of a plan.
+const SEPARATOR: &str = ", ";
+
+/// What an agent says when it is done.
+const DONE: &str = "All tasks are done.";
+
+/// A correct plan: which actions, and when in the time form.
+struct Planned<'a> {
+    action: &'a Action,
+    start: Option<u16>,
+}
+
+/// The correct plan nearest to the order of mention; empty where the search for one reached its limit, and in an
+/// infeasible case. It depends on nothing but the case, so that every agent's log has the same.
+fn nearest_plan(case: &Case) -> Vec<Planned<'_>> {
+    if !case.is_feasible() {
+        return Vec::new();
+    }
+    let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
+    let planned = |action: &Variable, start| Planned { action: &case.actions[action.index()], start };
+    if let Some(problem) = case.timed_problem() {
+        let mention: Vec<Start> = mention.into_iter().map(|variable| Start { variable, minute: 0 }).collect();
+        let nearest = problem.timetable().nearest(&mention).ok().flatten();
+        let schedule = nearest.map(|nearest| nearest.schedule).unwrap_or_default();
+        return schedule.iter().map(|start| planned(&start.variable, Some(start.minute))).collect();
+    }
+    // A case's constraints can all hold; that is checked when it is made or read.
+    let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
+    plan.iter().map(|action| planned(action, None)).collect()
+}
+
+/// [`nearest_plan`] in words, or the sentences that cannot hold together.
+pub(crate) fn target(case: &Case) -> String {
+    if let Some(conflict) = &case.conflict {
+        let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
+        return format!("{REPORT_TOOL} {}", numbers.join(SEPARATOR));
+    }
+    let plan = nearest_plan(case).into_iter().map(|Planned { action, start }| match start {
+        Some(start) => format!("{} {}", action.text, span(case, &action.id, start)),
+        None => action.text.clone(),
+    });
+    plan.collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// The calls of [`nearest_plan`], or the report of the conflict; `None` where the search for a plan reached its limit.
+pub(crate) fn gold(case: &Case) -> Option<Gold> {
+    if let Some(conflict) = &case.conflict {
+        let numbers: Vec<u64> = conflict.iter().map(|number| u64::from(*number)).collect();
+        let mut answer = format!("{} cannot hold together.", sentences(&numbers));
+        if let Some(first) = answer.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        let arguments = report_arguments(numbers).as_object().cloned().unwrap_or_default();
+        let calls = vec![GoldCall { tool: REPORT_TOOL.to_owned(), arguments }];
+        return Some(Gold { calls, answer, ..Gold::default() });
+    }
+    let calls: Vec<GoldCall> = nearest_plan(case)
+        .into_iter()
+        .map(|Planned { action, start }| GoldCall {
+            tool: action.tool.clone(),
+            arguments: argument_object(case, &action.tool, start.map(clock_time)),
+        })
+        .collect();
+    (!calls.is_empty()).then(|| Gold { calls, answer: DONE.to_owned(), ..Gold::default() })
+}
+
+/// What logs keep of the case.
+pub(crate) fn case_metadata(case: &Case) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    field("topic", case.topic.clone().into());
+    if let Some(form @ TimeForm { durations, .. }) = &case.time {
+        field("day", day(form).into());
+        // Minutes, in the order of the actions.
+        field("durations_minutes", json!(durations));
+    }
+    field("actions", case.actions.iter().map(|action| action.text.as_str()).collect());
+    field("constraints", Stated::all(case).map(|stated| stated_words(case, stated)).collect());
+    // Decimal text, because it can be above 2^53.
+    field("correct_plans", case.difficulty.correct_plans.map(|count| count.to_string()).into());
+    field("bits", case.difficulty.bits.into());
+    fields
+}
+
+/// What logs keep of a run of it.
+pub(crate) fn run_metadata(case: &Case, verdict: &Verdict) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    if let Some(time) = &verdict.time {
+        field("restarts", time.restarts.into());
+    }
+    let violated = verdict.violated.iter().filter_map(|violated| Stated::find(case, &violated.id));
+    field("violated", violated.map(|stated| stated_words(case, stated)).collect());
+    field("first_wrong_call", verdict.first_wrong_call.into());
+    field("repair", words::repair(case, verdict, SEPARATOR).into());
+    fields
+}
+
+/// What a constraint demands, and the words of the first place that states it. Times are of the form HH:MM.
+fn stated_words(case: &Case, stated: Stated<'_>) -> Value {
+    let words = |source: &Source| case.words_at(source);
+    let words = stated.sources().first().map(words).unwrap_or_default();
+    let (action, demand) = stated.parts(case);
+    match demand {
+        Demand::Before(after) => json!({"before": action, "after": after, "words": words}),
+        Demand::Time(Bound::EndsBy(minute)) => {
+            json!({"action": action, "ends_by": clock_time(minute), "words": words})
+        }
+        Demand::Time(Bound::StartsFrom(minute)) => {
+            json!({"action": action, "starts_from": clock_time(minute), "words": words})
+        }
+    }
+}

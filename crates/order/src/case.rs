@@ -1,0 +1,180 @@
+//! One case as the engine sees it.
+
+use std::sync::Arc;
+
+use planproof_suite as suite;
+use planproof_suite::{
+    Card, CaseError, EventNote, Explanation, Gold, Guard, Score, Scored, Toolbox, Unscored, Verdict,
+};
+use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
+use planproof_synth::{Case, Flag, JudgeOptions, Naming, OneLook, judge};
+use planproof_tools::SchemaCache;
+use planproof_trace::Event;
+use serde_json::{Map, Value};
+
+use crate::guard::{OrderGuard, Standing};
+use crate::infeasible::{ACTED, NAMED, naming_value};
+use crate::suite::class_of;
+use crate::{answer, cells, explanation, identity, notes, tools};
+
+/// The bit of [`Card::marks`] of cases in which the agent can report a conflict, as in all of a campaign with
+/// infeasible ones.
+pub const OFFERS_REPORT: u32 = 1;
+
+/// The bit of [`Card::marks`] of infeasible cases of which all sentences are in the conflict.
+pub const CONFLICT_IS_ALL: u32 = 2;
+
+/// A case of the suite of orders.
+#[derive(Debug)]
+pub struct OrderCase {
+    case: Arc<Case>,
+    options: JudgeOptions,
+    schemas: Arc<SchemaCache>,
+    card: Card,
+}
+
+impl OrderCase {
+    pub(crate) fn new(case: Case, options: JudgeOptions, schemas: Arc<SchemaCache>) -> Self {
+        let card = card_of(&case);
+        Self { case: Arc::new(case), options, schemas, card }
+    }
+
+    /// The case itself.
+    pub fn case(&self) -> &Arc<Case> {
+        &self.case
+    }
+
+    /// Another case, judged as this one is.
+    pub fn like(&self, case: Case) -> Arc<Self> {
+        Arc::new(Self::new(case, self.options, Arc::clone(&self.schemas)))
+    }
+
+    fn read(&self, verdict: &Verdict) -> Result<planproof_synth::Verdict, VerdictFileError> {
+        read_verdict(&verdict.detail).map(|(_, verdict)| verdict)
+    }
+
+    /// What the engine is told of a verdict.
+    pub(crate) fn told(&self, verdict: &planproof_synth::Verdict) -> Verdict {
+        let mut scores = Vec::new();
+        if let Some(conflict) = verdict.conflict.as_ref().filter(|conflict| conflict.is_infeasible()) {
+            let named: Option<Naming> = conflict.named();
+            scores.extend(named.map(|named| Score::new(NAMED, naming_value(named))));
+            scores.push(Score::new(ACTED, if verdict.calls.is_empty() { 0.0 } else { 1.0 }));
+        }
+        let scored = Scored {
+            class: verdict.class.and_then(class_of),
+            flags: verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect(),
+            scores,
+        };
+        Verdict { scored, detail: write_verdict(&self.case.id, verdict) }
+    }
+}
+
+/// What figures and lists need of the case.
+fn card_of(case: &Case) -> Card {
+    let is_all = case.conflict.as_ref().is_some_and(|conflict| conflict.len() == case.sentences());
+    let passing: Vec<OneLook> = OneLook::passing(case).collect();
+    let one_look = OneLook::ALL.into_iter().map(|it| Some(f64::from(u8::from(passing.contains(&it)))));
+    let orders: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
+    let chance = case.difficulty.correct_plans.map(|correct| correct as f64 / orders);
+    let [size, constraints, bytes] =
+        [case.actions.len(), case.difficulty.constraints, case.paragraph.len()].map(saturated);
+    Card {
+        id: case.id.clone(),
+        label: case.topic.clone(),
+        size,
+        detail_sizes: [constraints, bytes],
+        baselines: std::iter::once(chance).chain(one_look).collect(),
+        apart: (!case.is_feasible()).then(|| "infeasible".to_owned()),
+        marks: if case.offers_report() { OFFERS_REPORT } else { 0 }
+            | if is_all { CONFLICT_IS_ALL } else { 0 },
+    }
+}
+
+fn saturated(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl suite::Case for OrderCase {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.case.query
+    }
+
+    fn to_line(&self) -> String {
+        write_case(&self.case)
+    }
+
+    fn identity(&self) -> String {
+        identity::identity(&self.case)
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(tools::mock_tools(&self.case, &self.schemas).map_err(CaseError::new)?))
+    }
+
+    /// Some microseconds for a handful of actions.
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        match judge(&self.case, events, self.options) {
+            Ok(verdict) => Ok(self.told(&verdict)),
+            Err(planproof_synth::Unscored::Outside { reason }) => Err(Unscored::Outside { reason }),
+            Err(planproof_synth::Unscored::CutOff) => Err(Unscored::CutOff),
+        }
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        match self.read(verdict) {
+            Ok(verdict) => explanation::explain(&self.case, &verdict),
+            Err(error) => explanation::unreadable(&self.case, verdict, &error),
+        }
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        notes::notes(&self.case, &self.read(verdict).ok()?, events)
+    }
+
+    fn guard(&self) -> Option<Box<dyn Guard>> {
+        Some(Box::new(OrderGuard::new(Standing::new(Arc::clone(&self.case), self.options))))
+    }
+
+    /// "against c1 c3, calls a2 a1": the ids of what was violated and of what was called.
+    fn essence(&self, verdict: &Verdict) -> String {
+        let Ok(verdict) = self.read(verdict) else { return String::new() };
+        let ids = |ids: Vec<String>| if ids.is_empty() { "none".to_owned() } else { ids.join(" ") };
+        let calls = ids(verdict.calls.iter().map(ToString::to_string).collect());
+        let violated: Vec<String> = verdict.violated.iter().map(|it| it.id.to_string()).collect();
+        match violated.as_slice() {
+            [] => format!("calls {calls}"),
+            _ => format!("against {}, calls {calls}", ids(violated)),
+        }
+    }
+
+    fn target(&self) -> String {
+        answer::target(&self.case)
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        answer::gold(&self.case)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        cells::of_case(&self.case)
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        cells::of_run(&self.case, self.read(verdict).ok().as_ref())
+    }
+
+    /// Without a verdict what there is to keep of the case, with one what there is to keep of the run alone.
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        match verdict {
+            None => answer::case_metadata(&self.case),
+            Some(verdict) => self
+                .read(verdict)
+                .map_or_else(|_| Map::new(), |verdict| answer::run_metadata(&self.case, &verdict)),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Running a dissection as a campaign of its trials.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_bench::rounds::{RoundWatch, run_rounds};
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_store::{StoreError, Writer};
+use planproof_synth::{Case, Mutator};
+use planproof_trace::Draw;
+use tokio_util::sync::CancellationToken;
+
+use super::{Course, DissectOptions, Dissection, TrialRecord};
+use crate::OrderCase;
+
+/// A dissection that is to be run.
+#[derive(Clone)]
+pub struct DissectionRun<'a> {
+    /// The campaign whose errors are dissected, with the agent, its limits and its seed.
+    pub campaign: &'a Campaign,
+    /// The cases of the campaign.
+    pub cases: &'a [Arc<OrderCase>],
+    /// Id of the campaign of the trials.
+    pub id: String,
+    /// How.
+    pub options: DissectOptions,
+    /// Places of the failed cases, as [`pick_errors`](super::pick_errors) gives them.
+    pub errors: Vec<u32>,
+    /// Makes the variants.
+    pub mutator: Mutator<'a>,
+}
+
+impl DissectionRun<'_> {
+    /// Runs all trials that are left after `known`, those that were made already in the order in which they
+    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
+    /// is run, and each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves
+    /// its error open, and so does one that could not be scored.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`], and what `keep` says.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a campaign takes, and what the trials need beside it"
+    )]
+    pub async fn run(
+        &self,
+        store: Option<Writer>,
+        known: Vec<TrialRecord>,
+        stop: &CancellationToken,
+        supervision: Supervision,
+        may_run: impl Fn(&Case) -> bool,
+        keep: impl FnMut(u32, &[TrialRecord]) -> Result<(), StoreError>,
+        observe: impl FnMut(&TrialRecord, &Outcome),
+    ) -> Result<(CampaignEnd, Dissection), CampaignError> {
+        let seed = self.campaign.seed;
+        let mut course = Course::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
+        let trials = Campaign {
+            id: self.id.clone(),
+            // Its runs have other seeds than those of the campaign they come from.
+            seed: Self::seed(seed),
+            repeats: NonZeroU32::MIN,
+            ..self.campaign.clone()
+        };
+        let watch = RoundWatch { store, stop, supervision };
+        let may_run = |record: &TrialRecord, _| may_run(&record.case);
+        let end = run_rounds(&mut course, &trials, watch, may_run, keep, observe).await?;
+        Ok((end, course.conclude()))
+    }
+
+    /// The seed of the trials' runs, by that of the campaign.
+    pub fn seed(campaign: u64) -> u64 {
+        Draw::new(campaign, 0, "dissect/runs").number()
+    }
+}

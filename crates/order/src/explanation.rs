@@ -1,0 +1,292 @@
+//! A verdict in words: what was called, what that violated, what would have been right.
+
+use std::fmt::Display;
+
+use planproof_suite as suite;
+use planproof_suite::{Check, CheckState, Explanation, Fact, Mark, Step, Told};
+use planproof_synth::{
+    ActionId, Case, Class, ConflictVerdict, ConstraintId, Flag, Source, TimeForm, TimeVerdict, Verdict,
+};
+
+use crate::conflict::{self, conflict_facts};
+use crate::stated::{Stated, span};
+use crate::words::{
+    day, late, missing, order_notes, restarts, right_there, summary, text, time_notes, violations,
+    wrong_start,
+};
+
+/// Most refused calls that are told one by one, and most that were held back.
+const REFUSED_SHOWN_MAX: usize = 5;
+
+/// Most starts that cannot be that are told one by one.
+const WRONG_STARTS_SHOWN_MAX: usize = 5;
+
+/// What is said where nothing was done.
+const NOTHING: &str = "nothing";
+
+/// The verdict in words. Costs some microseconds, more for runs of thousands of calls.
+pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
+    Explanation {
+        text: case.paragraph.clone(),
+        marks: marks(case, verdict),
+        gist: summary(case, verdict),
+        answer: answer(case, verdict),
+        facts: facts(case, verdict),
+        checks: checks(case, verdict),
+    }
+}
+
+/// What there is to say where the judge's own words cannot be read.
+pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Display) -> Explanation {
+    let checks = Stated::all(case).map(|stated| check(case, stated, CheckState::Unjudged)).collect();
+    Explanation {
+        text: case.paragraph.clone(),
+        marks: Vec::new(),
+        gist: verdict.class().map_or("passed", suite::Class::as_str).to_owned(),
+        answer: String::new(),
+        facts: vec![Fact::text("note", format!("what the judge said of the run cannot be read: {error}"))],
+        checks,
+    }
+}
+
+/// What was done, in one line; empty where nothing was.
+fn answer(case: &Case, verdict: &Verdict) -> String {
+    match (&verdict.conflict, verdict.calls.as_slice()) {
+        (Some(conflict), []) => format!("reported: {}", conflict::reported(conflict)),
+        (None, []) => String::new(),
+        (_, _) => Told::Steps(called(case, verdict)).to_text(),
+    }
+}
+
+/// The calls, in the time form with their times.
+fn called(case: &Case, verdict: &Verdict) -> Vec<Step> {
+    let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.starts);
+    let mut steps = steps(case, &verdict.calls, starts);
+    if let Some(step) = verdict.first_wrong_call.and_then(|wrong| steps.get_mut(wrong)) {
+        step.is_wrong = true;
+    }
+    steps
+}
+
+fn steps(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<Step> {
+    let step = |(place, id): (usize, &ActionId)| Step {
+        text: text(case, id).to_owned(),
+        when: starts.get(place).map(|start| span(case, id, *start)),
+        is_wrong: false,
+    };
+    ids.iter().enumerate().map(step).collect()
+}
+
+/// All there is to say of a verdict beside its class and the paragraph, in the order in which people ask.
+fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(form) = &case.time {
+        facts.push(Fact::text("day", day(form)));
+    }
+    if let Some(restarts) = restarts(verdict) {
+        facts.push(Fact::text("restarts", restarts));
+    }
+    let called = called(case, verdict);
+    facts.push(Fact { label: "called", told: Told::Steps(called.clone()) });
+    if let Some(answer) = &verdict.answer {
+        let answer = if answer.is_empty() { NOTHING } else { answer };
+        facts.push(Fact { label: "answered", told: Told::Ends(answer.to_owned()) });
+    }
+    facts.extend(conflict_facts(case, verdict));
+    for violation in violations(case, verdict) {
+        let demands = violation.demands.join("; ");
+        facts.push(Fact::text("violated", format!("\"{}\", that is, {demands}", violation.words)));
+    }
+    let parameter_errors = verdict.time.as_ref().map_or(&[][..], |time| time.parameter_errors.as_slice());
+    some_of(&mut facts, "start", parameter_errors, WRONG_STARTS_SHOWN_MAX, |error| wrong_start(case, error));
+    facts.extend(late(case, verdict).into_iter().map(|late| Fact::text("late", late)));
+    let missing = missing(case, verdict);
+    if !missing.is_empty() {
+        facts.push(Fact::text("missing", missing.join(", ")));
+    }
+    for (label, calls) in [("refused", &verdict.refused), ("held", &verdict.held_back)] {
+        let in_words = |call: &planproof_synth::Refused| format!("{}: {}", call.tool, call.answer);
+        some_of(&mut facts, label, calls, REFUSED_SHOWN_MAX, in_words);
+    }
+    if let Some(reason) = &verdict.cut_short {
+        facts.push(Fact { label: "ended", told: Told::Ends(reason.clone()) });
+    }
+    if verdict.flags.contains(&Flag::Class(Class::Distractor)) {
+        facts.push(Fact::text("note", "a tool that belongs to no task was called"));
+    }
+    facts.extend(order_notes(verdict).map(|note| Fact::text("note", note)));
+    facts.extend(time_notes(case, verdict).into_iter().map(|note| Fact::text("note", note)));
+    if let Some(wrong) = verdict.first_wrong_call {
+        let called = called.get(wrong).map(Step::to_text).unwrap_or_default();
+        let right = right_there(case, verdict, wrong, ", ");
+        // What is right is not known where a search reached its limit.
+        let right = if right.is_empty() { right } else { format!("; correct at that point: {right}") };
+        facts.push(Fact::text("wrong", format!("call {}, {called}{right}", wrong + 1)));
+        if let Some(why) = Time::of(case, verdict).and_then(|time| time.why_wrong(wrong)) {
+            facts.push(Fact::text("because", why));
+        }
+    }
+    if !verdict.repair.is_empty() {
+        let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.repair_starts);
+        facts.push(Fact { label: "right", told: Told::Steps(steps(case, &verdict.repair, starts)) });
+    }
+    facts
+}
+
+/// The first of several things under one label, and how many more there are.
+fn some_of<T>(
+    facts: &mut Vec<Fact>,
+    label: &'static str,
+    all: &[T],
+    most: usize,
+    in_words: impl Fn(&T) -> String,
+) {
+    facts.extend(all.iter().take(most).map(|it| Fact::text(label, in_words(it))));
+    if let Some(left_out @ 1..) = all.len().checked_sub(most) {
+        facts.push(Fact::text(label, format!("and {left_out} more")));
+    }
+}
+
+/// A verdict of the time form.
+struct Time<'a> {
+    case: &'a Case,
+    verdict: &'a Verdict,
+    form: &'a TimeForm,
+    time: &'a TimeVerdict,
+}
+
+impl<'a> Time<'a> {
+    fn of(case: &'a Case, verdict: &'a Verdict) -> Option<Self> {
+        Some(Self { case, verdict, form: case.time.as_ref()?, time: verdict.time.as_ref()? })
+    }
+
+    /// Why a call left no way on, unless that is said already: a start that cannot be, an end after the day,
+    /// or a demand that the call itself violates.
+    fn why_wrong(&self, call: usize) -> Option<String> {
+        let action = self.place(call)?;
+        let is_said = |id: &ConstraintId| {
+            self.verdict.violated.iter().any(|violated| violated.id == *id) && self.speaks_of(id, action)
+        };
+        let start = *self.time.starts.get(call)?;
+        if start < self.end_before(call) || self.verdict.core.iter().any(is_said) {
+            return None;
+        }
+        let words =
+            |id: &ConstraintId| Some(self.case.words_at(Stated::find(self.case, id)?.sources().first()?));
+        let core = self.verdict.core.iter().filter_map(words).map(|words| format!("\"{words}\""));
+        let core: Vec<String> = core.collect();
+        match core.as_slice() {
+            [] if self.end(call)? > self.form.day.end => None,
+            [] => Some("what is left does not fit into the day any more".to_owned()),
+            core => Some(format!("what is left cannot keep to {} any more", core.join(" and "))),
+        }
+    }
+
+    /// When the call before this one ended, or the day began.
+    fn end_before(&self, call: usize) -> u16 {
+        let end = call.checked_sub(1).and_then(|before| self.end(before));
+        end.unwrap_or_default().max(self.form.day.start)
+    }
+
+    fn end(&self, call: usize) -> Option<u16> {
+        let duration = *self.form.durations.get(self.place(call)?)?;
+        Some(self.time.starts.get(call)?.saturating_add(duration))
+    }
+
+    /// The place of the action that a call is of.
+    fn place(&self, call: usize) -> Option<usize> {
+        let id = self.verdict.calls.get(call)?;
+        self.case.actions.iter().position(|action| action.id == *id)
+    }
+
+    fn speaks_of(&self, id: &ConstraintId, action: usize) -> bool {
+        match Stated::find(self.case, id) {
+            Some(Stated::Order(stated)) => stated.first == action || stated.second == action,
+            Some(Stated::Time(stated)) => stated.action == action,
+            None => false,
+        }
+    }
+}
+
+/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an
+/// infeasible case that are the sentences that cannot hold together.
+pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
+    if !case.is_feasible() {
+        return case.conflict_places();
+    }
+    let mut places: Vec<Source> = Stated::all(case)
+        .filter(|stated| verdict.violated.iter().any(|violated| violated.id == *stated.id()))
+        .flat_map(|stated| stated.sources().iter().copied())
+        .collect();
+    places.sort_by_key(|place| (place.start, place.end));
+    let mut merged: Vec<Source> = Vec::new();
+    for place in places {
+        match merged.last_mut() {
+            Some(last) if place.start <= last.end => last.end = last.end.max(place.end),
+            _ => merged.push(place),
+        }
+    }
+    merged
+}
+
+/// The places with the constraints that are stated there and were violated, or are in conflict.
+fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
+    let broken: Vec<Stated<'_>> =
+        Stated::all(case).filter(|stated| state(*stated, verdict).is_broken()).collect();
+    let what =
+        if case.is_feasible() { "Violated" } else { "Cannot hold together with the other marked words" };
+    let mark = |place: Source| {
+        let is_here = |source: &Source| place.start <= source.start && source.end <= place.end;
+        let here = broken.iter().filter(|stated| stated.sources().iter().any(is_here));
+        let here: Vec<Stated<'_>> = here.copied().collect();
+        let sentences: Vec<String> =
+            here.iter().map(|stated| format!("{} ({})", stated.in_words(case), stated.id())).collect();
+        // A sentence of the conflict may state nothing of its smallest set of requirements.
+        let title =
+            if sentences.is_empty() { what.to_owned() } else { format!("{what}: {}", sentences.join("; ")) };
+        Mark {
+            start: place.start,
+            end: place.end,
+            checks: here.iter().map(|stated| stated.id().to_string()).collect(),
+            title,
+        }
+    };
+    violated_places(case, verdict).into_iter().map(mark).collect()
+}
+
+/// How a constraint fared.
+fn state(stated: Stated<'_>, verdict: &Verdict) -> CheckState {
+    if verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible) {
+        return if verdict.core.contains(stated.id()) {
+            CheckState::InConflict
+        } else {
+            CheckState::Unjudged
+        };
+    }
+    if verdict.violated.iter().any(|violated| violated.id == *stated.id()) {
+        CheckState::Violated
+    } else if verdict.undetermined.contains(stated.id()) {
+        CheckState::Undetermined
+    } else {
+        CheckState::Held
+    }
+}
+
+/// All constraints, those that were broken first.
+fn checks(case: &Case, verdict: &Verdict) -> Vec<Check> {
+    let mut checks: Vec<Check> =
+        Stated::all(case).map(|stated| check(case, stated, state(stated, verdict))).collect();
+    checks.sort_by_key(|check| check.state);
+    checks
+}
+
+fn check(case: &Case, stated: Stated<'_>, state: CheckState) -> Check {
+    let (subject, demand) = stated.parts(case);
+    Check {
+        id: stated.id().to_string(),
+        subject: subject.to_owned(),
+        demand: demand.to_string(),
+        sources: stated.sources().iter().map(|source| case.words_at(source).to_owned()).collect(),
+        state,
+    }
+}

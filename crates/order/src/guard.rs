@@ -1,0 +1,235 @@
+//! Live repair: a guard between agent and tools, which holds back every call after which the run could not
+//! pass any more. (The idea of the paper's section 7.)
+//!
+//! The agent is told that the call was not done, why, and which calls are right at this point, in the words
+//! of tasks and tools. The constraints are not shown to it, and the guard never calls a tool of its own
+//! accord: what an agent does not call at all stays undone.
+
+use std::sync::Arc;
+
+use planproof_constraint::{Order, Timetable, Variable, variables_in};
+use planproof_suite::{Decision, Guard};
+use planproof_synth::{
+    Case, GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, clock_time,
+};
+use planproof_trace::{TimeOfDay, ToolCall};
+
+/// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
+///
+/// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    case: Arc<Case>,
+    options: JudgeOptions,
+    problem: Arc<Requirements>,
+    /// The set of the actions that are done.
+    done: u64,
+    /// In the time form, when the last task ended, in minutes from midnight.
+    minute: u16,
+    /// A conflict was reported.
+    has_reported: bool,
+}
+
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for each run, behind a pointer")]
+enum Requirements {
+    Order(Order),
+    Timetable(Timetable),
+    Infeasible,
+}
+
+/// A call that is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RightCall {
+    /// Place of the action in the case.
+    pub action: usize,
+    /// In the time form the earliest start, in minutes from midnight.
+    pub start: Option<u16>,
+}
+
+impl Standing {
+    /// A run of the case in which nothing is done yet. `options` say whether repeats and distractors fail it.
+    ///
+    /// # Panics
+    /// Never for a case that was synthesised or read from a file: both check that a feasible one can be satisfied.
+    pub fn new(case: impl Into<Arc<Case>>, options: JudgeOptions) -> Self {
+        let case = case.into();
+        let problem = match case.timed_problem() {
+            _ if !case.is_feasible() => Requirements::Infeasible,
+            Some(problem) => Requirements::Timetable(problem.timetable().clone()),
+            None => Requirements::Order(case.problem().order().expect("a feasible case is satisfiable")),
+        };
+        let mut standing =
+            Self { case, options, problem: Arc::new(problem), done: 0, minute: 0, has_reported: false };
+        standing.begin();
+        standing
+    }
+
+    /// Nothing is done.
+    fn begin(&mut self) {
+        self.done = 0;
+        self.minute = self.case.time.as_ref().map_or(0, |time| time.day.start);
+    }
+
+    /// Whether every action is done; in an infeasible case, whether a conflict is reported.
+    pub fn is_complete(&self) -> bool {
+        if !self.case.is_feasible() {
+            return self.has_reported;
+        }
+        self.done.count_ones() as usize == self.case.actions.len()
+    }
+
+    /// The calls after which a correct continuation is left, by the places of their actions. None when all is done, or
+    /// where that was not found out within the limits of the search, and none in an infeasible case.
+    pub fn right_now(&self) -> Vec<RightCall> {
+        let call = |variable: Variable, start| RightCall { action: variable.index(), start };
+        match &*self.problem {
+            Requirements::Infeasible => Vec::new(),
+            Requirements::Order(order) => {
+                variables_in(order.correct_next(self.done)).map(|variable| call(variable, None)).collect()
+            }
+            Requirements::Timetable(table) => {
+                let next = table.correct_next(self.done, self.minute).unwrap_or_default();
+                let start = |variable| table.earliest_start(variable, self.minute);
+                variables_in(next).map(|variable| call(variable, start(variable))).collect()
+            }
+        }
+    }
+
+    /// Why the run could not pass any more after this call, for the agent; `None` if it could, or if no tool
+    /// executes the call anyway. Where nothing is right any more, nothing is objected to.
+    pub fn objection(&self, call: &ToolCall) -> Option<String> {
+        let right = self.right_now();
+        if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
+            return None;
+        }
+        let reason = self.reason(call)?;
+        Some(format!("{GUARD_NOT_DONE}{reason}. {}", self.advice(&right)))
+    }
+
+    fn reason(&self, call: &ToolCall) -> Option<String> {
+        let Some(action) = self.case.action_of_tool(&call.name) else {
+            if self.case.is_report(&call.name) {
+                let is_wrong = self.case.is_feasible();
+                return is_wrong.then(|| {
+                    "all that was asked for can be done, so there is no conflict to report".to_owned()
+                });
+            }
+            let is_other = self.case.tool(&call.name).is_some() && !self.case.is_restart(&call.name);
+            let is_wrong = is_other && self.options.distractor_fails;
+            return is_wrong.then(|| format!("none of the tasks that were asked for needs `{}`", call.name));
+        };
+        let (task, variable) = (&self.case.actions[action].text, Variable::new(action));
+        let is_again = self.done & variable.bit() != 0;
+        if is_again && self.options.repeated_fails {
+            return Some(format!("\"{task}\" is done already, and each task is to be done once"));
+        }
+        match &*self.problem {
+            Requirements::Infeasible => {
+                Some("not all that was asked for can hold together, so no task is to be done".to_owned())
+            }
+            Requirements::Order(order) => {
+                let is_right = is_again || order.correct_next(self.done) & variable.bit() != 0;
+                (!is_right)
+                    .then(|| format!("it is too early for \"{task}\", other tasks have to be done before"))
+            }
+            Requirements::Timetable(table) => {
+                let start = start_of(call)?;
+                let day_start = self.case.time.as_ref()?.day.start;
+                if start < day_start {
+                    return Some(format!("the day begins at {}", clock_time(day_start)));
+                }
+                if start < self.minute {
+                    return Some(format!("the task before ends only at {}", clock_time(self.minute)));
+                }
+                let is_right = if is_again {
+                    table.leaves_room(self.done, start.saturating_add(table.duration(variable)))
+                } else {
+                    let is_in_time = table.earliest_start(variable, start) == Some(start);
+                    table.correct_next(self.done, start).map(|next| is_in_time && next & variable.bit() != 0)
+                };
+                // Not decided is not wrong.
+                let is_wrong = is_right == Ok(false);
+                let start = clock_time(start);
+                is_wrong.then(|| {
+                    format!(
+                        "with \"{task}\" at {start} no schedule is left in which all that was asked for fits"
+                    )
+                })
+            }
+        }
+    }
+
+    /// What is right, as the agent is told.
+    fn advice(&self, right: &[RightCall]) -> String {
+        if !self.case.is_feasible() && !self.has_reported {
+            return format!(
+                "{GUARD_RIGHT_NOW}`{REPORT_TOOL}` with the numbers of the sentences that cannot hold together."
+            );
+        }
+        if !self.case.is_feasible() {
+            return "The conflict is reported: no more calls are needed.".to_owned();
+        }
+        if right.is_empty() {
+            return "All tasks are done: no more calls are needed.".to_owned();
+        }
+        let calls = right.iter().map(|call| {
+            let action = &self.case.actions[call.action];
+            match call.start {
+                None => format!("`{}` for \"{}\"", action.tool, action.text),
+                Some(start) => format!(
+                    "`{}` for \"{}\" with {START_TIME_ARGUMENT} \"{}\"",
+                    action.tool,
+                    action.text,
+                    clock_time(start)
+                ),
+            }
+        });
+        format!("{GUARD_RIGHT_NOW}{}.", calls.collect::<Vec<_>>().join(", or "))
+    }
+
+    /// Takes note of a call that its tool has executed.
+    pub fn executed(&mut self, call: &ToolCall) {
+        if self.case.is_restart(&call.name) {
+            self.begin();
+            return;
+        }
+        self.has_reported |= self.case.is_report(&call.name);
+        let Some(action) = self.case.action_of_tool(&call.name) else { return };
+        let variable = Variable::new(action);
+        self.done |= variable.bit();
+        if let (Requirements::Timetable(table), Some(start)) = (&*self.problem, start_of(call)) {
+            self.minute = start.saturating_add(table.duration(variable));
+        }
+    }
+}
+
+/// When a call starts its task, if it says so.
+fn start_of(call: &ToolCall) -> Option<u16> {
+    let start = call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
+    TimeOfDay::parse(start).map(TimeOfDay::minute)
+}
+
+/// The guard of one run: how the run stands decides what may be called.
+#[derive(Debug, Clone)]
+pub(crate) struct OrderGuard {
+    standing: Standing,
+}
+
+impl OrderGuard {
+    pub(crate) fn new(standing: Standing) -> Self {
+        Self { standing }
+    }
+}
+
+impl Guard for OrderGuard {
+    fn before(&mut self, call: &ToolCall) -> Decision {
+        self.standing.objection(call).map_or(Decision::Allow, Decision::Deny)
+    }
+
+    fn after(&mut self, call: &ToolCall, is_error: bool) {
+        if !is_error {
+            self.standing.executed(call);
+        }
+    }
+}

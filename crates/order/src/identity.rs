@@ -1,0 +1,61 @@
+//! What makes a case the same as another of its id in another campaign.
+
+use planproof_synth::{Bound, Case, ConstraintId, Source};
+use serde_json::{Number, Value, json};
+
+/// A text of JSON that is the same for two cases exactly when their queries, actions, tools, constraints, day,
+/// durations, restarts and conflicts are equal. Where a case comes from (its seed, its options) and what follows from
+/// these (its difficulty) are left out.
+pub(crate) fn identity(case: &Case) -> String {
+    let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
+    let tools = case.tools.iter().map(|it| {
+        let schema = it.input_schema.as_deref().map(|schema| Value::Object(schema.clone()));
+        json!([it.name, it.description, schema.map(canonical)])
+    });
+    let constraints = case
+        .constraints
+        .iter()
+        .map(|it| stated(&it.id, &json!([it.first, it.second]), &it.sources))
+        .collect::<Vec<_>>();
+    let time = case.time.as_ref().map(|time| {
+        let bounds = time.bounds.iter().map(|it| {
+            let kind = match it.bound {
+                Bound::EndsBy(_) => "ends_by",
+                Bound::StartsFrom(_) => "starts_from",
+            };
+            stated(&it.id, &json!([it.action, kind, it.bound.minute()]), &it.sources)
+        });
+        json!([[time.day.start, time.day.end], time.durations, time.restarts_max, bounds.collect::<Vec<_>>()])
+    });
+    json!([
+        case.query,
+        actions.collect::<Vec<_>>(),
+        tools.collect::<Vec<_>>(),
+        constraints,
+        time,
+        case.conflict
+    ])
+    .to_string()
+}
+
+fn stated(id: &ConstraintId, demand: &Value, sources: &[Source]) -> Value {
+    let place = |it: &Source| json!([it.sentence, it.sub_sentence, it.start, it.end]);
+    json!([id.as_str(), demand, sources.iter().map(place).collect::<Vec<_>>()])
+}
+
+/// The same value, so that equal values have equal texts: the fields of objects by name, whatever order they came in,
+/// and no zero below zero.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut fields: Vec<(String, Value)> = object.into_iter().collect();
+            fields.sort_by(|one, other| one.0.cmp(&other.0));
+            Value::Object(fields.into_iter().map(|(name, value)| (name, canonical(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(canonical).collect()),
+        Value::Number(number) if number.is_f64() && number.as_f64() == Some(0.0) => {
+            Number::from_f64(0.0).map_or(Value::Number(number), Value::Number)
+        }
+        other => other,
+    }
+}

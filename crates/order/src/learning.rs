@@ -1,0 +1,320 @@
+//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes conversations with
+//! tools; of agents that write their calls as text in its forms as well, or as prompt and completion where
+//! they are asked for text.
+//!
+//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out. A plan that the
+//! guard would object to is not written.
+
+mod text;
+
+use std::fmt;
+
+use planproof_agents::behaviour::retrace::Retracer;
+use planproof_synth::{
+    ActionId, Case, Class, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments,
+};
+use planproof_tools::{MockTools, SchemaCache};
+use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
+use serde_json::{Value, json};
+
+use crate::{RightCall, Standing, case_arguments, mock_tools};
+
+/// What is said at the end of a plan.
+const DONE: &str = "All tasks are done.";
+
+/// What is said where there is no plan.
+const NO_PLAN: &str = "The requirements cannot all hold, so no task is done.";
+
+fn last_words(case: &Case) -> &'static str {
+    if case.is_feasible() { DONE } else { NO_PLAN }
+}
+
+/// What a line teaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// What is right.
+    Chat,
+    /// What is right instead of what the agent wrote.
+    Preference,
+}
+
+/// How an agent makes its calls.
+#[derive(Debug, Clone)]
+pub enum Language {
+    /// As calls.
+    Calls,
+    /// As text of a specification.
+    Text(Retracer),
+    /// Not at all, or through another agent: samples of it vote.
+    Votes,
+}
+
+/// Why there is nothing to be learnt from a failed run, as what is said of several.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// No correct plan is known.
+    NoPlan,
+    /// No message of the agent was wrong, as when time ran out.
+    NothingWrong,
+    /// The plan cannot be carried out in the agent's language; why not.
+    NotItsLanguage(String),
+    /// The trace does not fit the agent's specification.
+    OtherSpecification,
+    /// Samples voted.
+    Votes,
+    /// The case is infeasible, and the agent writes its calls as text, in which only plans are shown.
+    Infeasible,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlan => f.write_str("have no correct plan that is known"),
+            Self::NothingWrong => f.write_str("went wrong in no message of theirs"),
+            Self::NotItsLanguage(why) => {
+                write!(f, "cannot be put right in the language of their agent: {why}")
+            }
+            Self::OtherSpecification => {
+                f.write_str("do not fit the specification of their agent, which has changed since")
+            }
+            Self::Votes => f.write_str("were answered by votes over samples, which call no tools"),
+            Self::Infeasible => {
+                f.write_str("are of infeasible cases, and only agents that call tools are shown a report")
+            }
+        }
+    }
+}
+
+/// The lines of learning data of a failed run: one, or of an agent that writes text one for each request of
+/// its model from the first wrong reply on.
+///
+/// # Errors
+/// Why there are none.
+pub fn lines(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+    language: &Language,
+    form: Form,
+) -> Result<Vec<Value>, LeftOut> {
+    match (language, form) {
+        (Language::Calls, Form::Chat) => {
+            chat_line(case, verdict, options).map(|line| vec![line]).ok_or(LeftOut::NoPlan)
+        }
+        (Language::Calls, Form::Preference) => {
+            preference_line(case, verdict, options, events).map(|line| vec![line])
+        }
+        (Language::Text(_), _) if !case.is_feasible() => Err(LeftOut::Infeasible),
+        (Language::Text(retracer), form) => text::lines(case, verdict, options, events, retracer, form),
+        (Language::Votes, _) => Err(LeftOut::Votes),
+    }
+}
+
+/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the
+/// agent did; in an infeasible case, a report of the conflict. `None` where no such plan is known.
+fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
+    let tools = tools_of(case)?;
+    let mut standing = Standing::new(case.clone(), options);
+    let mut messages = vec![query(case)];
+    let calls: Vec<ToolCall> = match &case.conflict {
+        Some(conflict) => vec![report(conflict, 0)],
+        None => {
+            let target = target(case, verdict).into_iter().enumerate();
+            target.map(|(number, (action, start))| call(case, action, start, number)).collect()
+        }
+    };
+    for call in calls {
+        if standing.objection(&call).is_some() {
+            return None;
+        }
+        let result = tools.answer(&call);
+        if result.is_error {
+            return None;
+        }
+        standing.executed(&call);
+        messages.push(assistant("", &[&call]));
+        messages.push(answer(&result));
+    }
+    messages.push(assistant(last_words(case), &[]));
+    let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
+    standing.is_complete().then_some(line)
+}
+
+/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message
+/// of the assistant, and the one that the agent wrote. The error says that no message was wrong, as when time
+/// ran out, or that it is not known what is correct at that point.
+fn preference_line(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+) -> Result<Value, LeftOut> {
+    let mut standing = Standing::new(case.clone(), options);
+    let mut messages = vec![query(case)];
+    let mut is_parallel = false;
+    let pair = |messages: &[Value], chosen: Value, turn: &Turn<'_>, is_parallel: bool| {
+        json!({
+            "input": { "messages": messages, "tools": listed(case), "parallel_tool_calls": is_parallel },
+            "preferred_output": [chosen],
+            "non_preferred_output": [turn.message()],
+        })
+    };
+    // The first message that goes on where all is done, with what there was before it. A second report is not wrong by
+    // itself, and a run that was cut off for such messages was to end there.
+    let mut idle: Option<Value> = None;
+    for (number, turn) in turns(events).iter().enumerate() {
+        is_parallel |= turn.calls.len() > 1;
+        let before = standing.clone();
+        if turn.is_right(&mut standing) {
+            if before.is_complete() && !turn.calls.is_empty() && idle.is_none() {
+                idle = Some(pair(&messages, assistant(last_words(case), &[]), turn, is_parallel));
+            }
+            messages.push(turn.message());
+            messages.extend(turn.calls.iter().filter_map(|(_, result)| result.map(answer)));
+            continue;
+        }
+        let chosen = if before.is_complete() {
+            assistant(last_words(case), &[])
+        } else if let Some(conflict) = &case.conflict {
+            assistant("", &[&report(conflict, number)])
+        } else {
+            let right = nearest_right(&before, &target(case, verdict)).ok_or(LeftOut::NoPlan)?;
+            assistant("", &[&call(case, right.action, right.start, number)])
+        };
+        return Ok(pair(&messages, chosen, turn, is_parallel));
+    }
+    idle.filter(|_| verdict.class == Some(Class::Timeout)).ok_or(LeftOut::NothingWrong)
+}
+
+/// Of the calls that are right the one that comes first in a plan.
+fn nearest_right(standing: &Standing, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
+    let place = |action: usize| plan.iter().position(|(other, _)| *other == action);
+    standing.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
+}
+
+/// The correct plan nearest to what the agent did: actions, in the time form with their starts.
+fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
+    let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
+        true => time.starts.clone(),
+        false => time.repair_starts.clone(),
+    };
+    let starts = verdict.time.as_ref().map(starts).unwrap_or_default();
+    let ids = if verdict.repair.is_empty() { &verdict.calls } else { &verdict.repair };
+    let place = |id: &ActionId| case.actions.iter().position(|action| action.id == *id);
+    ids.iter().enumerate().filter_map(|(at, id)| Some((place(id)?, starts.get(at).copied()))).collect()
+}
+
+/// What an assistant wrote at once, and what came of it.
+#[derive(Default)]
+struct Turn<'a> {
+    text: &'a str,
+    calls: Vec<(&'a ToolCall, Option<&'a ToolResult>)>,
+    /// Calls still to come.
+    missing: u32,
+}
+
+impl Turn<'_> {
+    /// Whether all of it was executed and left a correct continuation, or ends a run in which all is done.
+    fn is_right(&self, standing: &mut Standing) -> bool {
+        if self.calls.is_empty() {
+            return standing.is_complete();
+        }
+        self.calls.iter().all(|(call, result)| {
+            let is_right =
+                result.is_some_and(|result| !result.is_error) && standing.objection(call).is_none();
+            if is_right {
+                standing.executed(call);
+            }
+            is_right
+        })
+    }
+
+    fn message(&self) -> Value {
+        let calls: Vec<&ToolCall> = self.calls.iter().map(|(call, _)| *call).collect();
+        assistant(self.text, &calls)
+    }
+}
+
+/// The turns of a run. Of an external agent only the calls are seen, each of which is taken for a turn, and its answer.
+fn turns(events: &[Event]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    let mut has_turns = false;
+    let mut calls = paired_calls(events).into_iter();
+    for event in events {
+        match &event.kind {
+            EventKind::Turn { text, calls, .. } => {
+                has_turns = true;
+                turns.push(Turn { text, calls: Vec::new(), missing: *calls });
+            }
+            EventKind::Call(_) => {
+                if turns.last().is_none_or(|turn| turn.missing == 0) {
+                    turns.push(Turn { missing: 1, ..Turn::default() });
+                }
+                if let Some((turn, paired)) = turns.last_mut().zip(calls.next()) {
+                    turn.missing -= 1;
+                    turn.calls.push((paired.call, paired.result.map(|(_, result)| result)));
+                }
+            }
+            EventKind::End(EndReason::Answered { text }) if !has_turns => {
+                turns.push(Turn { text, ..Turn::default() });
+            }
+            _ => {}
+        }
+    }
+    turns
+}
+
+fn tools_of(case: &Case) -> Option<MockTools> {
+    mock_tools(case, &SchemaCache::default()).ok()
+}
+
+fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCall {
+    let name = case.actions[action].tool.clone();
+    let arguments = case_arguments(case, &name, start.map(clock_time));
+    ToolCall { id: CallId::new(format!("call_{}", number + 1)), name, arguments }
+}
+
+/// The report of a conflict.
+fn report(conflict: &[u32], number: usize) -> ToolCall {
+    let id = CallId::new(format!("call_{}", number + 1));
+    let arguments = report_arguments(conflict.iter().map(|sentence| u64::from(*sentence)));
+    ToolCall { id, name: REPORT_TOOL.to_owned(), arguments }
+}
+
+fn query(case: &Case) -> Value {
+    json!({ "role": "user", "content": case.query })
+}
+
+fn answer(result: &ToolResult) -> Value {
+    json!({ "role": "tool", "tool_call_id": result.id.as_str(), "content": result.text })
+}
+
+fn assistant(text: &str, calls: &[&ToolCall]) -> Value {
+    if calls.is_empty() {
+        return json!({ "role": "assistant", "content": text });
+    }
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|call| {
+            let function = json!({ "name": call.name, "arguments": call.arguments.to_text() });
+            json!({ "id": call.id.as_str(), "type": "function", "function": function })
+        })
+        .collect();
+    match text {
+        "" => json!({ "role": "assistant", "tool_calls": calls }),
+        text => json!({ "role": "assistant", "content": text, "tool_calls": calls }),
+    }
+}
+
+fn listed(case: &Case) -> Vec<Value> {
+    let tools = case.tools.iter().map(planproof_synth::CaseTool::to_tool);
+    tools
+        .map(|tool| {
+            let function = json!({
+                "name": tool.name, "description": tool.description, "parameters": *tool.input_schema,
+            });
+            json!({ "type": "function", "function": function })
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Learning data of agents that write their calls as text: each request of their model as it was put, from
+//! the first reply on that was wrong, with a reply that carries out the correct plan in the agent's own
+//! language.
+
+use planproof_agents::behaviour::retrace::{Asked, Demonstrated, Planned, Retracer};
+use planproof_model::Message;
+use planproof_synth::{Case, CaseTool, JudgeOptions, Verdict};
+use planproof_trace::{Event, EventKind, Tool, ToolCall, paired_calls};
+use serde_json::{Value, json};
+
+use super::{Form, LeftOut, call, target, tools_of};
+use crate::Standing;
+
+/// The lines of a failed run. `retracer` is of the agent's specification.
+pub(super) fn lines(
+    case: &Case,
+    verdict: &Verdict,
+    options: JudgeOptions,
+    events: &[Event],
+    retracer: &Retracer,
+    form: Form,
+) -> Result<Vec<Value>, LeftOut> {
+    let tools: Vec<Tool> = case.tools.iter().map(CaseTool::to_tool).collect();
+    let is_spec = |event: &&Event| matches!(event.kind, EventKind::Spec { .. });
+    let has_samples = events.iter().filter(is_spec).count() > 1;
+    let turns = retracer.retrace(&tools, events).map_err(|_| match has_samples {
+        true => LeftOut::Votes,
+        false => LeftOut::OtherSpecification,
+    })?;
+    let made = paired_calls(events);
+    let result_of = |call: &ToolCall| made.iter().rev().find(|it| it.call.id == call.id)?.result;
+    let mut standing = Standing::new(case.clone(), options);
+    for turn in &turns {
+        let before = standing.clone();
+        let is_right = turn.calls.iter().all(|call| {
+            let is_executed = result_of(call).is_some_and(|(_, result)| !result.is_error);
+            let is_right = is_executed && standing.objection(call).is_none();
+            if is_right {
+                standing.executed(call);
+            }
+            is_right
+        });
+        if is_right && !turn.has_failed && (!turn.is_end || standing.is_complete()) {
+            continue;
+        }
+        let plan = rest_of_plan(case, verdict, before)?;
+        let mocks = tools_of(case).ok_or(LeftOut::NoPlan)?;
+        let mut answer = |call: &ToolCall| mocks.answer(call).text;
+        let shown = turn
+            .demonstrate(&plan, case.time.is_some(), &mut answer)
+            .map_err(|why| LeftOut::NotItsLanguage(why.to_string()))?;
+        return match form {
+            Form::Chat => Ok(shown.iter().map(chat_line).collect()),
+            Form::Preference => {
+                let first = shown.first().ok_or(LeftOut::NothingWrong)?;
+                Ok(vec![preference_line(turn.asked(), &first.reply, turn.text)])
+            }
+        };
+    }
+    Err(LeftOut::NothingWrong)
+}
+
+/// The calls that are left, as near to the correct plan of the verdict as they can be.
+fn rest_of_plan(case: &Case, verdict: &Verdict, mut standing: Standing) -> Result<Vec<Planned>, LeftOut> {
+    let target = target(case, verdict);
+    let mut plan = Vec::new();
+    while !standing.is_complete() {
+        let right = super::nearest_right(&standing, &target).ok_or(LeftOut::NoPlan)?;
+        let call = call(case, right.action, right.start, plan.len());
+        standing.executed(&call);
+        let task = case.actions[right.action].text.clone();
+        plan.push(Planned { tool: call.name, arguments: call.arguments, task });
+    }
+    Ok(plan)
+}
+
+fn chat_line(shown: &Demonstrated) -> Value {
+    match &shown.asked {
+        Asked::Text(prompt) => json!({ "prompt": prompt, "completion": shown.reply }),
+        Asked::Messages(messages) => {
+            // What stands in the conversation already is not to be learnt.
+            let mut messages: Vec<Value> = messages.iter().map(|it| message(it, true)).collect();
+            messages.push(json!({ "role": "assistant", "content": shown.reply, "weight": 1 }));
+            json!({ "messages": messages })
+        }
+    }
+}
+
+fn preference_line(asked: Asked, chosen: &str, rejected: &str) -> Value {
+    match asked {
+        Asked::Text(prompt) => json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected }),
+        Asked::Messages(messages) => {
+            let messages: Vec<Value> = messages.iter().map(|it| message(it, false)).collect();
+            json!({
+                "input": { "messages": messages },
+                "preferred_output": [{ "role": "assistant", "content": chosen }],
+                "non_preferred_output": [{ "role": "assistant", "content": rejected }],
+            })
+        }
+    }
+}
+
+fn message(message: &Message, is_weighted: bool) -> Value {
+    match message {
+        Message::System { text } => json!({ "role": "system", "content": text }),
+        Message::User { text } => json!({ "role": "user", "content": text }),
+        Message::Assistant { text, .. } if is_weighted => {
+            json!({ "role": "assistant", "content": text, "weight": 0 })
+        }
+        Message::Assistant { text, .. } | Message::Tool { text, .. } => {
+            json!({ "role": "assistant", "content": text })
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What came of a run, with the verdict as the oracle gives it: what code needs that takes failures apart.
+
+use planproof_bench::Outcome;
+use planproof_suite::Unscored;
+use planproof_synth::file::read_verdict;
+use planproof_synth::{Class, ConflictVerdict, Verdict};
+
+use crate::OrderCase;
+
+/// What came of a run of an [`OrderCase`](crate::OrderCase).
+pub type OrderOutcome = Outcome<Verdict>;
+
+/// What is asked of an [`OrderOutcome`].
+pub trait OrderRun {
+    /// Whether the agent passed; `None` without a verdict.
+    fn passed(&self) -> Option<bool>;
+
+    /// The class of the failure; `None` when it passed, and without a verdict.
+    fn class(&self) -> Option<Class>;
+
+    /// Whether the case is known to be infeasible.
+    fn is_infeasible(&self) -> bool;
+}
+
+impl OrderRun for OrderOutcome {
+    fn passed(&self) -> Option<bool> {
+        self.verdict.as_ref().ok().map(|verdict| verdict.passed)
+    }
+
+    fn class(&self) -> Option<Class> {
+        self.verdict.as_ref().ok()?.class
+    }
+
+    fn is_infeasible(&self) -> bool {
+        let conflict = self.verdict.as_ref().ok().and_then(|verdict| verdict.conflict.as_ref());
+        conflict.is_some_and(ConflictVerdict::is_infeasible)
+    }
+}
+
+/// The outcome with the verdict that its text holds. A verdict that cannot be read, as one of a later version of us,
+/// leaves the run unscored.
+pub fn typed(outcome: &Outcome) -> OrderOutcome {
+    let Outcome { ordinal, repeat, verdict, wall, usage, monitor, requests } = outcome.clone();
+    let read = |detail: &str| read_verdict(detail).map(|(_, verdict)| verdict);
+    let verdict = verdict.and_then(|verdict| {
+        read(&verdict.detail).map_err(|error| Unscored::Outside {
+            reason: format!("what the judge said of the run cannot be read: {error}"),
+        })
+    });
+    Outcome { ordinal, repeat, verdict, wall, usage, monitor, requests }
+}
+
+/// The outcome of a run of that case as the engine sees it: [`typed`] undone.
+pub fn untyped(case: &OrderCase, outcome: &OrderOutcome) -> Outcome {
+    outcome.clone().map(|verdict| case.told(&verdict))
+}

@@ -1,0 +1,298 @@
+//! Shrinking failures: the smallest case that the agent still fails in the same way.
+//!
+//! The search itself is [`planproof_synth::Shrinker`]; here its test is to run the agent. An agent fails now
+//! and then, so each candidate is run until it has failed [`failures`](ShrinkOptions::failures) times out of
+//! at most [`runs`](ShrinkOptions::runs), or cannot any more. A run counts as a failure only if it is the
+//! same one: of the same class, and with the same requirement violated ([`Target`]).
+//!
+//! What was chosen because it failed looks worse than it is. So the result is run some more times, on which no choice
+//! depended, and these say how often it fails.
+//!
+//! What is run for all failures of a campaign is a campaign of its own, with the candidates as its cases, so
+//! that the store, budgets and recordings keep it like all runs. It goes in rounds: each failure that is not
+//! shrunk yet has as many runs in a round as can decide its candidate.
+
+mod course;
+mod report;
+mod run;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use planproof_bench::{Candidate, Unit, pick_smallest};
+use planproof_constraint::{Shape, Variable};
+use planproof_suite::Case as _;
+use planproof_suite::statistics::{Interval, wilson};
+use planproof_synth::{Bound, Case, Class, NoShrinking, Shrinker, Shrunk, Verdict};
+
+use crate::suite::class_of;
+use crate::{OrderCase, OrderOutcome, OrderRun};
+use course::Course;
+
+pub use planproof_bench::studies::{
+    CANDIDATE_RUNS_MAX, CaseSize, ExampleRun, NotShrunk, ShrinkOptions, ShrinkReport, ShrunkCase,
+};
+pub use report::report;
+pub use run::ShrinkRun;
+
+/// How often a candidate failed in the same way, and how often it did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FailureCount {
+    /// Runs with the same failure.
+    pub failed: u32,
+    /// All runs.
+    pub runs: u32,
+}
+
+impl FailureCount {
+    /// The share of runs that fail, with 95 % confidence.
+    pub fn interval(self) -> Interval {
+        wilson(u64::from(self.failed), u64::from(self.runs))
+    }
+
+    /// Whether the candidate fails; `None` while that is open.
+    pub fn decision(self, options: &ShrinkOptions) -> Option<bool> {
+        let passed = self.runs - self.failed;
+        if self.failed >= options.failures {
+            Some(true)
+        } else {
+            (passed > options.runs - options.failures).then_some(false)
+        }
+    }
+
+    /// The fewest runs that can decide what is open; 0 where it is decided.
+    fn runs_to_decide(self, options: &ShrinkOptions) -> u32 {
+        let passed = self.runs - self.failed;
+        let to_pass = (options.runs - options.failures + 1).saturating_sub(passed);
+        options.failures.saturating_sub(self.failed).min(to_pass)
+    }
+}
+
+/// What makes a failure the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The class of the failure.
+    pub class: Class,
+    /// The first requirement that was violated; `None` where none was.
+    pub violated: Option<Requirement>,
+}
+
+/// A requirement, by the texts of the tasks that it is about: these stay when a case gets smaller.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Requirement {
+    /// One task before another.
+    Before {
+        /// The earlier one.
+        first: String,
+        /// The later one.
+        second: String,
+    },
+    /// A clock time for a task.
+    Clock {
+        /// Which task.
+        action: String,
+        /// What is demanded of it.
+        bound: Bound,
+    },
+}
+
+/// The requirements that a verdict says are violated, in its order.
+fn violated(case: &Case, verdict: &Verdict) -> Vec<Requirement> {
+    let text = |place: usize| case.actions[place].text.clone();
+    let requirement = |id| {
+        let pair = case.constraints.iter().find(|stated| stated.id == id);
+        let bound = || case.time.iter().flat_map(|time| &time.bounds).find(|stated| stated.id == id);
+        match pair {
+            Some(pair) => Some(Requirement::Before { first: text(pair.first), second: text(pair.second) }),
+            None => bound().map(|it| Requirement::Clock { action: text(it.action), bound: it.bound }),
+        }
+    };
+    verdict.violated.iter().filter_map(|violated| requirement(violated.id.clone())).collect()
+}
+
+impl Target {
+    /// The failure of a run; `None` where it passed.
+    pub fn of(case: &Case, verdict: &Verdict) -> Option<Self> {
+        let violated = violated(case, verdict).into_iter().next();
+        Some(Self { class: verdict.class?, violated })
+    }
+
+    /// Whether a run of a smaller case failed in the same way.
+    pub fn is_hit(&self, case: &Case, verdict: &Verdict) -> bool {
+        verdict.class == Some(self.class)
+            && self.violated.as_ref().is_none_or(|wanted| violated(case, verdict).contains(wanted))
+    }
+
+    /// The shape of what a case demands, with the violated requirement marked; `None` where the case is too
+    /// large for it. Clock times count as such, not by the minute.
+    pub fn shape(&self, case: &Case) -> Option<Shape> {
+        let mut order = planproof_constraint::Order::new(case.actions.len())?;
+        for stated in &case.constraints {
+            order.try_before(Variable::new(stated.first), Variable::new(stated.second)).ok()?;
+        }
+        let mut labels: Vec<u8> = (0..case.actions.len())
+            .map(|place| match &self.violated {
+                Some(Requirement::Before { first, .. }) if *first == case.actions[place].text => 1,
+                Some(Requirement::Before { second, .. }) if *second == case.actions[place].text => 2,
+                Some(Requirement::Clock { action, .. }) if *action == case.actions[place].text => 3,
+                _ => 0,
+            })
+            .collect();
+        for stated in case.time.iter().flat_map(|time| &time.bounds) {
+            labels[stated.action] |= match stated.bound {
+                Bound::EndsBy(_) => 4,
+                Bound::StartsFrom(_) => 8,
+            };
+        }
+        Shape::of(&order, &labels)
+    }
+}
+
+/// A smaller case that is run, or the smallest one again, with what came of its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateRecord {
+    /// Place of the failed case in its campaign.
+    pub error: u32,
+    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, run again
+    /// to confirm it.
+    pub number: Option<u32>,
+    /// What the agent was asked. Its id is that of the failed case with `.candidate-` and the number, or with
+    /// `.shrunk`.
+    pub case: Case,
+    /// What came of its runs, by repeat. Their place is that of the record.
+    pub outcomes: BTreeMap<u32, OrderOutcome>,
+}
+
+/// A failure that was shrunk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShrunkFailure {
+    /// Place of the failed case in its campaign.
+    pub error: u32,
+    /// What stayed the same.
+    pub target: Target,
+    /// The smallest case that was found.
+    pub shrunk: Shrunk,
+    /// Runs of the agent that the search took.
+    pub runs: u32,
+    /// Runs of the result on which no choice depended.
+    pub confirmed: FailureCount,
+    /// There are runs left: it was interrupted, or a run says nothing because something else failed.
+    pub is_open: bool,
+    /// A run of the smallest case that failed in the same way, one of those that confirm it if there is one:
+    /// the place of its record, and the repeat.
+    pub example: Option<Unit>,
+}
+
+/// All shrunk failures of a campaign, with what was run for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrinking {
+    /// How it was done.
+    pub options: ShrinkOptions,
+    /// In the order in which they were picked.
+    pub failures: Vec<ShrunkFailure>,
+    /// Failed cases that cannot be shrunk, and why.
+    pub skipped: Vec<(u32, NoShrinking)>,
+    /// In the order in which they were made.
+    pub candidates: Vec<CandidateRecord>,
+}
+
+impl Shrinking {
+    /// What candidates that are there already show. `cases` are those of the campaign, `failures` as
+    /// [`pick_failures`] gives them.
+    ///
+    /// # Panics
+    /// When a failure is not of one of the cases.
+    pub fn of_candidates(
+        cases: &[Arc<OrderCase>],
+        failures: Vec<(u32, Target)>,
+        options: ShrinkOptions,
+        shrinker: Shrinker<'_>,
+        candidates: Vec<CandidateRecord>,
+    ) -> Self {
+        let mut course = Course::new(cases, failures, options, shrinker, candidates);
+        course.follow();
+        course.conclude()
+    }
+
+    /// Whether nothing is left to be run.
+    pub fn is_complete(&self) -> bool {
+        self.failures.iter().all(|failure| !failure.is_open)
+    }
+
+    /// The record and the verdict of a failure's [`example`](ShrunkFailure::example).
+    pub fn example(&self, failure: &ShrunkFailure) -> Option<(&CandidateRecord, &Verdict)> {
+        let Unit { ordinal, repeat } = failure.example?;
+        let record = self.candidates.get(ordinal as usize)?;
+        Some((record, record.outcomes.get(&repeat)?.verdict.as_ref().ok()?))
+    }
+}
+
+/// The failures that are shrunk: of each class first the smallest, as [`pick_smallest`] has them; each case once, and
+/// none that no plan satisfies, of which nothing could be taken away without giving it one.
+pub fn pick_failures(
+    cases: &[Arc<OrderCase>],
+    outcomes: &[OrderOutcome],
+    options: &ShrinkOptions,
+) -> Vec<(u32, Target)> {
+    let by_unit: BTreeMap<Unit, &OrderOutcome> =
+        outcomes.iter().map(|outcome| (outcome.unit(), outcome)).collect();
+    let candidates = outcomes.iter().filter_map(|outcome| {
+        let (ordinal, repeat) = (outcome.ordinal, outcome.repeat);
+        let class = class_of(outcome.class()?)?;
+        Some(Candidate { ordinal, repeat, class, size: cases.get(ordinal as usize)?.card().order() })
+    });
+    let mut seen = HashSet::new();
+    let targets = pick_smallest(candidates, usize::MAX).into_iter().filter_map(|pick| {
+        let case = cases.get(pick.ordinal as usize)?.case();
+        if !case.is_feasible() || !seen.insert(pick.ordinal) {
+            return None;
+        }
+        let outcome = by_unit.get(&Unit { ordinal: pick.ordinal, repeat: pick.repeat })?;
+        Some((pick.ordinal, Target::of(case, outcome.verdict.as_ref().ok()?)?))
+    });
+    targets.take(options.failures_max as usize).collect()
+}
+
+/// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is
+/// too large to have its shape found is alike to none. Gives the places of each group, each group and the
+/// groups in rising order.
+pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<(Class, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
+    for (place, failure) in failures.iter().enumerate() {
+        let shape = failure.target.shape(&failure.shrunk.case);
+        let alone = if shape.is_none() { place } else { 0 };
+        groups.entry((failure.target.class, shape, alone)).or_default().push(place);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    groups.sort();
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every run of coin flips is decided when the fewest runs that decide it have been made, as counting to
+    /// the end decides.
+    #[test]
+    fn deciding_early_decides_the_same() {
+        for runs in 1..=6u32 {
+            for failures in 1..=runs {
+                let options = ShrinkOptions { runs, failures, ..ShrinkOptions::default() };
+                for flips in 0..1u32 << runs {
+                    let mut count = FailureCount::default();
+                    while count.decision(&options).is_none() {
+                        let more = count.runs_to_decide(&options);
+                        assert!(more > 0 && count.runs + more <= runs, "{count:?} of {options:?}");
+                        for _ in 0..more {
+                            count.failed += flips >> count.runs & 1;
+                            count.runs += 1;
+                        }
+                    }
+                    assert_eq!(count.decision(&options), Some(flips.count_ones() >= failures));
+                    assert_eq!(count.runs_to_decide(&options), 0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Running a shrinking as a campaign of its candidates.
+
+use std::sync::Arc;
+
+use planproof_bench::rounds::{RoundWatch, run_rounds};
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_store::{StoreError, Writer};
+use planproof_synth::{Case, Shrinker};
+use planproof_trace::Draw;
+use tokio_util::sync::CancellationToken;
+
+use super::{CandidateRecord, Course, ShrinkOptions, Shrinking, Target};
+use crate::OrderCase;
+
+/// A shrinking that is to be run.
+#[derive(Clone)]
+pub struct ShrinkRun<'a> {
+    /// The campaign whose failures are shrunk, with the agent, its limits and its seed.
+    pub campaign: &'a Campaign,
+    /// The cases of the campaign.
+    pub cases: &'a [Arc<OrderCase>],
+    /// Id of the campaign of the candidates.
+    pub id: String,
+    /// How.
+    pub options: ShrinkOptions,
+    /// The failures, as [`pick_failures`](super::pick_failures) gives them.
+    pub failures: Vec<(u32, Target)>,
+    /// Makes the candidates.
+    pub shrinker: Shrinker<'a>,
+}
+
+impl ShrinkRun<'_> {
+    /// Runs all that is left after `known`, the candidates that were made already, in the order in which they
+    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
+    /// is run, and each outcome to `observe`. A run that `may_run` refuses leaves its failure open, and so
+    /// does one that could not be scored.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`], and what `keep` says.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a campaign takes, and what the candidates need beside it"
+    )]
+    pub async fn run(
+        &self,
+        store: Option<Writer>,
+        known: Vec<CandidateRecord>,
+        stop: &CancellationToken,
+        supervision: Supervision,
+        may_run: impl Fn(&Case, u32) -> bool,
+        keep: impl FnMut(u32, &[CandidateRecord]) -> Result<(), StoreError>,
+        observe: impl FnMut(&CandidateRecord, &Outcome),
+    ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
+        let mut course = Course::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
+        let candidates = Campaign {
+            id: self.id.clone(),
+            // Its runs have other seeds than those of the campaign they come from.
+            seed: Self::seed(self.campaign.seed),
+            repeats: self.options.repeats(),
+            ..self.campaign.clone()
+        };
+        let may_run = |record: &CandidateRecord, repeat| may_run(&record.case, repeat);
+        let watch = RoundWatch { store, stop, supervision };
+        let end = run_rounds(&mut course, &candidates, watch, may_run, keep, observe).await?;
+        course.follow();
+        Ok((end, course.conclude()))
+    }
+
+    /// The seed of the candidates' runs, by that of the campaign.
+    pub fn seed(campaign: u64) -> u64 {
+        Draw::new(campaign, 0, "shrink/runs").number()
+    }
+}

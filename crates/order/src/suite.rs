@@ -1,0 +1,160 @@
+//! The kind of case: its classes, flags, baselines and columns.
+
+use std::sync::{Arc, LazyLock};
+
+use planproof_suite as suite;
+use planproof_suite::{
+    Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, Suite, Unit,
+};
+use planproof_synth::file::read_case;
+use planproof_synth::{Case, Class, Flag, JudgeOptions, OneLook};
+use planproof_tools::SchemaCache;
+
+use crate::case::{OFFERS_REPORT, OrderCase};
+use crate::infeasible::InfeasibleReport;
+use crate::{cells, infeasible};
+
+/// The suite of orders.
+#[derive(Debug, Clone, Default)]
+pub struct OrderSuite {
+    /// What counts as a failure.
+    pub options: JudgeOptions,
+    /// What is costly to make of the schemas of tools, shared between all cases.
+    pub schemas: Arc<SchemaCache>,
+}
+
+impl OrderSuite {
+    /// A suite that judges by these options, with schemas of its own.
+    pub fn new(options: JudgeOptions) -> Self {
+        Self { options, schemas: Arc::default() }
+    }
+
+    /// A case as the engine sees it. Its card is computed here, which takes some microseconds.
+    pub fn wrap(&self, case: Case) -> Arc<OrderCase> {
+        Arc::new(OrderCase::new(case, self.options, Arc::clone(&self.schemas)))
+    }
+}
+
+static CLASSES: LazyLock<Vec<ClassInfo>> = LazyLock::new(|| {
+    let ranked = (0..).zip(Class::ALL);
+    ranked
+        .map(|(rank, class)| ClassInfo { name: class.as_str(), meaning: class_meaning(class), rank })
+        .collect()
+});
+
+static FLAGS: LazyLock<Vec<FlagInfo>> = LazyLock::new(|| {
+    let flags = Flag::ALL.into_iter();
+    flags.map(|flag| FlagInfo { name: flag.as_str(), meaning: flag_meaning(flag) }).collect()
+});
+
+/// The places in a card's baselines: chance, then the one-look heuristics in their order, that of mention first.
+static BASELINES: [Baseline; 3] = [
+    Baseline { name: "chance", title: "Chance", who: "a random order", of: &[0] },
+    Baseline { name: "in_order", title: "In order", who: "calling in the order of mention", of: &[1] },
+    Baseline {
+        name: "one_look",
+        title: "One look",
+        who: "the best of five orders read off the text without planning",
+        of: &[1, 2, 3, 4, 5],
+    },
+];
+
+/// The names of the places in a card's baselines.
+static BASELINE_NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| ["chance"].into_iter().chain(OneLook::ALL.map(OneLook::as_str)).collect());
+
+/// The figures that verdicts have.
+const SCORE_NAMES: [&str; 2] = [infeasible::NAMED, infeasible::ACTED];
+
+/// The class as the engine sees it.
+pub(crate) fn class_of(class: Class) -> Option<suite::Class> {
+    suite::Class::find(&CLASSES, class.as_str())
+}
+
+impl Suite for OrderSuite {
+    fn name(&self) -> &'static str {
+        "order"
+    }
+
+    fn about(&self) -> &'static str {
+        "tasks that have to be done in an order that a paragraph of English demands"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn suite::Case>, CaseError> {
+        Ok(self.wrap(read_case(line).map_err(CaseError::new)?))
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    /// A conflict can be missed only in cases that are scored apart, and a false alarm raised only where there is a
+    /// tool for it.
+    fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        match class.as_str() {
+            it if it == Class::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
+            it if it == Class::FalseAlarm.as_str() => {
+                Iterator::any(&mut cards, |card| card.marks & OFFERS_REPORT != 0)
+            }
+            _ => true,
+        }
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "action", many: "actions" }
+    }
+
+    fn baselines(&self) -> &'static [Baseline] {
+        &BASELINES
+    }
+
+    fn baseline_names(&self) -> &'static [&'static str] {
+        &BASELINE_NAMES
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        cells::COLUMNS
+    }
+
+    /// The infeasible cases, where the agent can report a conflict.
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
+        let report = InfeasibleReport::of(runs, planned, repeats);
+        report.map(|report| infeasible::section(&report, runs, repeats)).into_iter().collect()
+    }
+}
+
+fn class_meaning(class: Class) -> &'static str {
+    match class {
+        Class::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
+        Class::ActError => {
+            "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
+        }
+        Class::ActionLost => "An action was never done.",
+        Class::ParameterError => "A start time cannot be.",
+        Class::OrderError => "Actions were done in an order that the paragraph rules out.",
+        Class::Repeated => "An action was done again after it was done.",
+        Class::Distractor => "A tool was called that belongs to no action.",
+        Class::FalseAlarm => "A conflict was reported, although everything can hold together.",
+        Class::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
+    }
+}
+
+fn flag_meaning(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Class(Class::ActError) => "A call was refused, or the agent broke.",
+        Flag::Class(class) => class_meaning(class),
+        Flag::Concurrent => "Calls overlapped in time.",
+        Flag::AtOnce => "What has to come one after the other was written in one reply, in the right order.",
+        Flag::AgentFailed => "The agent broke instead of finishing.",
+        Flag::HeldBack => "A guard held a call back, which was not executed.",
+        Flag::RestartLimit => "The day was to be cleared more often than is allowed.",
+    }
+}

@@ -1,0 +1,223 @@
+//! Phrases about a verdict. The words of a case, of an agent and of the world outside come in as they are.
+
+use planproof_synth::{
+    ActionId, Case, Class, Flag, ParameterError, StartFault, TimeForm, Verdict, clock_time,
+};
+
+use crate::conflict;
+use crate::stated::{Stated, duration, span};
+
+/// The constraints that one piece of the text states and that were violated. Lists state several with the same words.
+pub(crate) struct Violation<'a> {
+    pub(crate) words: &'a str,
+    /// `a before b`, `a ends by 14:30`.
+    pub(crate) demands: Vec<String>,
+}
+
+/// What was violated, by the words that state it.
+pub(crate) fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation<'a>> {
+    let mut by_words: Vec<Violation<'a>> = Vec::new();
+    for violated in &verdict.violated {
+        let Some(stated) = Stated::find(case, &violated.id) else { continue };
+        let demand = stated.in_words(case);
+        match by_words.iter_mut().find(|violation| violation.words == violated.words) {
+            Some(violation) => violation.demands.push(demand),
+            None => by_words.push(Violation { words: &violated.words, demands: vec![demand] }),
+        }
+    }
+    by_words
+}
+
+/// The words of an action.
+pub(crate) fn text<'a>(case: &'a Case, id: &'a ActionId) -> &'a str {
+    case.actions.iter().find(|action| action.id == *id).map_or(id.as_str(), |action| &action.text)
+}
+
+/// The words of a plan's actions, joined by `separator`.
+pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
+    ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
+}
+
+/// The actions that would have been right in the place of a call, in the time form each with its earliest start.
+pub(crate) fn right_there(case: &Case, verdict: &Verdict, call: usize, separator: &str) -> String {
+    let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
+    let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));
+    plan_at(case, right, starts.map(Vec::as_slice).unwrap_or_default(), separator)
+}
+
+/// [`plan`] of the repair, in the time form each action with its start.
+pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
+    let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
+    plan_at(case, &verdict.repair, starts.unwrap_or_default(), separator)
+}
+
+/// A plan with the times that there are.
+fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16], separator: &str) -> String {
+    let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
+        Some(start) => format!("{} {}", text(case, id), span(case, id, *start)),
+        None => text(case, id).to_owned(),
+    });
+    shown.collect::<Vec<_>>().join(separator)
+}
+
+/// What is wrong with a start, in words. Names and starts come in as the agent wrote them.
+pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
+    let place = case.action_of_tool(&error.tool);
+    let task = place.map_or(&error.tool, |place| &case.actions[place].text);
+    let start = &error.start;
+    match error.fault {
+        StartFault::NoClockTime => format!("{task} at \"{start}\", which is no clock time of the form HH:MM"),
+        StartFault::BeforeDay => {
+            let day = case.time.as_ref().map_or_else(String::new, |time| clock_time(time.day.start));
+            format!("{task} at {start}, before the day begins, at {day}")
+        }
+        StartFault::Overlap { end } => {
+            format!("{task} at {start}, before the end of the call before it, at {}", clock_time(end))
+        }
+    }
+}
+
+/// The actions that ended after the day, in words.
+pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
+    let in_words = |id: &ActionId| {
+        let call = verdict.calls.iter().position(|called| called == id)?;
+        let end = time.starts.get(call)?.saturating_add(duration(case, id)?);
+        let [end, day_end] = [end, form.day.end].map(clock_time);
+        Some(format!("{} ends at {end}, after the day, which ends at {day_end}", text(case, id)))
+    };
+    time.late.iter().filter_map(in_words).collect()
+}
+
+/// What restarts did to the verdict; `None` without one, and where the case is infeasible: there no restart
+/// undoes a task.
+pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
+    let restarts = verdict.time.as_ref().filter(|_| verdict.conflict.is_none())?.restarts;
+    let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
+    (restarts > 0).then(|| format!("the day was cleared {times}; only the calls since then are judged"))
+}
+
+/// "08:00 to 20:00".
+pub(crate) fn day(form: &TimeForm) -> String {
+    format!("{} to {}", clock_time(form.day.start), clock_time(form.day.end))
+}
+
+/// What else the time form has to say of a verdict.
+pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
+    let mut notes = Vec::new();
+    if verdict.flags.contains(&Flag::RestartLimit) {
+        let most = form.restarts_max;
+        notes.push(format!("more than the {most} restarts that there are were asked for"));
+    }
+    if !time.is_decided {
+        notes.push(
+            "a search reached its limit, so what would be right may be incomplete or not the nearest"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// What went wrong, in one line; `passed` if nothing did.
+pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
+    let Some(class) = verdict.class else { return "passed".to_owned() };
+    let cut_short = || verdict.cut_short.as_deref().map(in_one_line);
+    let what = match class {
+        Class::Timeout => cut_short(),
+        Class::ActError if verdict.flags.contains(&Flag::AgentFailed) => {
+            cut_short().map(|reason| format!("the agent broke: {reason}"))
+        }
+        Class::ActError => match verdict.refused.first() {
+            Some(refused) => Some(one_line(&format!(
+                "{} was refused: {}{}",
+                refused.tool,
+                refused.answer,
+                more(&verdict.refused)
+            ))),
+            None => cut_short(),
+        },
+        Class::ActionLost => Some(format!("never done: {}", missing(case, verdict).join(", "))),
+        Class::OrderError => {
+            let violations = violations(case, verdict);
+            let violated = violations.first().and_then(|violation| {
+                let demand = violation.demands.first()?;
+                Some(format!("not {demand}: \"{}\"{}", violation.words, more(&verdict.violated)))
+            });
+            violated.or_else(|| late(case, verdict).into_iter().next())
+        }
+        Class::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
+        Class::Distractor => Some("a tool that belongs to no task was called".to_owned()),
+        Class::FalseAlarm => conflict::false_alarm(verdict),
+        Class::ConflictMissed => Some(conflict::missed(case, verdict)),
+        Class::ParameterError => {
+            let errors =
+                verdict.time.as_ref().map(|time| time.parameter_errors.as_slice()).unwrap_or_default();
+            errors.first().map(|error| one_line(&format!("{}{}", wrong_start(case, error), more(errors))))
+        }
+    };
+    what.unwrap_or_else(|| class.as_str().to_owned())
+}
+
+/// ` (and 2 more)` behind the first of several.
+fn more<T>(all: &[T]) -> String {
+    match all.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    }
+}
+
+/// The actions that were never done, though they had to be.
+pub(crate) fn missing<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
+    // Nothing is to be done in an infeasible case.
+    let actions = if case.is_feasible() { case.actions.as_slice() } else { &[] };
+    let lost = actions.iter().filter(|action| !verdict.calls.contains(&action.id));
+    lost.map(|action| action.text.as_str()).collect()
+}
+
+/// The actions that were done more than once, in the order of the case.
+fn repeated<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
+    let times = |id: &ActionId| verdict.calls.iter().filter(|call| *call == id).count();
+    case.actions.iter().filter(|action| times(&action.id) > 1).map(|action| action.text.as_str()).collect()
+}
+
+/// What there is to say of calls that were not simply made one after the other.
+pub(crate) fn order_notes(verdict: &Verdict) -> impl Iterator<Item = &'static str> {
+    let concurrent = "calls overlapped in time, so that none of them came before another";
+    let at_once = "one reply of the model holds calls that have to come one after the other, in the right order; many \
+                   frameworks execute the calls of a reply at once";
+    let notes = [(Flag::Concurrent, concurrent), (Flag::AtOnce, at_once)];
+    notes.into_iter().filter(|(flag, _)| verdict.flags.contains(flag)).map(|(_, note)| note)
+}
+
+/// The text without line breaks and other control characters, and without blanks at its ends.
+fn one_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.trim().to_owned()
+}
+
+/// The first and the last line of a text: how a program ended, and of what it wrote the line in which exceptions have
+/// their names.
+fn in_one_line(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    match (lines.next(), lines.next_back()) {
+        (None, _) => one_line(first),
+        (Some(second), None) => one_line(&format!("{first} {second}")),
+        (Some(_), Some(last)) => one_line(&format!("{first} … {}", last.trim())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_several_lines_become_one() {
+        assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
+        let text = "status: 1; its stderr ends with:\nTraceback:\n  File x\n\nImportError: no y\n";
+        assert_eq!(in_one_line(text), "status: 1; its stderr ends with: … ImportError: no y");
+        assert_eq!(in_one_line("status: 1:\nno y"), "status: 1: no y");
+        assert_eq!(in_one_line("limit reached"), "limit reached");
+    }
+}

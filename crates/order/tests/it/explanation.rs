@@ -1,0 +1,148 @@
+//! Verdicts in words.
+
+use planproof_order::OrderCase;
+use planproof_suite::{Case as _, CheckState, Explanation, Told, Verdict};
+
+use crate::{call, call_at, chain, farm, judged, report, synthesise};
+
+/// An explanation as one text: what is marked between « and », the first wrong step between * and *, and what is best
+/// shown by both its ends behind a tilde.
+fn written(explained: &Explanation) -> String {
+    let mut out = String::new();
+    for (text, mark) in explained.pieces() {
+        match mark {
+            Some(mark) => out += &format!("«{text}|{}|{}»", mark.checks.join(" "), mark.title),
+            None => out += text,
+        }
+    }
+    out += &format!("\ngist: {}\nanswer: {}\n", explained.gist, explained.answer);
+    for fact in &explained.facts {
+        let told = match &fact.told {
+            Told::Text(text) => text.clone(),
+            Told::Ends(text) => format!("~{text}"),
+            Told::Steps(steps) => {
+                let step = |wrong: bool, text: String| if wrong { format!("*{text}*") } else { text };
+                let steps = steps.iter().map(|it| step(it.is_wrong, it.to_text()));
+                format!("[{}]", steps.collect::<Vec<_>>().join(", "))
+            }
+        };
+        out += &format!("{:<10}{told}\n", format!("{}:", fact.label));
+    }
+    for check in &explained.checks {
+        let [sign, word] = check.state.words();
+        out += &format!("{sign} {word} {}: {} {:?}\n", check.id, check.sentence(), check.sources);
+    }
+    out
+}
+
+fn explained(case: &OrderCase, line: &str) -> String {
+    written(&case.explain(&judged(case, line)))
+}
+
+#[test]
+fn the_basic_form() {
+    let case = chain();
+    let wrong = call("egg_collection") + &call("feed_mixing") + &call("barn_inspection") + "answer \"\"";
+    insta::assert_snapshot!("basic_wrong", explained(&case, &wrong));
+    let right = call("feed_mixing") + &call("egg_collection") + &call("barn_inspection") + "answer \"\"";
+    insta::assert_snapshot!("basic_right", explained(&case, &right));
+    insta::assert_snapshot!("basic_nothing", explained(&case, "answer \"\""));
+    let refused = "call nonsense {} | err \"no such\\ntool\" | ".repeat(7)
+        + &call("roof_painting")
+        + "call feed_mixing {} | held \"not now\" | failed \"exit status: 1\\n\\nImportError\"";
+    insta::assert_snapshot!("basic_refused", explained(&case, &refused));
+}
+
+#[test]
+fn the_time_form() {
+    let case = farm();
+    let late = call("restart_plan") + &call_at("feed_mixing", "08:31") + &call_at("fence_painting", "09:00");
+    insta::assert_snapshot!("time_late", explained(&case, &(late + "answer \"\"")));
+    let day = "call feed_mixing {\"start_time\":\"2 pm\"} | err \"no\" | ".to_owned()
+        + &call_at("feed_mixing", "07:00")
+        + &call_at("fence_painting", "18:31");
+    insta::assert_snapshot!("time_day", explained(&case, &(day + "limit iterations 9")));
+}
+
+/// What is left does not fit any more, although the call itself violates nothing.
+#[test]
+fn why_nothing_was_right_any_more() {
+    let case = farm();
+    let line = call_at("fence_painting", "10:00") + &call_at("feed_mixing", "12:00") + "answer \"\"";
+    let explained = case.explain(&judged(&case, &line));
+    assert!(!explained.facts.iter().any(|fact| fact.label == "because"), "the call violates it itself");
+    let mut told = Vec::new();
+    for index in 0..200 {
+        let case = planproof_order::OrderSuite::default().wrap(synthesise(None, true, index));
+        let last = case.case().actions.len() - 1;
+        let line = call_at(&case.case().actions[last].tool, "16:00") + "answer \"\"";
+        let facts = case.explain(&judged(&case, &line)).facts;
+        let place = facts.iter().position(|fact| fact.label == "because");
+        let Some(place) = place else { continue };
+        assert_eq!(facts[place - 1].label, "wrong");
+        told.push(facts[place].told.to_text());
+    }
+    assert!(told.iter().any(|why| why.starts_with("what is left cannot keep to \"")), "{told:?}");
+}
+
+#[test]
+fn infeasible_cases() {
+    let suite = planproof_order::OrderSuite::default();
+    let case = suite.wrap(synthesise(Some(1.0), false, 0));
+    let conflict: Vec<u64> = case.case().conflict.iter().flatten().map(|it| u64::from(*it)).collect();
+    let line = call(&case.case().actions[0].tool) + &report(&conflict) + "answer \"\"";
+    insta::assert_snapshot!("infeasible_acted", explained(&case, &line));
+    let line = report(&conflict) + "answer \"That cannot be done.\"";
+    let passed = case.explain(&judged(&case, &line));
+    assert_eq!(passed.gist, "passed");
+    assert!(passed.answer.starts_with("reported: sentence"), "{}", passed.answer);
+    assert!(passed.answer.ends_with(", which is the conflict"), "{}", passed.answer);
+    let nothing = case.explain(&judged(&case, "answer \"No.\""));
+    assert_eq!(nothing.answer, "reported: nothing");
+    assert!(nothing.gist.ends_with(", which was not reported"), "{}", nothing.gist);
+    let alarm = suite.wrap(synthesise(Some(0.0), false, 0));
+    let alarm = alarm.explain(&judged(&alarm, &(report(&[1, 2]) + "answer \"\"")));
+    assert_eq!(
+        alarm.gist,
+        "reported as a conflict: sentences 1 and 2, although everything can hold together"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let case = chain();
+    let mut verdict = judged(&case, "answer \"\"");
+    for detail in ["", "{}", "{\"schema\":\"planproof/verdict/v2\"}", "null"] {
+        detail.clone_into(&mut verdict.detail);
+        let explained = case.explain(&verdict);
+        assert_eq!(explained.gist, "action_lost");
+        let told = explained.facts[0].told.to_text();
+        assert!(told.starts_with("what the judge said of the run cannot be read: "), "{told}");
+        assert!(explained.checks.iter().all(|check| check.state == CheckState::Unjudged));
+        assert_eq!(case.notes(&verdict, &[]), None);
+        assert_eq!(case.run_cells(&verdict).len(), 9);
+        assert!(case.metadata(Some(&verdict)).is_empty());
+    }
+}
+
+/// A verdict of another case names ids that this one does not have: nothing breaks.
+#[test]
+fn verdicts_of_other_cases_do_no_harm() {
+    let (chain, farm) = (chain(), farm());
+    let line = call_at("fence_painting", "19:59") + &call_at("feed_mixing", "10:00") + "answer \"\"";
+    let of_farm = judged(&farm, &line);
+    let others: Vec<Verdict> = (0..20)
+        .map(|index| {
+            let case = planproof_order::OrderSuite::default().wrap(synthesise(Some(0.5), true, index));
+            let calls: String = case.case().actions.iter().map(|it| call_at(&it.tool, "09:00")).collect();
+            judged(&case, &(calls + "answer \"\""))
+        })
+        .collect();
+    for case in [&chain, &farm] {
+        for verdict in others.iter().chain([&of_farm]) {
+            assert!(!case.explain(verdict).facts.is_empty());
+            assert_eq!(case.run_cells(verdict).len(), 9);
+            case.metadata(Some(verdict));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What makes cases the same.
+
+use std::sync::Arc;
+
+use planproof_order::OrderSuite;
+use planproof_suite::Case as _;
+use planproof_synth::Case;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::synthesise;
+
+/// As comparisons have always told cases apart.
+fn is_same(a: &Case, b: &Case) -> bool {
+    a.query == b.query
+        && a.actions == b.actions
+        && a.tools == b.tools
+        && a.constraints == b.constraints
+        && a.time == b.time
+        && a.conflict == b.conflict
+}
+
+/// A change of a case. The first five leave it the same case.
+fn change(case: &mut Case, number: usize, value: u32) {
+    let place = value as usize % case.actions.len();
+    match number {
+        0 => case.seed += u64::from(value),
+        1 => case.id.push('x'),
+        2 => case.options.hard = !case.options.hard,
+        3 => case.topic.push('x'),
+        4 => case.difficulty.bits = None,
+        5 => case.query.push('x'),
+        6 => case.actions[place].text.push('x'),
+        7 => case.actions[place].tool.push('x'),
+        8 => case.actions.swap(0, place),
+        9 => case.tools[place].description.push('x'),
+        10 => case.tools.swap(0, place),
+        11 => {
+            case.constraints.pop();
+        }
+        12 => case.constraints.iter_mut().take(1).for_each(|it| it.first = place),
+        13 => {
+            case.constraints
+                .iter_mut()
+                .flat_map(|it| &mut it.sources)
+                .take(1)
+                .for_each(|it| it.start = value);
+        }
+        14 => case.conflict = Some(vec![1, value]),
+        15 => case.time = None,
+        16 => case.time.iter_mut().for_each(|time| time.day.end -= (value % 3) as u16),
+        17 => case.time.iter_mut().for_each(|time| time.durations[place] = 5 + value as u16),
+        18 => case.time.iter_mut().for_each(|time| time.restarts_max = value),
+        19 => case.time.iter_mut().for_each(|time| time.bounds.truncate(value as usize)),
+        20 => {
+            let zero = if value.is_multiple_of(2) { 0.0 } else { -0.0 };
+            let schema = json!({"b": {"y": zero, "x": [1, 2]}, "a": null});
+            case.tools[place].input_schema = schema.as_object().cloned().map(Arc::new);
+        }
+        21 => {
+            let schema = json!({"a": null, "b": {"x": [1, 2], "y": 0.0}});
+            case.tools[place].input_schema = schema.as_object().cloned().map(Arc::new);
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn identities_are_equal_exactly_where_cases_are_the_same(
+        [one, other] in prop::array::uniform2(prop::collection::vec((0_usize..22, 0_u32..4), 0..3)),
+        is_timed: bool,
+        index in 0_u64..3,
+    ) {
+        let drawn = synthesise(Some(0.5), is_timed, index);
+        let suite = OrderSuite::default();
+        let [a, b] = [one, other].map(|changes| {
+            let mut case = drawn.clone();
+            for (number, value) in changes {
+                change(&mut case, number, value);
+            }
+            case
+        });
+        let expected = is_same(&a, &b);
+        let [a, b] = [a, b].map(|case| suite.wrap(case).identity());
+        prop_assert_eq!(a == b, expected, "{}\n{}", a, b);
+    }
+}
+
+#[test]
+fn a_case_that_was_read_back_is_the_same() {
+    let suite = OrderSuite::default();
+    for is_timed in [false, true] {
+        let case = suite.wrap(synthesise(Some(0.5), is_timed, 1));
+        let back = planproof_suite::Suite::read(&suite, &case.to_line()).expect("it can be read");
+        assert_eq!(back.identity(), case.identity());
+        assert_eq!(back.card(), case.card());
+    }
+}

@@ -1,0 +1,160 @@
+//! GSM8K: word problems whose answer is a number.
+
+mod data;
+mod explain;
+mod figures;
+mod judge;
+mod predictions;
+mod problem;
+pub mod rules;
+mod solution;
+
+use std::sync::Arc;
+
+use planproof_suite::{
+    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
+    Suite, Unit,
+};
+
+pub use data::{
+    DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places, select,
+};
+pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
+pub use predictions::{Prediction, Predictions, score};
+pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Problem};
+
+/// The suite's name.
+pub const NAME: &str = "gsm8k";
+
+/// The classes of failures, by precedence.
+pub(crate) static CLASSES: [ClassInfo; 4] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 0,
+    },
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo {
+        name: "no_answer",
+        meaning: "The agent answered, but there is no number in its answer.",
+        rank: 2,
+    },
+    ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 3 },
+];
+
+/// The flags, in the order in which they are shown.
+pub(crate) static FLAGS: [FlagInfo; 4] = [
+    FlagInfo { name: "calculator_used", meaning: "A call of the calculator was answered with a value." },
+    FlagInfo { name: "calculator_error", meaning: "A call was refused or answered with an error." },
+    FlagInfo {
+        name: "paper_only",
+        meaning: "The answer is right by the paper's rule and wrong by the strict one.",
+    },
+    FlagInfo {
+        name: "strict_only",
+        meaning: "The answer is right by the strict rule and wrong by the paper's.",
+    },
+];
+
+/// The figures that verdicts have: whether the strict rule passes the answer, and the number of calls.
+const SCORE_NAMES: [&str; 2] = [judge::STRICT_SCORE, judge::CALLS_SCORE];
+
+/// The suite of GSM8K.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gsm8k;
+
+impl Suite for Gsm8k {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "word problems of grade-school mathematics, answered with a number (GSM8K)"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(Arc::new(Problem::read(line)?))
+    }
+
+    /// The original lines of JSON; without data ten problems of our own.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let problems = match data {
+            Some(Data { text, file }) => read_data(text, file),
+            None => own(),
+        };
+        let problems = select(problems.map_err(CaseError::new)?, selection, limit)?;
+        Ok(problems.into_iter().map(|problem| -> Arc<dyn Case> { Arc::new(problem) }).collect())
+    }
+
+    fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
+        read_places(file.text, file.file).map_err(CaseError::new)
+    }
+
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        let problems =
+            cases.iter().map(|case| Problem::read(&case.to_line())).collect::<Result<Vec<Problem>, _>>()?;
+        let scored = score(&problems, predictions.text, predictions.file).map_err(CaseError::new)?;
+        let verdicts = scored.predictions.into_iter().map(|prediction| prediction.verdict).collect();
+        Ok(Predicted { verdicts, missing: scored.missing })
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "step", many: "steps" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[
+                ("steps", "Calculations of the worked solution, at least 1."),
+                ("gold", "The right answer."),
+            ],
+            of_run: &[
+                ("extracted", "The number of the answer by the paper's rule; empty where it finds none."),
+                (
+                    "extracted_strict",
+                    "The number of the answer by the strict rule; empty where it finds none.",
+                ),
+                ("strict", "Whether the answer is right by the strict rule: 1 or 0."),
+                ("calls", "Calls of tools."),
+            ],
+        }
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Registry;
+
+    use super::*;
+
+    #[test]
+    fn the_suite_can_be_registered() {
+        let registry = Registry::new(vec![Arc::new(Gsm8k)]).unwrap();
+        assert_eq!(registry.find(NAME).unwrap().unit().many, "steps");
+    }
+}

@@ -1,0 +1,189 @@
+//! A verdict in words.
+
+use planproof_suite::{EventNote, Explanation, Fact, Step, Told, Verdict};
+use planproof_trace::{Event, paired_calls};
+use serde_json::{Map, Value, json};
+
+use super::judge::{Called, Detail, shortened};
+use super::problem::Problem;
+
+/// Most characters of an answer without a number that its gist repeats.
+const GIST_CHARACTERS_MAX: usize = 120;
+
+/// What went wrong, in one line.
+fn gist(detail: &Detail) -> String {
+    let answer = detail.answer.as_deref().unwrap_or_default();
+    match (detail.class.as_deref(), &detail.ended, &detail.extracted) {
+        (None, ..) => "passed".to_owned(),
+        (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
+        (_, Some(ended), _) => on_one_line(ended),
+        (_, None, Some(number)) => format!("answered {number}, right is {}", detail.gold),
+        (_, None, None) if answer.trim().is_empty() => "no number in the answer, which is empty".to_owned(),
+        (_, None, None) => {
+            format!("no number in the answer: {}", shortened(&on_one_line(answer), GIST_CHARACTERS_MAX))
+        }
+    }
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
+    let text = problem.question().to_owned();
+    let Some(detail) = Detail::of(verdict) else {
+        let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
+        return Explanation { text, gist, ..Explanation::default() };
+    };
+    let mut facts = vec![Fact { label: "called", told: Told::Steps(steps(&detail)) }];
+    if let Some(answer) = &detail.answer {
+        facts.push(Fact { label: "answered", told: Told::Ends(answer.clone()) });
+        facts.push(Fact::text("found", detail.extracted.as_deref().unwrap_or("no number")));
+    }
+    facts.push(Fact::text("right", &*detail.gold));
+    if detail.answer.is_some() {
+        facts.push(Fact::text("strict", strict_in_words(&detail)));
+    }
+    if let Some(ended) = &detail.ended {
+        facts.push(Fact { label: "ended", told: Told::Ends(ended.clone()) });
+    }
+    Explanation {
+        text,
+        gist: gist(&detail),
+        answer: detail.answer.unwrap_or_default(),
+        facts,
+        ..Explanation::default()
+    }
+}
+
+fn strict_in_words(detail: &Detail) -> String {
+    match (detail.strict, &detail.extracted_strict) {
+        (true, _) => "right by the strict rule too".to_owned(),
+        (false, Some(number)) => format!("wrong by the strict rule, which finds `{number}`"),
+        (false, None) => "wrong by the strict rule, which finds no number behind `####`".to_owned(),
+    }
+}
+
+fn steps(detail: &Detail) -> Vec<Step> {
+    let step = |Called { expression, result, is_error }: &Called| Step {
+        text: match result {
+            Some(result) if *is_error => format!("{expression}: {result}"),
+            Some(result) => format!("{expression} = {result}"),
+            None => format!("{expression}, without a result"),
+        },
+        when: None,
+        is_wrong: *is_error,
+    };
+    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let more = detail.calls_total.saturating_sub(steps.len() as u64);
+    if more > 0 {
+        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+    }
+    steps
+}
+
+/// Numbers the calls, and marks those that gave an error.
+pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
+    let calls = paired_calls(events);
+    match Detail::of(verdict) {
+        Some(detail) if detail.calls_total == calls.len() as u64 => {}
+        _ => return Vec::new(),
+    }
+    let note = |(place, call): (usize, &planproof_trace::PairedCall<'_>)| EventNote {
+        event: call.place,
+        number: Some(place + 1),
+        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
+        wrong: None,
+    };
+    calls.iter().enumerate().map(note).collect()
+}
+
+pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
+    match Detail::of(verdict) {
+        Some(detail) => vec![
+            detail.extracted.unwrap_or_default(),
+            detail.extracted_strict.unwrap_or_default(),
+            u8::from(detail.strict).to_string(),
+            detail.calls_total.to_string(),
+        ],
+        None => vec![String::new(); 4],
+    }
+}
+
+pub(super) fn metadata(problem: &Problem, verdict: Option<&Verdict>) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("gold".to_owned(), json!(problem.right().as_str()));
+    metadata.insert("steps".to_owned(), json!(planproof_suite::Case::card(problem).size));
+    if let Some(detail) = verdict.and_then(Detail::of) {
+        metadata.insert("extracted".to_owned(), json!(detail.extracted));
+        metadata.insert("extracted_strict".to_owned(), json!(detail.extracted_strict));
+        metadata.insert("strict".to_owned(), json!(detail.strict));
+        metadata.insert("calls".to_owned(), json!(detail.calls_total));
+    }
+    metadata
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Case;
+    use planproof_trace::notation::parse;
+
+    use super::*;
+
+    fn problem() -> Problem {
+        Problem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
+    }
+
+    fn explained(events: &str) -> (Verdict, Explanation) {
+        let verdict = problem().judge(&parse(events).unwrap()).unwrap();
+        let explanation = problem().explain(&verdict);
+        (verdict, explanation)
+    }
+
+    #[test]
+    fn the_gist_is_one_line() {
+        for (events, gist) in [
+            (r#"answer "18""#, "passed"),
+            (r#"answer "It is\n17.""#, "answered 17, right is 18"),
+            (r#"answer "No\nidea.""#, "no number in the answer: No idea."),
+            (r#"answer """#, "no number in the answer, which is empty"),
+            ("limit iterations 50", "limit reached: iterations 50"),
+            (r#"failed "exit\nstatus 1""#, "the agent broke: exit status 1"),
+        ] {
+            assert_eq!(explained(events).1.gist, gist);
+        }
+    }
+
+    #[test]
+    fn facts_come_in_the_order_of_questions() {
+        let events = r#"call calculator {"expression":"3*"} | err "missing" | call calculator {"expression":"3*6"} | ok "18" |
+            answer "18""#;
+        let (verdict, explanation) = explained(events);
+        assert_eq!((explanation.text.as_str(), explanation.answer.as_str()), ("What is 3 times 6?", "18"));
+        let facts: Vec<_> = explanation.facts.iter().map(|fact| (fact.label, fact.told.to_text())).collect();
+        let expected = [
+            ("called", "3*: missing, 3*6 = 18"),
+            ("answered", "18"),
+            ("found", "18"),
+            ("right", "18"),
+            ("strict", "wrong by the strict rule, which finds no number behind `####`"),
+        ];
+        assert_eq!(facts, expected.map(|(label, text)| (label, text.to_owned())));
+        assert_eq!(problem().run_cells(&verdict), ["18", "", "0", "2"]);
+        let notes = problem().notes(&verdict, &parse(events).unwrap()).unwrap();
+        let seen: Vec<_> = notes.iter().map(|note| (note.event, note.number, note.remark)).collect();
+        assert_eq!(seen, [(0, Some(1), Some("gave an error")), (2, Some(2), None)]);
+        assert_eq!(problem().notes(&verdict, &[]), Some(Vec::new()));
+        let metadata = problem().metadata(Some(&verdict));
+        assert_eq!(metadata["gold"], "18");
+        assert_eq!(metadata["extracted_strict"], Value::Null);
+    }
+
+    #[test]
+    fn a_foreign_verdict_is_explained_by_its_class_alone() {
+        let mut verdict = explained(r#"answer "17""#).0;
+        verdict.detail = "{}".into();
+        assert_eq!(problem().explain(&verdict).gist, "wrong_answer");
+        assert_eq!(problem().run_cells(&verdict).len(), 4);
+    }
+}

@@ -1,0 +1,271 @@
+//! From the events of a run to a verdict.
+
+use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_trace::{Arguments, EndReason, Event, EventKind, ToolCall, paired_calls};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::problem::Problem;
+use super::rules::{by_paper, by_strict};
+use super::{CLASSES, FLAGS};
+
+/// What the document of a verdict names as its schema.
+pub const VERDICT_SCHEMA: &str = "planproof/gsm8k-verdict/v1";
+
+/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
+
+/// Most calls that a verdict holds. All are counted.
+pub const CALLS_KEPT_MAX: usize = 100;
+
+/// Most characters of what a call was made with, and of what it was answered, that a verdict holds.
+pub const CALL_CHARACTERS_MAX: usize = 300;
+
+/// Name of the figure: 1 where the answer is right by the strict rule, else 0.
+pub(super) const STRICT_SCORE: &str = "strict";
+
+/// Name of the figure: how many calls the run made.
+pub(super) const CALLS_SCORE: &str = "calculator_calls";
+
+/// All that the judge says of a run: the document of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// [`VERDICT_SCHEMA`].
+    pub schema: String,
+    /// Id of the case.
+    pub case: String,
+    /// Whether the answer is right by the paper's rule.
+    pub passed: bool,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<String>,
+    /// All flags that apply.
+    pub flags: Vec<String>,
+    /// The right answer, without commas.
+    pub gold: String,
+    /// The number that the paper's rule finds in the answer.
+    pub extracted: Option<String>,
+    /// The number that the strict rule finds in the answer.
+    pub extracted_strict: Option<String>,
+    /// Whether the answer is right by the strict rule.
+    pub strict: bool,
+    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    pub answer: Option<String>,
+    /// Why the run ended, where the agent did not end it by an answer.
+    pub ended: Option<String>,
+    /// The calls, the first [`CALLS_KEPT_MAX`] of them.
+    pub calls: Vec<Called>,
+    /// How many calls there were.
+    pub calls_total: u64,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Called {
+    /// What was to be calculated; for a call that says nothing of the kind its tool and arguments.
+    pub expression: String,
+    /// What it was answered; `None` where it was not.
+    pub result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub is_error: bool,
+}
+
+/// How a run ended that says something of the agent.
+pub(super) enum Ended<'a> {
+    /// With this answer.
+    Answered(&'a str),
+    /// At a limit, in words.
+    AtLimit(String),
+    /// Because the agent broke, in words.
+    Broken(&'a str),
+}
+
+/// Judges a run of a problem.
+pub(super) fn judge(problem: &Problem, events: &[Event]) -> Result<Verdict, Unscored> {
+    let ended = match events.last().map(|event| &event.kind) {
+        Some(EventKind::End(EndReason::Unscored { reason })) => {
+            return Err(Unscored::Outside { reason: reason.clone() });
+        }
+        Some(EventKind::End(EndReason::Answered { text })) => Ended::Answered(text),
+        Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
+            Ended::AtLimit(format!("limit reached: {limit} {value}"))
+        }
+        Some(EventKind::End(EndReason::AgentFailed { reason })) => Ended::Broken(reason),
+        _ => return Err(Unscored::CutOff),
+    };
+    let calls = paired_calls(events).into_iter().map(|paired| Called {
+        expression: shortened(&expression(paired.call), CALL_CHARACTERS_MAX),
+        result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
+        is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+    });
+    Ok(verdict(problem, &ended, calls.collect()))
+}
+
+/// What a call is to calculate.
+fn expression(call: &ToolCall) -> String {
+    let given = call.arguments.as_object().and_then(|object| object.get("expression"));
+    match (given, &call.arguments) {
+        (Some(Value::String(text)), _) => text.clone(),
+        (_, Arguments::Object(_) | Arguments::Malformed(_)) => {
+            format!("{} {}", call.name, call.arguments.to_text())
+        }
+    }
+}
+
+/// The verdict on a run that made these calls and ended so.
+pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Called>) -> Verdict {
+    let answer = match ended {
+        Ended::Answered(text) => Some(*text),
+        Ended::AtLimit(_) | Ended::Broken(_) => None,
+    };
+    let extracted = answer.and_then(by_paper);
+    let extracted_strict = answer.and_then(by_strict);
+    let right = problem.right();
+    let passed = extracted.as_deref().is_some_and(|found| right.is_by_paper(found));
+    let strict = extracted_strict.as_deref().is_some_and(|found| right.is_by_strict(found));
+    let class = match ended {
+        _ if passed => None,
+        Ended::AtLimit(_) => Some("timeout"),
+        Ended::Broken(_) => Some("agent_failed"),
+        Ended::Answered(_) if extracted.is_none() => Some("no_answer"),
+        Ended::Answered(_) => Some("wrong_answer"),
+    };
+    let class = class.and_then(|name| Class::find(&CLASSES, name));
+    let applies = |flag: &str| match flag {
+        "calculator_used" => calls.iter().any(|call| call.result.is_some() && !call.is_error),
+        "calculator_error" => calls.iter().any(|call| call.is_error),
+        "paper_only" => passed && !strict,
+        "strict_only" => strict && !passed,
+        _ => false,
+    };
+    let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    let calls_total = calls.len();
+    calls.truncate(CALLS_KEPT_MAX);
+    let detail = Detail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: problem.id().to_owned(),
+        passed,
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: flags.iter().map(ToString::to_string).collect(),
+        gold: right.as_str().to_owned(),
+        extracted: extracted.map(|text| shortened(&text, CALL_CHARACTERS_MAX)),
+        extracted_strict: extracted_strict.map(|text| shortened(&text, CALL_CHARACTERS_MAX)),
+        strict,
+        answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
+        ended: match ended {
+            Ended::Answered(_) => None,
+            Ended::AtLimit(words) => Some(words.clone()),
+            Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
+        },
+        calls,
+        calls_total: calls_total as u64,
+    };
+    let scores = vec![
+        Score::new(STRICT_SCORE, f64::from(u8::from(strict))),
+        Score::new(CALLS_SCORE, calls_total as f64),
+    ];
+    Verdict {
+        scored: Scored { class, flags, scores },
+        // Writing texts and numbers as JSON into memory cannot fail.
+        detail: serde_json::to_string(&detail).unwrap_or_default(),
+    }
+}
+
+impl Detail {
+    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
+    }
+}
+
+/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let start = most.saturating_sub(1) / 2;
+    let end = most.saturating_sub(1) - start;
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Case;
+    use planproof_trace::notation::parse;
+
+    use super::*;
+
+    fn problem() -> Problem {
+        Problem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
+    }
+
+    fn judged(events: &str) -> Verdict {
+        problem().judge(&parse(events).unwrap()).unwrap()
+    }
+
+    #[track_caller]
+    fn check(events: &str, class: Option<&str>, flags: &[&str], strict: f64) {
+        let verdict = judged(events);
+        assert_eq!(verdict.class().map(Class::as_str), class, "{events}");
+        assert_eq!(verdict.scored.flags, flags, "{events}");
+        assert_eq!(verdict.scored.score(STRICT_SCORE), Some(strict), "{events}");
+        let detail = Detail::of(&verdict).unwrap();
+        assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
+        assert!(!verdict.detail.contains('\n'));
+    }
+
+    #[test]
+    fn runs_are_judged_by_both_rules() {
+        check(r#####"answer "#### 18""#####, None, &[], 1.0);
+        check(r#"answer "It is 18.0.""#, None, &["paper_only"], 0.0);
+        check(r#####"answer "#### 18/2""#####, Some("wrong_answer"), &["strict_only"], 1.0);
+        check(r#####"answer "#### 17""#####, Some("wrong_answer"), &[], 0.0);
+        check(r#"answer "Many.""#, Some("no_answer"), &[], 0.0);
+        check("limit wall_ms 5", Some("timeout"), &[], 0.0);
+        check(r#"failed "exit status 1 after 18""#, Some("agent_failed"), &[], 0.0);
+    }
+
+    #[test]
+    fn calls_are_counted_and_kept() {
+        let events = r#####"call calculator {"expression":"3*6"} | ok "18" | call calculator {"expression":"3x6"} | err "cannot" |
+            call calc malformed "3*6" | err "no such tool" | call calculator {"expression":"1"} | answer "#### 18""#####;
+        check(events, None, &["calculator_used", "calculator_error"], 1.0);
+        let detail = Detail::of(&judged(events)).unwrap();
+        assert_eq!(detail.calls_total, 4);
+        let calls: Vec<_> = detail
+            .calls
+            .iter()
+            .map(|it| (it.expression.as_str(), it.result.as_deref(), it.is_error))
+            .collect();
+        assert_eq!(
+            calls,
+            [
+                ("3*6", Some("18"), false),
+                ("3x6", Some("cannot"), true),
+                ("calc 3*6", Some("no such tool"), true),
+                ("1", None, false)
+            ]
+        );
+        let many = format!("{}answer \"18\"", "call calculator | ok | ".repeat(CALLS_KEPT_MAX + 1));
+        let detail = Detail::of(&judged(&many)).unwrap();
+        assert_eq!((detail.calls.len(), detail.calls_total), (CALLS_KEPT_MAX, CALLS_KEPT_MAX as u64 + 1));
+    }
+
+    #[test]
+    fn runs_that_say_nothing_are_unscored() {
+        let unscored = |events: &str| problem().judge(&parse(events).unwrap()).unwrap_err();
+        assert_eq!(unscored(r#"unscored "gone""#), Unscored::Outside { reason: "gone".into() });
+        assert_eq!(unscored(r#"say "18""#), Unscored::CutOff);
+        assert_eq!(problem().judge(&[]), Err(Unscored::CutOff));
+    }
+
+    #[test]
+    fn long_answers_keep_both_ends() {
+        let text = format!("a{}18", "x".repeat(5_000));
+        let verdict = judged(&format!("answer \"{text}\""));
+        let answer = Detail::of(&verdict).unwrap().answer.unwrap();
+        assert_eq!(answer.chars().count(), ANSWER_CHARACTERS_MAX);
+        assert!(verdict.passed() && answer.starts_with('a') && answer.ends_with("18"));
+        assert_eq!(shortened("abcde", 4), "a…de");
+    }
+}

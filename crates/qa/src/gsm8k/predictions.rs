@@ -1,0 +1,161 @@
+//! Finished predictions, scored without a model.
+
+use std::collections::HashMap;
+
+use planproof_suite::{Case, Judged, Verdict};
+use serde::Deserialize;
+
+use super::data::{DataError, lines};
+use super::judge::{Ended, shortened, verdict};
+use super::problem::Problem;
+
+/// Most characters of an unknown id that an error repeats.
+const ID_CHARACTERS_MAX: usize = 80;
+
+/// All predictions for a list of problems.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// One for each problem, in the order of the problems.
+    pub predictions: Vec<Prediction>,
+    /// The ids of the problems for which there is none. They count as not answered.
+    pub missing: Vec<String>,
+    /// How many are right by the paper's rule.
+    pub right: usize,
+    /// How many are right by the strict rule.
+    pub right_strict: usize,
+}
+
+/// The prediction for a problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// Id of the problem.
+    pub id: String,
+    /// The line that it stands in, from 1; `None` where there is none.
+    pub line: Option<usize>,
+    /// How it is judged, as the answer of a run without calls would be.
+    pub verdict: Verdict,
+}
+
+impl Predictions {
+    /// The predictions as judged runs, from which the suite makes the figures of a report. `problems` are those that
+    /// the predictions were scored with.
+    pub fn judged<'a>(&'a self, problems: &'a [Problem]) -> Vec<Judged<'a>> {
+        let judged = |(ordinal, (prediction, problem)): (usize, (&'a Prediction, &'a Problem))| Judged {
+            ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+            repeat: 0,
+            card: problem.card(),
+            scored: Some(&prediction.verdict.scored),
+        };
+        self.predictions.iter().zip(problems).enumerate().map(judged).collect()
+    }
+}
+
+/// A line of predictions. What else stands there is of no concern.
+#[derive(Deserialize)]
+struct Row {
+    id: Option<String>,
+    prediction: String,
+}
+
+/// Scores finished predictions: lines of JSON such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, where `prediction`
+/// is all that a model wrote. Without ids they belong to the problems in their order. `file` is the name of the text in
+/// errors. Blank lines are skipped.
+///
+/// # Errors
+/// The first line that is no prediction, has an id that no problem has or that came before, stands for no problem any
+/// more, or has an id where others have none; a line or file beyond
+/// [`LINE_BYTES_MAX`](super::LINE_BYTES_MAX) and [`LINES_MAX`](super::LINES_MAX).
+pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions, DataError> {
+    let places: HashMap<&str, usize> =
+        problems.iter().enumerate().map(|(place, problem)| (problem.id(), place)).collect();
+    let mut found: Vec<Option<(usize, String)>> = vec![None; problems.len()];
+    let mut has_ids = None;
+    for (count, line) in lines(text, file).enumerate() {
+        let (number, line) = line?;
+        let refuse = |what: String| DataError::new(file, Some(number), what);
+        let row: Row =
+            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
+        if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
+            let what = "some predictions have an `id` and some have none; write it in all of them or in none";
+            return Err(refuse(what.to_owned()));
+        }
+        let place = match &row.id {
+            Some(id) => *places.get(id.as_str()).ok_or_else(|| {
+                let id = shortened(id, ID_CHARACTERS_MAX);
+                refuse(format!("no problem has the id `{id}`; take the file of problems that was predicted"))
+            })?,
+            None => count,
+        };
+        match found.get_mut(place) {
+            None => {
+                let what = format!(
+                    "there are more predictions than problems, of which there are {}",
+                    problems.len()
+                );
+                return Err(refuse(what));
+            }
+            Some(Some((before, _))) => {
+                let what = format!("the problem has a prediction already, in line {before}");
+                return Err(refuse(what));
+            }
+            Some(empty) => *empty = Some((number, row.prediction)),
+        }
+    }
+    let mut scored = Predictions { predictions: Vec::new(), missing: Vec::new(), right: 0, right_strict: 0 };
+    for (problem, found) in problems.iter().zip(found) {
+        if found.is_none() {
+            scored.missing.push(problem.id().to_owned());
+        }
+        let (line, text) = found.map_or((None, String::new()), |(line, text)| (Some(line), text));
+        let verdict = verdict(problem, &Ended::Answered(&text), Vec::new());
+        scored.right += usize::from(verdict.passed());
+        let is_strict = verdict.scored.score(super::judge::STRICT_SCORE).is_some_and(|value| value > 0.5);
+        scored.right_strict += usize::from(is_strict);
+        scored.predictions.push(Prediction { id: problem.id().to_owned(), line, verdict });
+    }
+    Ok(scored)
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::{Class, Suite};
+
+    use super::*;
+    use crate::gsm8k::{Gsm8k, read_data};
+
+    fn problems() -> Vec<Problem> {
+        let line = |number: u32| format!("{{\"question\":\"{number}?\",\"answer\":\"#### {number}\"}}\n");
+        read_data(&(1..=3).map(line).collect::<String>(), "data").unwrap()
+    }
+
+    #[test]
+    fn predictions_are_scored_by_id() {
+        let text = "{\"id\":\"gsm8k-3\",\"prediction\":\"so 3\"}\n\n{\"id\":\"gsm8k-1\",\"prediction\":\"#### 1\"}\n";
+        let problems = problems();
+        let scored = score(&problems, text, "x").unwrap();
+        assert_eq!((scored.right, scored.right_strict), (2, 1));
+        assert_eq!(scored.missing, ["gsm8k-2"]);
+        let lines: Vec<_> = scored.predictions.iter().map(|it| it.line).collect();
+        assert_eq!(lines, [Some(3), None, Some(1)]);
+        assert_eq!(scored.predictions[1].verdict.class().map(Class::as_str), Some("no_answer"));
+        let metrics = Gsm8k.metrics(&scored.judged(&problems));
+        assert_eq!(metrics[0].value, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn predictions_are_scored_in_order() {
+        let scored = score(&problems(), "{\"prediction\":\"1\"}\n{\"prediction\":\"1\"}", "x").unwrap();
+        assert_eq!((scored.right, scored.missing.len()), (1, 1));
+    }
+
+    #[test]
+    fn faults_are_named_with_their_places() {
+        let fault = |text: &str| score(&problems(), text, "x").unwrap_err().to_string();
+        assert!(fault("{\"prediction\":1}").starts_with("x:1:15: invalid type"));
+        assert!(fault("{\"id\":\"a\",\"prediction\":\"\"}").contains("x:1: no problem has the id `a`"));
+        let twice = "{\"id\":\"gsm8k-1\",\"prediction\":\"\"}\n";
+        assert!(fault(&twice.repeat(2)).contains("x:2: the problem has a prediction already, in line 1"));
+        assert!(fault(&"{\"prediction\":\"\"}\n".repeat(4)).contains("x:4: there are more predictions"));
+        assert!(fault(&format!("{twice}{{\"prediction\":\"\"}}")).contains("some have none"));
+    }
+}

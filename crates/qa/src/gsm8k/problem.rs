@@ -1,0 +1,303 @@
+//! A word problem as a case.
+
+use std::sync::{Arc, LazyLock};
+
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+};
+use planproof_tools::calculator::Calculator;
+use planproof_trace::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::rules::{RightNumber, STRICT_MARK};
+use super::solution::Solution;
+use super::{explain, judge};
+
+/// What a case names as its schema.
+pub const CASE_SCHEMA: &str = "planproof/gsm8k/v1";
+
+/// What schemas of this suite begin with, of whatever version.
+const SCHEMA_FAMILY: &str = "planproof/gsm8k/";
+
+/// Longest line of a case, in bytes.
+pub const CASE_BYTES_MAX: usize = 256 * 1024;
+
+/// Longest id of a case, in bytes.
+pub const ID_BYTES_MAX: usize = 200;
+
+/// What the agent is told beside the problem: the form of its answer. (Ours. The published agents saw the form in
+/// worked examples, which ours do not get; without a word on it, the strict rule would find no number in any answer.)
+pub const ANSWER_FORM: &str =
+    "Write the final answer as one line: #### and the number alone, such as `#### 7`.";
+
+/// The tools of all problems. They keep nothing of a call, so runs may share them.
+static TOOLS: LazyLock<Arc<dyn Toolbox>> = LazyLock::new(|| Arc::new(Calculator::new()));
+
+/// A word problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    line: Line,
+    right: RightNumber,
+    prompt: String,
+    card: Card,
+}
+
+/// A problem as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    schema: String,
+    id: String,
+    question: String,
+    solution: String,
+    answer: String,
+}
+
+impl Problem {
+    /// A problem with that id. `solution` is the worked solution with its annotations and may be empty; `answer` is the
+    /// right answer as the data has it behind `####`, such as `14,500`.
+    ///
+    /// # Errors
+    /// There is no question, the answer is no number, or the id is empty or longer than [`ID_BYTES_MAX`].
+    pub fn new(id: &str, question: &str, solution: &str, answer: &str) -> Result<Self, CaseError> {
+        Self::of_line(Line {
+            schema: CASE_SCHEMA.to_owned(),
+            id: id.to_owned(),
+            question: question.to_owned(),
+            solution: solution.to_owned(),
+            answer: answer.to_owned(),
+        })
+    }
+
+    /// The problem that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or what [`new`](Self::new)
+    /// refuses.
+    pub fn read(line: &str) -> Result<Self, CaseError> {
+        if line.len() > CASE_BYTES_MAX {
+            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
+        }
+        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
+        let value: Value = serde_json::from_str(line).map_err(refuse)?;
+        match value.get("schema").and_then(Value::as_str) {
+            Some(CASE_SCHEMA) => {}
+            Some(other) if other.starts_with(SCHEMA_FAMILY) => {
+                return Err(CaseError::new(format!(
+                    "the case has schema `{other}`, which is another version of suite gsm8k: this program reads \
+                     {CASE_SCHEMA}; use the version of planproof that wrote it, or make the cases again from the data"
+                )));
+            }
+            Some(other) => {
+                return Err(CaseError::new(format!(
+                    "the case has schema `{other}`, which is not of suite gsm8k ({CASE_SCHEMA}); run it with its own \
+                     suite"
+                )));
+            }
+            None => {
+                return Err(CaseError::new(format!(
+                    "the line names no schema, so it is no case of suite gsm8k ({CASE_SCHEMA}); lines of the original \
+                     data, with `question` and `answer` alone, have to be loaded as data"
+                )));
+            }
+        }
+        Self::of_line(serde_json::from_value(value).map_err(refuse)?)
+    }
+
+    fn of_line(line: Line) -> Result<Self, CaseError> {
+        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
+            return Err(CaseError::new(format!(
+                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
+            )));
+        }
+        if line.question.trim().is_empty() {
+            return Err(CaseError::new("the question is empty"));
+        }
+        let Some(right) = RightNumber::read(&line.answer) else {
+            return Err(CaseError::new(format!(
+                "the answer `{}` is no number; write digits, with commas and a dot if need be",
+                judge::shortened(&line.answer, 80)
+            )));
+        };
+        let solution = Solution::read(&line.solution);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let card = Card {
+            id: line.id.clone(),
+            label: String::new(),
+            size: solution.annotations.max(1),
+            detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: 0,
+        };
+        let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim_end());
+        Ok(Self { line, right, prompt, card })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.line.id
+    }
+
+    /// The question, as the data has it.
+    pub fn question(&self) -> &str {
+        &self.line.question
+    }
+
+    /// The right answer.
+    pub fn right(&self) -> &RightNumber {
+        &self.right
+    }
+
+    /// A number that is not the right one, the same every time.
+    fn wrong(&self) -> String {
+        let right = self.right.as_str();
+        match right.parse::<i64>().ok().and_then(|number| number.checked_add(1)) {
+            Some(number) => number.to_string(),
+            // Another digit in front makes another number of any.
+            None => match right.strip_prefix('-') {
+                Some(digits) => format!("-1{digits}"),
+                None => format!("1{right}"),
+            },
+        }
+    }
+}
+
+impl Case for Problem {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        // Writing texts as JSON into memory cannot fail.
+        serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn identity(&self) -> String {
+        json!([CASE_SCHEMA, self.prompt, self.right.as_str()]).to_string()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::clone(&TOOLS))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(verdict, events))
+    }
+
+    /// The number that was read off the answer, by each rule.
+    fn essence(&self, verdict: &Verdict) -> String {
+        let Some(detail) = super::Detail::of(verdict) else { return String::new() };
+        let number = |number: Option<String>| number.unwrap_or_else(|| "no number".to_owned());
+        format!("answer {}, strictly {}", number(detail.extracted), number(detail.extracted_strict))
+    }
+
+    fn target(&self) -> String {
+        self.right.as_str().to_owned()
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        let solution = Solution::read(&self.line.solution);
+        let tool = TOOLS.tools().first().map(|tool| tool.name.clone()).unwrap_or_default();
+        let call = |expression: String| GoldCall {
+            tool: tool.clone(),
+            arguments: Map::from_iter([("expression".to_owned(), Value::from(expression))]),
+        };
+        Some(Gold {
+            calls: solution.expressions.into_iter().map(call).collect(),
+            reasoning: solution.words,
+            answer: format!("{STRICT_MARK}{}", self.right.as_str()),
+            wrong_answer: format!("{STRICT_MARK}{}", self.wrong()),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.card.size.to_string(), self.target()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        explain::metadata(self, verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem() -> Problem {
+        Problem::new("p", "How many are 1,000 and 2? ", "They are <<1,000+2=1002>>1,002.", "1,002").unwrap()
+    }
+
+    #[test]
+    fn problems_are_written_and_read() {
+        let problem = problem();
+        let line = problem.to_line();
+        assert_eq!(Problem::read(&line), Ok(problem.clone()));
+        assert!(line.starts_with(r#"{"schema":"planproof/gsm8k/v1","id":"p","#) && !line.contains('\n'));
+        assert_eq!(problem.prompt(), format!("How many are 1,000 and 2?\n\n{ANSWER_FORM}"));
+        assert_eq!((problem.card().size, problem.card().detail_sizes), (1, [6, 26]));
+        assert_eq!(problem.cells(), ["1", "1002"]);
+        let other = Problem::new("q", "How many are 1,000 and 2?", "", "1002").unwrap();
+        assert_eq!(problem.identity(), other.identity());
+    }
+
+    #[test]
+    fn other_lines_are_refused_with_a_way_out() {
+        let refusal = |line: &str| Problem::read(line).unwrap_err().what;
+        for (line, words) in [
+            ("{", "no case of planproof/gsm8k/v1"),
+            ("[]", "names no schema"),
+            (r#"{"question":"a","answer":"b"}"#, "loaded as data"),
+            (r#"{"schema":"planproof/gsm8k/v2"}"#, "another version"),
+            (r#"{"schema":"planproof/case/v3"}"#, "its own suite"),
+            (r#"{"schema":"planproof/gsm8k/v1","id":"a"}"#, "missing field `question`"),
+            (
+                r#"{"schema":"planproof/gsm8k/v1","id":"a","question":"b","solution":"","answer":"c"}"#,
+                "is no number",
+            ),
+            (
+                r#"{"schema":"planproof/gsm8k/v1","id":"a","question":" ","solution":"","answer":"1"}"#,
+                "question is empty",
+            ),
+            (
+                r#"{"schema":"planproof/gsm8k/v1","id":"","question":"b","solution":"","answer":"1"}"#,
+                "the id",
+            ),
+        ] {
+            assert!(refusal(line).contains(words), "{line}: {}", refusal(line));
+        }
+        assert!(refusal(&" ".repeat(CASE_BYTES_MAX + 1)).contains("longer than"));
+    }
+
+    #[test]
+    fn the_key_holds_calls_reasoning_and_answers() {
+        let gold = problem().gold().unwrap();
+        assert_eq!(gold.calls.len(), 1);
+        assert_eq!(gold.calls[0].tool, "calculator");
+        assert_eq!(Value::Object(gold.calls[0].arguments.clone()), json!({"expression": "1000+2"}));
+        assert_eq!(gold.reasoning, "They are 1,002.");
+        assert_eq!((gold.answer.as_str(), gold.wrong_answer.as_str()), ("#### 1002", "#### 1003"));
+        for (right, wrong) in
+            [("-1", "0"), ("-0.5", "-10.5"), ("2.5", "12.5"), ("9223372036854775807", "19223372036854775807")]
+        {
+            assert_eq!(Problem::new("p", "Why?", "", right).unwrap().wrong(), wrong);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The two rules by which a text is said to hold the right number.
+//!
+//! The **paper's rule** decides whether a run passes. It is that of the code published with the paper on agents by
+//! specification: of the line behind the last `[Answer]`, or of the whole text where there is no such mark, it takes
+//! the last number, and compares it with the right one as floating point numbers rounded to 3 decimals. Its quirks are
+//! kept: `5-3` holds the number -3, `.5` the number 5, and `1e3` the number 3.
+//!
+//! The **strict rule** is that of the authors of GSM8K: the first number that stands behind `#### `, compared with the
+//! right one as text. So `#### 18.0` and `#### $18` are wrong where `#### 18` is right.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, HirKind};
+
+/// What an answer stands behind in the texts of agents that are made from a specification.
+pub const ANSWER_MARK: &str = "[Answer]";
+
+/// What the right answer stands behind in the data, and the strict rule looks for.
+pub const STRICT_MARK: &str = "#### ";
+
+/// Decimals that the paper's rule compares.
+const DECIMALS: usize = 3;
+
+/// A right answer, as both rules need it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RightNumber {
+    /// Its text without commas, as the strict rule compares it.
+    text: String,
+    /// Its value, rounded as the paper's rule compares it.
+    rounded: f64,
+}
+
+impl RightNumber {
+    /// The number that is written in a text of the data, such as `14,500`; `None` where the text is not a number.
+    pub fn read(text: &str) -> Option<Self> {
+        let length = strict_length(text)?;
+        // Behind the number nothing may stand: nobody could say whether it belongs to the answer.
+        if length != text.len() {
+            return None;
+        }
+        let text = text.replace(',', "");
+        let rounded = value(&text).filter(|value| value.is_finite())?;
+        Some(Self { text, rounded })
+    }
+
+    /// Its text, without commas.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a number that [`by_paper`] found is this one.
+    pub fn is_by_paper(&self, found: &str) -> bool {
+        value(found) == Some(self.rounded)
+    }
+
+    /// Whether a number that [`by_strict`] found is this one.
+    pub fn is_by_strict(&self, found: &str) -> bool {
+        found == self.text
+    }
+}
+
+/// The number that the paper's rule finds in a text: without commas, otherwise as it is written there; `None` where
+/// there is none.
+///
+/// It is the last of the line behind the last [`ANSWER_MARK`]. Where that line holds none, or there is no such mark, it
+/// is the last of the whole text.
+pub fn by_paper(text: &str) -> Option<String> {
+    let behind = text.rsplit_once(ANSWER_MARK).map(|(_, rest)| rest.split('\n').next().unwrap_or_default());
+    behind.and_then(last_number).or_else(|| last_number(text))
+}
+
+/// The number that the strict rule finds in a text, without commas; `None` where there is none. It is the first that
+/// stands right behind [`STRICT_MARK`], and may be empty: of `#### ,` nothing is left.
+pub fn by_strict(text: &str) -> Option<String> {
+    let mut places = text.match_indices(STRICT_MARK);
+    places.find_map(|(at, _)| {
+        let rest = &text[at + STRICT_MARK.len()..];
+        strict_length(rest).map(|length| rest[..length].replace(',', ""))
+    })
+}
+
+/// How many bytes at the beginning of a text the strict rule takes: `-?[0-9.,]+`.
+fn strict_length(text: &str) -> Option<usize> {
+    let sign = usize::from(text.starts_with('-'));
+    let rest = &text.as_bytes()[sign..];
+    let length = rest.iter().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')).count();
+    (length > 0).then_some(sign + length)
+}
+
+/// The last of the matches of `-?\d+\.?\d*` in a text without its commas, less a dot at its end.
+fn last_number(text: &str) -> Option<String> {
+    let characters: Vec<char> = text.chars().filter(|character| *character != ',').collect();
+    let digits_from = |at: usize| characters[at..].iter().take_while(|it| digit(**it).is_some()).count();
+    let mut last = None;
+    let mut at = 0;
+    while at < characters.len() {
+        let whole = at + usize::from(characters[at] == '-');
+        let count = digits_from(whole);
+        if count == 0 {
+            at += 1;
+            continue;
+        }
+        let mut end = whole + count;
+        if characters.get(end) == Some(&'.') {
+            end += 1;
+            end += digits_from(end);
+        }
+        last = Some(at..end);
+        at = end;
+    }
+    let number: String = characters[last?].iter().collect();
+    Some(number.strip_suffix('.').map_or(number.clone(), str::to_owned))
+}
+
+/// The value of a number, rounded to [`DECIMALS`] decimals as Python rounds: by the exact value of the floating point
+/// number, ties to even.
+fn value(number: &str) -> Option<f64> {
+    let ascii: Option<String> = number
+        .chars()
+        .map(|it| match it {
+            '-' | '.' => Some(it),
+            _ => digit(it).and_then(|digit| char::from_digit(digit, 10)),
+        })
+        .collect();
+    let value: f64 = ascii?.parse().ok()?;
+    format!("{value:.DECIMALS$}").parse().ok()
+}
+
+/// The decimal digits of all scripts, as ranges. The published code is Python, whose `\d` matches them and whose
+/// `float` reads them.
+static DIGITS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
+    let class = regex_syntax::parse(r"\d").map(regex_syntax::hir::Hir::into_kind);
+    match class {
+        Ok(HirKind::Class(Class::Unicode(class))) => {
+            class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
+        }
+        _ => Vec::new(),
+    }
+});
+
+/// The value of a decimal digit of any script.
+fn digit(character: char) -> Option<u32> {
+    if character.is_ascii() {
+        return character.to_digit(10);
+    }
+    let code = u32::from(character);
+    // Unicode keeps the ten digits of a script together, zero first, so every range is a number of such tens.
+    let range = DIGITS.iter().find(|(first, last)| (*first..=*last).contains(&code));
+    range.map(|(first, _)| (code - first) % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_paper_takes_the_last_number() {
+        for (text, expected) in [
+            ("18", Some("18")),
+            ("a 1,234.50 b", Some("1234.50")),
+            ("5-3", Some("-3")),
+            ("- 7", Some("7")),
+            ("9.", Some("9")),
+            ("1.2.3", Some("3")),
+            ("2. .5", Some("5")),
+            ("none", None),
+            ("", None),
+            (".,-", None),
+            ("1\n2\n", Some("2")),
+            ("\u{663}\u{664}.", Some("\u{663}\u{664}")),
+            // The line behind the last mark, and the whole where that line has no number.
+            ("3 [Answer] 4 or 5\n6", Some("5")),
+            ("[Answer] 1 [Answer] 2\n3", Some("2")),
+            ("7 [Answer]\n8 [Ans", Some("8")),
+            ("7 [Answer] many", Some("7")),
+        ] {
+            assert_eq!(by_paper(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_strict_rule_takes_the_first_number_behind_the_mark() {
+        for (text, expected) in [
+            ("#### 18", Some("18")),
+            ("##### 1,8", Some("18")),
+            ("####18", None),
+            ("#### x #### -4. #### 5", Some("-4.")),
+            ("#### -", None),
+            ("#### ,", Some("")),
+            ("#### \u{663}", None),
+            ("18", None),
+        ] {
+            assert_eq!(by_strict(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_by_each_rule() {
+        let right = RightNumber::read("1,018").unwrap();
+        assert_eq!(right.as_str(), "1018");
+        for (found, paper, strict) in [
+            ("1018", true, true),
+            ("1018.0004", true, false),
+            ("1018.0006", false, false),
+            ("01018", true, false),
+            ("\u{661}\u{660}\u{661}\u{668}", true, false),
+            ("", false, false),
+        ] {
+            assert_eq!((right.is_by_paper(found), right.is_by_strict(found)), (paper, strict), "{found}");
+        }
+        for broken in ["", "-", ",", "1.2.3", "18 cm", "x", " 1", "$3"] {
+            assert_eq!(RightNumber::read(broken), None, "{broken}");
+        }
+        assert!(RightNumber::read("-0.5").is_some() && RightNumber::read(&"9".repeat(400)).is_none());
+    }
+
+    #[test]
+    fn ties_are_rounded_to_even_as_in_python() {
+        for (text, rounded) in [
+            ("0.0625", 0.062),
+            ("0.1875", 0.188),
+            ("2.0005", 2.001),
+            ("1.0005", 1.0),
+            ("0.5625", 0.562),
+            ("-0.0004", 0.0),
+        ] {
+            assert_eq!(value(text), Some(rounded), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_script_has_ten_digits() {
+        assert!(DIGITS.len() > 50 && DIGITS.iter().all(|(first, last)| (last - first + 1) % 10 == 0));
+        assert_eq!(
+            ['\u{0966}', '\u{ff19}', '\u{1d7d9}', 'x', '\u{bd}'].map(digit),
+            [Some(0), Some(9), Some(1), None, None]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text in "(\\[Answer\\]|#### |[-0-9.,\\n \u{663}x])*") {
+            let _ = (by_paper(&text), by_strict(&text));
+            if let Some(found) = by_paper(&text) {
+                prop_assert!(value(&found).is_some());
+            }
+        }
+    }
+}

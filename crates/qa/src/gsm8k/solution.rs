@@ -1,0 +1,56 @@
+//! Worked solutions with annotations such as `<<16-3-4=9>>`, where the published model was to use its calculator.
+
+use planproof_tools::calculator;
+
+/// What an annotation begins and ends with.
+const BEGIN: &str = "<<";
+const END: &str = ">>";
+
+/// A solution, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Solution {
+    /// How many annotations there are.
+    pub(super) annotations: u32,
+    /// What the annotations calculate, in their order, as the built-in calculator reads it. Those that it does not
+    /// read, such as `x+1`, are left out.
+    pub(super) expressions: Vec<String>,
+    /// The text without annotations.
+    pub(super) words: String,
+}
+
+impl Solution {
+    pub(super) fn read(text: &str) -> Self {
+        let mut solution = Self { annotations: 0, expressions: Vec::new(), words: String::new() };
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(BEGIN) {
+            let Some((inside, behind)) = after.split_once(END) else { break };
+            solution.words.push_str(before);
+            solution.annotations = solution.annotations.saturating_add(1);
+            let (left, _) = inside.split_once('=').unwrap_or((inside, ""));
+            let expression = left.replace(',', "").trim().to_owned();
+            if calculator::evaluate(&expression).is_ok() {
+                solution.expressions.push(expression);
+            }
+            rest = behind;
+        }
+        solution.words.push_str(rest);
+        solution.words.truncate(solution.words.trim_end().len());
+        solution
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solutions_are_taken_apart() {
+        let solution =
+            Solution::read("It is 3*4=$<<3*4=12>>12.\nThen <<1,000 / 8=125>>125 and <<x+1=4>>4.\n");
+        assert_eq!(solution.annotations, 3);
+        assert_eq!(solution.expressions, ["3*4", "1000 / 8"]);
+        assert_eq!(solution.words, "It is 3*4=$12.\nThen 125 and 4.");
+        let without = Solution::read("a << b");
+        assert_eq!((without.annotations, without.words.as_str()), (0, "a << b"));
+    }
+}

@@ -1,0 +1,411 @@
+//! A model that is handed the right answers.
+
+use std::collections::HashMap;
+
+use planproof_model::shown_tools::shown_place;
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
+    ModelError, Settings,
+};
+use planproof_suite::{Gold, GoldCall};
+use planproof_synth::Draw;
+use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
+use thiserror::Error;
+
+use crate::text::{Begun, TextReply, aside, ended, score};
+use crate::{history, text_bytes, tools, usage};
+
+/// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
+pub const GOLD_NAME: &str = "sim/gold";
+
+/// Bytes by which prompts are looked up. Shorter ones are looked for one after the other.
+const HEAD_BYTES: usize = 8;
+
+/// Why a name is none of this model.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{given}` is no share of wrong answers: write {GOLD_NAME}, or {GOLD_NAME}/0.2 with a number from 0 to 1"
+)]
+pub struct GoldNameError {
+    /// What stands where the share should.
+    pub given: String,
+}
+
+/// The share of wrong answers that a model's name asks for: 0 for `sim/gold`, 0.2 for `sim/gold/0.2`. `None` where the
+/// name is that of another model.
+pub fn gold_error_rate(name: &str) -> Option<Result<f64, GoldNameError>> {
+    let rest = name.strip_prefix(GOLD_NAME)?;
+    if rest.is_empty() {
+        return Some(Ok(0.0));
+    }
+    let given = rest.strip_prefix('/')?;
+    let share = given.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    Some(share.ok_or_else(|| GoldNameError { given: given.to_owned() }))
+}
+
+/// A simulated model that is handed an answer key, and so proves the plumbing of any kind of case and nothing else.
+///
+/// It knows a case by its prompt: of all prompts of the key that occur in what it is asked, white space aside, the
+/// longest. It makes the calls of the key one by one where the tools are offered, or writes them in the sections of its
+/// instructions, and then gives the answer of the key, whatever the tools answered. A request in which no prompt of the
+/// key occurs is an error of the model, which leaves the run unscored.
+#[derive(Debug)]
+pub struct GoldModel {
+    name: String,
+    keys: Vec<Handed>,
+    /// The places of keys by the first bytes of their prompts.
+    by_head: HashMap<[u8; HEAD_BYTES], Vec<usize>>,
+    /// Those whose prompts have fewer.
+    short: Vec<usize>,
+}
+
+/// What the model was handed for a prompt.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    /// The prompt, with its white space made even.
+    prompt: String,
+    calls: Vec<GoldCall>,
+    /// How the answer is come by, on one line.
+    pub(crate) reasoning: String,
+    /// What it answers, right or wrong.
+    pub(crate) answer: String,
+}
+
+impl Handed {
+    /// The calls whose tools are among these, each with the tool.
+    pub(crate) fn calls_with<'a>(
+        &'a self,
+        tools: &'a [Tool],
+    ) -> impl Iterator<Item = (&'a Tool, &'a GoldCall)> + 'a {
+        self.calls.iter().filter_map(|call| Some((&tools[shown_place(tools, &call.tool, "")?], call)))
+    }
+}
+
+impl GoldModel {
+    /// A model that is handed these prompts with their answers. Of prompts that are the same but for white space the
+    /// first counts, and blank ones are never asked.
+    ///
+    /// `error_rate` is the chance, 0 to 1, that it gives the wrong answer of a key. Which prompts it strikes follows
+    /// from `seed` and the prompt alone.
+    pub fn new(keys: Vec<(String, Gold)>, error_rate: f64, seed: u64) -> Self {
+        let name = if error_rate > 0.0 { format!("{GOLD_NAME}/{error_rate}") } else { GOLD_NAME.to_owned() };
+        let handed = |(prompt, gold): (String, Gold)| {
+            let is_wrong = Draw::new(seed, hash(&prompt), "sim-gold/1").unit() < error_rate;
+            Handed {
+                prompt: even(&prompt),
+                calls: gold.calls,
+                reasoning: even(&gold.reasoning),
+                answer: if is_wrong { gold.wrong_answer } else { gold.answer },
+            }
+        };
+        let keys: Vec<Handed> = keys.into_iter().map(handed).collect();
+        let mut by_head: HashMap<_, Vec<usize>> = HashMap::new();
+        let mut short = Vec::new();
+        for (place, key) in keys.iter().enumerate() {
+            match key.prompt.as_bytes().first_chunk::<HEAD_BYTES>() {
+                Some(head) => by_head.entry(*head).or_default().push(place),
+                None if key.prompt.is_empty() => {}
+                None => short.push(place),
+            }
+        }
+        Self { name, keys, by_head, short }
+    }
+
+    /// The longest prompt that occurs in a text, as the place of its key.
+    fn find(&self, text: &str) -> Option<&Handed> {
+        let text = even(text);
+        let bytes = text.as_bytes();
+        let begins_here = |(at, head): (usize, &[u8])| {
+            let head: &[u8; HEAD_BYTES] = head.try_into().ok()?;
+            let places = self.by_head.get(head)?.iter();
+            let found = places.map(|place| &self.keys[*place]);
+            longest(found.filter(|key| bytes[at..].starts_with(key.prompt.as_bytes())))
+        };
+        let long = bytes.windows(HEAD_BYTES).enumerate().filter_map(begins_here);
+        longest(long).or_else(|| {
+            let short = self.short.iter().map(|place| &self.keys[*place]);
+            longest(short.filter(|key| text.contains(&key.prompt)))
+        })
+    }
+
+    /// What was handed for the question of a conversation.
+    fn asked(&self, request: &ChatRequest) -> Result<&Handed, ModelError> {
+        let texts = request.messages.iter().filter_map(|message| match message {
+            Message::System { text } | Message::User { text } => self.find(text),
+            Message::Assistant { .. } | Message::Tool { .. } => None,
+        });
+        longest(texts).ok_or_else(|| self.refuses("answer a question that is not in the key it was handed"))
+    }
+
+    fn refuses(&self, what: &'static str) -> ModelError {
+        ModelError::Unsupported { model: self.name.clone(), what }
+    }
+
+    fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        let read = request.messages.iter().map(text_bytes).sum();
+        if request.tools.is_empty() {
+            let TextReply { text, finish } = self.in_text(request)?;
+            let usage = usage(read, text.len());
+            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+        }
+        let (text, calls) = self.text_and_calls(&history::read(request))?;
+        let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
+        let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None })
+    }
+
+    /// What it writes in a conversation without tools.
+    fn in_text(&self, request: &ChatRequest) -> Result<TextReply, ModelError> {
+        let settings = &request.settings;
+        if let Some(begun) = Begun::in_chat(request) {
+            // The examples in the instructions may be longer than the question.
+            let handed = self.find(begun.text()).map_or_else(|| self.asked(request), Ok)?;
+            return Ok(begun.go_on_with(handed, settings));
+        }
+        let last = request.messages.iter().rev().find_map(|message| match message {
+            Message::User { text } => Some(text.as_str()),
+            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+        });
+        match last.and_then(|last| aside(last, settings)) {
+            Some(reply) => Ok(reply),
+            None => Ok(ended(self.asked(request)?.answer.clone(), settings)),
+        }
+    }
+
+    /// What it replies in a conversation of calls and results.
+    fn text_and_calls(&self, request: &ChatRequest) -> Result<(String, Vec<ToolCall>), ModelError> {
+        let handed = self.asked(request)?;
+        let of_framework = tools::OfFramework::among(&request.tools);
+        let (mut made, mut number, mut is_foreign) = (0, 1, false);
+        for message in &request.messages {
+            let Message::Assistant { text, calls } = message else { continue };
+            is_foreign |= calls.is_empty() && !text.trim().is_empty() && *text != handed.answer;
+            made += calls.iter().filter(|call| !of_framework.has(&request.tools, &call.name)).count();
+            number += calls.len();
+        }
+        if is_foreign && number == 1 {
+            // Calls, perhaps, in a form that nobody told it of: it would make the first one again and again.
+            return Err(self.refuses("understand its turns in this conversation"));
+        }
+        let calls: Vec<_> = handed.calls_with(&request.tools).collect();
+        if calls.len() < handed.calls.len()
+            && let Some(search) = tools::search(&request.tools, &request.messages, number)
+        {
+            return Ok((String::new(), vec![search]));
+        }
+        let call = calls.get(made).map(|(tool, call)| ToolCall {
+            id: CallId::new(format!("call_{number}")),
+            name: tool.name.clone(),
+            arguments: Arguments::Object(call.arguments.clone()),
+        });
+        Ok(match call.or_else(|| tools::last_words(&request.tools, &handed.answer, number)) {
+            Some(call) => (String::new(), vec![call]),
+            None => (handed.answer.clone(), Vec::new()),
+        })
+    }
+
+    fn completion(&self, request: &CompletionRequest) -> Result<CompletionReply, ModelError> {
+        let CompletionRequest { prompt, settings, score_prompt } = request;
+        let reply = match settings.output_tokens_max {
+            Some(0) => ended(String::new(), settings),
+            _ => self.go_on(prompt, settings)?,
+        };
+        Ok(CompletionReply {
+            usage: usage(prompt.len(), reply.text.len()),
+            text: reply.text,
+            finish: reply.finish,
+            prompt_tokens: if *score_prompt { score(prompt) } else { Vec::new() },
+        })
+    }
+
+    /// What it writes after a plain text.
+    fn go_on(&self, prompt: &str, settings: &Settings) -> Result<TextReply, ModelError> {
+        let request = ChatRequest {
+            messages: vec![Message::User { text: prompt.to_owned() }],
+            previous: None,
+            tools: [].into(),
+            settings: settings.clone(),
+        };
+        match Begun::in_prompt(prompt) {
+            Some(begun) => {
+                let handed = self.find(begun.text()).map_or_else(|| self.asked(&request), Ok)?;
+                Ok(begun.go_on_with(handed, settings))
+            }
+            None => self.in_text(&request),
+        }
+    }
+}
+
+impl Model for GoldModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            tool_calls: true,
+            streaming: true,
+            partial_turn: true,
+            completion: true,
+            log_probabilities: true,
+            server_state: false,
+        }
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let reply = self.reply(request);
+        Box::pin(std::future::ready(reply))
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        let reply = self.completion(request);
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+/// The key with the longest prompt, the first of several.
+fn longest<'k>(keys: impl Iterator<Item = &'k Handed>) -> Option<&'k Handed> {
+    keys.reduce(|longest, key| if key.prompt.len() > longest.prompt.len() { key } else { longest })
+}
+
+/// A text with one space where it has white space: agents set in the lines of a question.
+fn even(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Names a prompt (FNV-1a, 64 bits, which never changes).
+fn hash(text: &str) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    fn key(prompt: &str, answer: &str) -> (String, Gold) {
+        let arguments = |json: serde_json::Value| json.as_object().cloned().unwrap_or_else(Map::new);
+        let call = |number: u32| GoldCall {
+            tool: "add".to_owned(),
+            arguments: arguments(json!({"number": number})),
+        };
+        let gold = Gold {
+            calls: vec![call(1), call(2)],
+            reasoning: "One and two.".to_owned(),
+            answer: answer.to_owned(),
+            wrong_answer: format!("not {answer}"),
+        };
+        (prompt.to_owned(), gold)
+    }
+
+    fn model() -> GoldModel {
+        let keys = [("What is 1 and 2?", "3"), ("What is 1 and 2? And 3?", "6"), ("Why?", "4"), ("", "5")];
+        GoldModel::new(keys.map(|(prompt, answer)| key(prompt, answer)).into(), 0.0, 1)
+    }
+
+    fn ask(messages: Vec<Message>, tools: &[&str]) -> ChatRequest {
+        let tool = |name: &&str| Tool::without_arguments(*name, "");
+        let tools = tools.iter().map(tool).collect::<Vec<_>>().into();
+        ChatRequest { messages, previous: None, tools, settings: Settings::default() }
+    }
+
+    fn user(text: &str) -> Message {
+        Message::User { text: text.to_owned() }
+    }
+
+    #[test]
+    fn names_hold_the_share_of_wrong_answers() {
+        let rate = |name: &str| gold_error_rate(name).map(Result::ok);
+        assert_eq!(rate("sim/gold"), Some(Some(0.0)));
+        assert_eq!(rate("sim/gold/0.2"), Some(Some(0.2)));
+        assert_eq!(rate("sim/gold/1"), Some(Some(1.0)));
+        for broken in ["sim/gold/", "sim/gold/2", "sim/gold/-0.1", "sim/gold/NaN", "sim/gold/x"] {
+            assert_eq!(rate(broken), Some(None), "{broken}");
+        }
+        for other in ["sim/golden", "sim/perfect", "gold"] {
+            assert_eq!(rate(other), None, "{other}");
+        }
+        assert_eq!(GoldModel::new(Vec::new(), 0.2, 1).name(), "sim/gold/0.2");
+    }
+
+    #[test]
+    fn the_longest_prompt_counts() {
+        let model = model();
+        let answer = |text: &str| model.find(text).map(|key| key.answer.as_str());
+        assert_eq!(answer("Q: What is 1\n  and 2?"), Some("3"));
+        assert_eq!(answer("What is 1 and 2? Why? What is 1 and 2? And 3?"), Some("6"));
+        assert_eq!(answer("(Why?)"), Some("4"));
+        assert_eq!((answer(""), answer("What?")), (None, None));
+    }
+
+    #[test]
+    fn calls_are_made_one_by_one() {
+        let model = model();
+        let mut request = ask(vec![user("What is 1 and 2?")], &["mcp__add", "other"]);
+        for number in 1..=2 {
+            let (text, calls) = model.text_and_calls(&request).unwrap();
+            assert_eq!((text.as_str(), calls.len(), calls[0].name.as_str()), ("", 1, "mcp__add"));
+            assert_eq!(calls[0].arguments.to_text(), format!("{{\"number\":{number}}}"));
+            let id = calls[0].id.clone();
+            request.messages.push(Message::Assistant { text, calls });
+            request.messages.push(Message::Tool { id, text: "?".to_owned() });
+        }
+        assert_eq!(model.text_and_calls(&request).unwrap(), ("3".to_owned(), Vec::new()));
+        // Without the tool there is nothing to call, and a tool for the answer is used.
+        request.tools = vec![Tool::without_arguments("other", "")].into();
+        assert_eq!(model.text_and_calls(&request).unwrap().0, "3");
+        request.tools = vec![Tool::without_arguments("final_answer", "")].into();
+        assert_eq!(model.text_and_calls(&request).unwrap().1[0].name, "final_answer");
+    }
+
+    #[test]
+    fn what_it_does_not_know_is_an_error() {
+        let model = model();
+        for request in [ask(vec![user("How?")], &[]), ask(vec![user("How?")], &["add"])] {
+            let error = model.reply(&request).unwrap_err().to_string();
+            assert_eq!(error, "sim/gold cannot answer a question that is not in the key it was handed");
+        }
+        let foreign = Message::Assistant { text: "add(1)".to_owned(), calls: Vec::new() };
+        let request = ask(vec![user("What is 1 and 2?"), foreign], &["add"]);
+        assert!(model.reply(&request).unwrap_err().to_string().contains("understand its turns"));
+        let request = CompletionRequest {
+            prompt: "How?".to_owned(),
+            settings: Settings::default(),
+            score_prompt: false,
+        };
+        assert!(model.completion(&request).is_err());
+        let nothing = Settings { output_tokens_max: Some(0), ..Settings::default() };
+        let request = CompletionRequest { settings: nothing, score_prompt: true, ..request };
+        assert!(!model.completion(&request).unwrap().prompt_tokens.is_empty());
+    }
+
+    #[test]
+    fn a_share_of_answers_is_wrong() {
+        let keys = || (0..1000).map(|it| key(&format!("What is {it}?"), "x")).collect::<Vec<_>>();
+        let wrong = |rate, seed| -> Vec<bool> {
+            let model = GoldModel::new(keys(), rate, seed);
+            model.keys.iter().map(|key| key.answer != "x").collect()
+        };
+        let count = |wrong: &[bool]| wrong.iter().filter(|it| **it).count();
+        assert_eq!([count(&wrong(0.0, 1)), count(&wrong(1.0, 1))], [0, 1000]);
+        assert!((150..250).contains(&count(&wrong(0.2, 1))));
+        assert_eq!(wrong(0.2, 1), wrong(0.2, 1));
+        assert_ne!(wrong(0.2, 1), wrong(0.2, 2));
+    }
+}

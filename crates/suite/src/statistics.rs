@@ -1,0 +1,241 @@
+//! Rates over cases with their uncertainty, whose intervals know that runs of one case are alike.
+//!
+//! Runs of one case are not independent: a hard case fails again and again. An interval that takes `cases *
+//! repeats` runs for independent trials is too narrow, by the more, the more alike the runs of a case are.
+//! Here a rate is taken to be worth as many independent trials as would give it the variance that is seen
+//! between cases, and Wilson's interval is made of those.
+//!
+//! Sources: J. N. K. Rao and A. J. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48
+//! (1992), 577-585, for the number of trials that a rate is worth (the runs divided by the design effect); C. Franco,
+//! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
+//! sample surveys", Journal of Survey Statistics and Methodology 7 (2019), 334-364, for Wilson's interval of it.
+
+use serde::Serialize;
+
+/// A range that holds the true rate with 95 % confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end, 0 to 1.
+    pub low: f64,
+    /// Upper end, 0 to 1.
+    pub high: f64,
+}
+
+/// The Wilson score interval for `successes` out of `trials` at 95 % (Wilson, 1927). Without trials nothing is known:
+/// 0 to 1.
+pub fn wilson(successes: u64, trials: u64) -> Interval {
+    wilson_of_rate(successes as f64 / trials as f64, trials as f64)
+}
+
+/// [`wilson`] of a rate (0 to 1) that is worth so many independent trials, which need not be a whole number.
+fn wilson_of_rate(rate: f64, trials: f64) -> Interval {
+    // The 97.5 % point of the normal distribution.
+    const Z: f64 = 1.959_963_984_540_054;
+    if trials <= 0.0 {
+        return Interval { low: 0.0, high: 1.0 };
+    }
+    let n = trials;
+    let centre = rate + Z * Z / (2.0 * n);
+    let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    // At the ends the formula gives 0 and 1 but for rounding.
+    let low = if rate <= 0.0 { 0.0 } else { (centre - spread) / scale };
+    let high = if rate >= 1.0 { 1.0 } else { (centre + spread) / scale };
+    Interval { low, high }
+}
+
+/// The scored runs of one case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CaseRuns {
+    /// Runs that passed.
+    pub passed: u32,
+    /// Runs with a score.
+    pub runs: u32,
+}
+
+/// A rate over cases, with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rate {
+    /// The rate, 0 to 1.
+    pub rate: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl CaseRuns {
+    /// Adds a scored run.
+    pub fn add(&mut self, passed: bool) {
+        self.runs += 1;
+        self.passed += u32::from(passed);
+    }
+
+    /// Share of the runs that passed; `None` without runs.
+    pub fn rate(self) -> Option<f64> {
+        (self.runs > 0).then(|| f64::from(self.passed) / f64::from(self.runs))
+    }
+
+    /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance
+    /// that `k` runs of the case all pass. `None` where there are fewer runs.
+    pub fn pass_all(self, k: u32) -> Option<f64> {
+        let share =
+            |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
+        (self.runs >= k).then(|| (0..k).map(share).product())
+    }
+}
+
+/// The success rate over all runs of these cases, with an interval that allows for runs of one case being alike (the
+/// module says how); `None` without runs. Where every case was run once it is Wilson's interval.
+pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
+    let square = |number: f64| number * number;
+    let runs: f64 = cases.iter().map(|case| f64::from(case.runs)).sum();
+    let passed: f64 = cases.iter().map(|case| f64::from(case.passed)).sum();
+    if runs == 0.0 {
+        return None;
+    }
+    let rate = passed / runs;
+    // If all runs of a case always came out alike, this would be what the runs are worth.
+    let least = square(runs) / cases.iter().map(|case| square(f64::from(case.runs))).sum::<f64>();
+    let count = cases.iter().filter(|case| case.runs > 0).count() as f64;
+    let scatter: f64 =
+        cases.iter().map(|case| square(f64::from(case.passed) - rate * f64::from(case.runs))).sum();
+    let variance = count / (count - 1.0) * scatter / square(runs);
+    Some(Rate::of(rate, variance, least, runs))
+}
+
+/// The mean over cases of values from 0 to 1, such as their success rates, with its interval; `None` without values.
+/// `runs` is how many runs the values were made from. Where every value is 0 or 1 it is Wilson's interval.
+pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let scatter: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64))
+}
+
+impl Rate {
+    /// `variance` is that of the estimate. A rate is worth no more trials than there were runs, and no fewer than
+    /// `least`; that also settles rates of 0 and 1 and single cases, which show nothing of how cases differ.
+    fn of(rate: f64, variance: f64, least: f64, runs: f64) -> Self {
+        let shows_nothing = rate <= 0.0 || rate >= 1.0 || !variance.is_finite();
+        // Without any variance this is infinite.
+        let worth = if shows_nothing { least } else { rate * (1.0 - rate) / variance };
+        let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)));
+        Self { rate, low, high }
+    }
+
+    /// Both ends of the interval.
+    pub fn interval(self) -> Interval {
+        Interval { low: self.low, high: self.high }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wilson_agrees_with_published_values() {
+        // Newcombe (1998), table I, method 3: 81/263 and 15/148 and 0/20 and 1/29.
+        for (successes, trials, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let interval = wilson(successes, trials);
+            assert!((interval.low - low).abs() < 5e-5, "{successes}/{trials}: {interval:?}");
+            assert!((interval.high - high).abs() < 5e-5, "{successes}/{trials}: {interval:?}");
+        }
+        assert_eq!(wilson(0, 0), Interval { low: 0.0, high: 1.0 });
+    }
+
+    fn runs(passed: u32, runs: u32) -> CaseRuns {
+        CaseRuns { passed, runs }
+    }
+
+    #[test]
+    fn cases_that_are_run_once_have_wilsons_interval() {
+        for (passed, all) in [(0, 1), (1, 1), (0, 20), (7, 20), (20, 20), (1, 300)] {
+            let cases: Vec<CaseRuns> = (0..all).map(|place| runs(u32::from(place < passed), 1)).collect();
+            let rate = success_rate(&cases).expect("there are runs");
+            assert_eq!(rate.interval(), wilson(passed, all), "{passed} of {all}");
+            let values: Vec<f64> = cases.iter().filter_map(|case| case.rate()).collect();
+            assert_eq!(mean_of_cases(&values, all), Some(rate));
+        }
+        assert_eq!(success_rate(&[]), None);
+        assert_eq!(mean_of_cases(&[], 0), None);
+    }
+
+    #[test]
+    fn runs_that_are_all_alike_are_worth_one() {
+        let cases: Vec<CaseRuns> = (0..20).map(|place| runs(if place < 7 { 5 } else { 0 }, 5)).collect();
+        assert_eq!(success_rate(&cases).expect("runs").interval(), wilson(7, 20));
+        // All passed: nothing is known of how alike they are, so the same is assumed.
+        assert_eq!(success_rate(&[runs(5, 5); 20]).expect("runs").interval(), wilson(20, 20));
+        // Half of each: more even than chance would have it, and still worth no more than the runs there are.
+        assert_eq!(success_rate(&[runs(2, 4); 10]).expect("runs").interval(), wilson(20, 40));
+    }
+
+    /// All choices of `k` of the runs, one by one.
+    fn slow_pass_all(case: CaseRuns, k: u32) -> f64 {
+        let (mut all, mut passed) = (0u32, 0u32);
+        for choice in 0u32..1 << case.runs {
+            if choice.count_ones() == k {
+                all += 1;
+                passed += u32::from(choice < 1 << case.passed);
+            }
+        }
+        f64::from(passed) / f64::from(all)
+    }
+
+    #[test]
+    fn passing_all_of_k_runs_agrees_with_choosing_them() {
+        for all in 1..=8 {
+            for passed in 0..=all {
+                for k in 1..=all {
+                    let case = runs(passed, all);
+                    let quick = case.pass_all(k).expect("enough runs");
+                    assert!((quick - slow_pass_all(case, k)).abs() < 1e-12, "{case:?} {k}");
+                }
+                assert_eq!(runs(passed, all).pass_all(all + 1), None);
+            }
+        }
+    }
+
+    /// Over 2,000 campaigns with cases of different difficulty the interval holds the true rate about as often as it
+    /// says, and one that takes runs for independent does not.
+    #[test]
+    fn intervals_hold_the_true_rate_as_often_as_they_say() {
+        const CAMPAIGNS: u64 = 2000;
+        const REPEATS: u32 = 5;
+        // SplitMix64 (Steele, Lea and Flood, 2014): a test here needs no better source of chance.
+        let mut state = 11_u64;
+        let mut unit = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let (mut held, mut held_by_naive) = (0, 0);
+        for _ in 0..CAMPAIGNS {
+            // Two kinds of cases, of which the agent passes nine in ten or one in five.
+            let cases: Vec<CaseRuns> = (0..40)
+                .map(|_| {
+                    let chance = if unit() < 0.5 { 0.9 } else { 0.2 };
+                    runs((0..REPEATS).map(|_| u32::from(unit() < chance)).sum(), REPEATS)
+                })
+                .collect();
+            let holds = |interval: Interval, rate: f64| (interval.low..=interval.high).contains(&rate);
+            let passed = cases.iter().map(|case| u64::from(case.passed)).sum();
+            held += u64::from(holds(success_rate(&cases).expect("runs").interval(), 0.55));
+            held_by_naive += u64::from(holds(wilson(passed, 200), 0.55));
+        }
+        // 95 % of 2,000 is 1,900; four standard deviations are 39.
+        assert!((1861..=1945).contains(&held), "{held}");
+        assert!(held_by_naive < 1500, "{held_by_naive}");
+    }
+}

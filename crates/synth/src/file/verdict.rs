@@ -1,0 +1,351 @@
+//! Verdict v1: what the judge says of a run, as one line of JSON that can be read back.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::json;
+use crate::case::{ActionId, ConstraintId};
+use crate::oracle::{
+    Class, ConflictVerdict, Flag, ParameterError, Refused, StartFault, TimeVerdict, Verdict, Violated,
+};
+use crate::time_form::clock_time;
+
+/// Schema name of a verdict file.
+pub const VERDICT_SCHEMA: &str = "planproof/verdict/v1";
+
+/// Why a verdict file cannot be used.
+#[derive(Debug, Error)]
+pub enum VerdictFileError {
+    /// It is not JSON of this schema: malformed, a field unknown, missing or of another type.
+    #[error("not a {VERDICT_SCHEMA} document: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is of another schema.
+    #[error("schema is \"{found}\"; this version reads {VERDICT_SCHEMA}")]
+    Schema {
+        /// What it says.
+        found: String,
+    },
+    /// It is of this schema but makes no sense.
+    #[error("verdict of case \"{case}\": {what}")]
+    Invalid {
+        /// The case's id.
+        case: String,
+        /// What is wrong, and where.
+        what: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VerdictFile {
+    schema: String,
+    case: String,
+    passed: bool,
+    class: Option<String>,
+    flags: Vec<String>,
+    calls: Vec<String>,
+    violated: Vec<ViolatedFile>,
+    undetermined: Vec<String>,
+    first_wrong_call: Option<usize>,
+    core: Vec<String>,
+    repair: Vec<String>,
+    correct_next: Vec<Vec<String>>,
+    refused: Vec<RefusedFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_back: Vec<RefusedFile>,
+    cut_short: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conflict: Option<ConflictFile>,
+    // What the time form adds: all of it is there or nothing. No part of its own, because serde does not refuse unknown
+    // fields beside one that is flattened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start_times: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameter_errors: Option<Vec<ParameterErrorFile>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    late: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    restarts: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repair_start_times: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    correct_next_start_times: Option<Vec<Vec<String>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decided: Option<bool>,
+}
+
+/// What there was to say of a conflict, and what the agent said.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConflictFile {
+    sentences: Vec<u32>,
+    reported: Option<Vec<u64>>,
+    /// Follows from the other two.
+    named: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParameterErrorFile {
+    tool: String,
+    start_time: String,
+    fault: String,
+    /// When the call before it ends, where it begins before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefusedFile {
+    tool: String,
+    answer: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ViolatedFile {
+    id: String,
+    words: String,
+}
+
+/// Writes a verdict as one line of JSON, without the line's end. `case` is the id of the case.
+pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
+    fn ids(actions: &[ActionId]) -> Vec<String> {
+        actions.iter().map(|id| id.0.clone()).collect()
+    }
+    fn times(minutes: &[u16]) -> Vec<String> {
+        minutes.iter().copied().map(clock_time).collect()
+    }
+    fn refused(refused: &[Refused]) -> Vec<RefusedFile> {
+        let file = |it: &Refused| RefusedFile { tool: it.tool.clone(), answer: it.answer.clone() };
+        refused.iter().map(file).collect()
+    }
+    fn constraints(ids: &[ConstraintId]) -> Vec<String> {
+        ids.iter().map(|id| id.0.clone()).collect()
+    }
+    let time = verdict.time.as_ref();
+    json(&VerdictFile {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: case.to_owned(),
+        passed: verdict.passed,
+        class: verdict.class.map(|class| class.as_str().to_owned()),
+        flags: verdict.flags.iter().map(|flag| flag.as_str().to_owned()).collect(),
+        calls: ids(&verdict.calls),
+        violated: verdict
+            .violated
+            .iter()
+            .map(|violated| ViolatedFile { id: violated.id.0.clone(), words: violated.words.clone() })
+            .collect(),
+        undetermined: constraints(&verdict.undetermined),
+        first_wrong_call: verdict.first_wrong_call,
+        core: constraints(&verdict.core),
+        repair: ids(&verdict.repair),
+        correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
+        refused: refused(&verdict.refused),
+        held_back: refused(&verdict.held_back),
+        cut_short: verdict.cut_short.clone(),
+        answer: verdict.answer.clone(),
+        conflict: verdict.conflict.as_ref().map(|conflict| ConflictFile {
+            sentences: conflict.sentences.clone(),
+            reported: conflict.reported.clone(),
+            named: conflict.named().map(|named| named.as_str().to_owned()),
+        }),
+        start_times: time.map(|time| times(&time.starts)),
+        parameter_errors: time.map(|time| time.parameter_errors.iter().map(ParameterErrorFile::of).collect()),
+        late: time.map(|time| ids(&time.late)),
+        restarts: time.map(|time| time.restarts),
+        repair_start_times: time.map(|time| times(&time.repair_starts)),
+        correct_next_start_times: time
+            .map(|time| time.next_starts.iter().map(|starts| times(starts)).collect()),
+        decided: time.map(|time| time.is_decided),
+    })
+}
+
+impl ParameterErrorFile {
+    fn of(error: &ParameterError) -> Self {
+        Self {
+            tool: error.tool.clone(),
+            start_time: error.start.clone(),
+            fault: error.fault.as_str().to_owned(),
+            until: match error.fault {
+                StartFault::Overlap { end } => Some(clock_time(end)),
+                StartFault::NoClockTime | StartFault::BeforeDay => None,
+            },
+        }
+    }
+
+    fn read(self) -> Result<ParameterError, String> {
+        let fault = match (self.fault.as_str(), self.until.as_deref()) {
+            ("no_clock_time", None) => StartFault::NoClockTime,
+            ("before_day", None) => StartFault::BeforeDay,
+            ("overlap", Some(until)) => StartFault::Overlap { end: minute(until)? },
+            ("overlap", None) => return Err("a start with the fault \"overlap\" has no `until`".into()),
+            (fault @ ("no_clock_time" | "before_day"), Some(_)) => {
+                return Err(format!("a start with the fault \"{fault}\" has `until`"));
+            }
+            (fault, _) => return Err(format!("there is no fault \"{fault}\"")),
+        };
+        Ok(ParameterError { tool: self.tool, start: self.start_time, fault })
+    }
+}
+
+/// Reads what [`write_verdict`] writes: the id of the case, and the verdict. That the ids in it are those of the
+/// case is not checked, because the case is not at hand.
+///
+/// # Errors
+/// See [`VerdictFileError`]. A verdict with the fault `overlap` that was written before there was `until` is one.
+pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
+    #[derive(Deserialize)]
+    struct SchemaOnly {
+        schema: Option<String>,
+    }
+    // The schema first, as with cases.
+    let SchemaOnly { schema } = serde_json::from_str(text)?;
+    match schema {
+        Some(schema) if schema == VERDICT_SCHEMA => {}
+        found => return Err(VerdictFileError::Schema { found: found.unwrap_or_else(|| "(none)".into()) }),
+    }
+    let file: VerdictFile = serde_json::from_str(text)?;
+    let case = file.case.clone();
+    match file.into_verdict() {
+        Ok(verdict) => Ok((case, verdict)),
+        Err(what) => Err(VerdictFileError::Invalid { case, what }),
+    }
+}
+
+impl VerdictFile {
+    fn into_verdict(self) -> Result<Verdict, String> {
+        let find_class = |name: &str| Class::ALL.into_iter().find(|class| class.as_str() == name);
+        let find_flag = |name: &str| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
+        let class = match &self.class {
+            None => None,
+            Some(name) => Some(find_class(name).ok_or_else(|| format!("there is no class \"{name}\""))?),
+        };
+        if self.passed != class.is_none() {
+            return Err("a verdict has a `class` if it is not `passed`, and none if it is".into());
+        }
+        let flags = self
+            .flags
+            .iter()
+            .map(|name| find_flag(name).ok_or_else(|| format!("there is no flag \"{name}\"")))
+            .collect::<Result<BTreeSet<Flag>, String>>()?;
+        if self.first_wrong_call.is_some_and(|call| call >= self.calls.len()) {
+            return Err(format!("first_wrong_call is none of its {} calls", self.calls.len()));
+        }
+        let calls = actions(self.calls);
+        let repair = actions(self.repair);
+        let correct_next: Vec<Vec<ActionId>> = self.correct_next.into_iter().map(actions).collect();
+        let time = match (
+            self.start_times,
+            self.parameter_errors,
+            self.late,
+            self.restarts,
+            self.repair_start_times,
+            self.correct_next_start_times,
+            self.decided,
+        ) {
+            (None, None, None, None, None, None, None) => None,
+            (
+                Some(starts),
+                Some(parameter_errors),
+                Some(late),
+                Some(restarts),
+                Some(repair_starts),
+                Some(next_starts),
+                Some(is_decided),
+            ) => Some(TimeVerdict {
+                starts: minutes(&starts)?,
+                parameter_errors: parameter_errors
+                    .into_iter()
+                    .map(ParameterErrorFile::read)
+                    .collect::<Result<_, _>>()?,
+                late: actions(late),
+                restarts,
+                repair_starts: minutes(&repair_starts)?,
+                next_starts: next_starts.iter().map(|starts| minutes(starts)).collect::<Result<_, _>>()?,
+                is_decided,
+            }),
+            _ => return Err("a verdict has all fields of the time form or none".into()),
+        };
+        if time
+            .as_ref()
+            .is_some_and(|time| time.starts.len() != calls.len() || time.repair_starts.len() != repair.len())
+        {
+            return Err("it has not as many start times as calls".into());
+        }
+        Ok(Verdict {
+            passed: self.passed,
+            class,
+            flags,
+            calls,
+            violated: self
+                .violated
+                .into_iter()
+                .map(|it| Violated { id: ConstraintId(it.id), words: it.words })
+                .collect(),
+            undetermined: constraints(self.undetermined),
+            first_wrong_call: self.first_wrong_call,
+            core: constraints(self.core),
+            repair,
+            correct_next,
+            refused: refused(self.refused),
+            held_back: refused(self.held_back),
+            cut_short: self.cut_short,
+            answer: self.answer,
+            conflict: self
+                .conflict
+                .map(|it| ConflictVerdict { sentences: it.sentences, reported: it.reported }),
+            time,
+        })
+    }
+}
+
+fn actions(ids: Vec<String>) -> Vec<ActionId> {
+    ids.into_iter().map(ActionId).collect()
+}
+
+fn constraints(ids: Vec<String>) -> Vec<ConstraintId> {
+    ids.into_iter().map(ConstraintId).collect()
+}
+
+fn refused(files: Vec<RefusedFile>) -> Vec<Refused> {
+    files.into_iter().map(|it| Refused { tool: it.tool, answer: it.answer }).collect()
+}
+
+fn minutes(times: &[String]) -> Result<Vec<u16>, String> {
+    times.iter().map(|time| minute(time)).collect()
+}
+
+/// The inverse of [`clock_time`], which goes on counting hours where a task ends after its day.
+fn minute(time: &str) -> Result<u16, String> {
+    let read = || {
+        let (hours, minutes) = time.split_once(':')?;
+        let number = |digits: &str| {
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| digits.parse::<u16>().ok()).flatten()
+        };
+        let minutes = number(minutes).filter(|minutes| *minutes < 60)?;
+        number(hours)?.checked_mul(60)?.checked_add(minutes)
+    };
+    read().ok_or_else(|| format!("\"{time}\" is no clock time of the form HH:MM"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_minute_reads_back() {
+        for it in 0..=u16::MAX {
+            assert_eq!(minute(&clock_time(it)), Ok(it));
+        }
+        for text in ["", ":", "1:", ":30", "12:60", "+1:00", "1093:00", "a:bc", "12:00:00"] {
+            assert!(minute(text).is_err(), "{text}");
+        }
+    }
+}
