@@ -83,6 +83,52 @@ pub struct Supervision {
     pub setup: Arc<Setup>,
 }
 
+/// What is to be done of a campaign, and what watches over it.
+#[derive(Clone)]
+pub struct Work<'a> {
+    /// The runs, in their order. All of them must be [`units`](Campaign::units) of the campaign, whose first case is at
+    /// the place `first`.
+    pub units: &'a [Unit],
+    /// The place of the campaign's first case, in the store and in the units: 0 but where a campaign grows in rounds.
+    pub first: u32,
+    /// Where runs are kept; nowhere without one.
+    pub store: Option<Writer>,
+    /// Ends it when it is cancelled.
+    pub stop: &'a CancellationToken,
+    /// What watches over it.
+    pub supervision: Supervision,
+}
+
+impl<'a> Work<'a> {
+    /// These runs, without supervision.
+    pub fn new(store: Option<Writer>, units: &'a [Unit], stop: &'a CancellationToken) -> Self {
+        Self { units, first: 0, store, stop, supervision: Supervision::default() }
+    }
+
+    /// The same under supervision.
+    pub fn under(self, supervision: Supervision) -> Self {
+        Self { supervision, ..self }
+    }
+}
+
+/// What happens in a campaign, as whoever shows or keeps it sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunProgress {
+    /// So many runs are to be made.
+    Planned(usize),
+    /// A run begins.
+    Started(Unit),
+    /// A run has come to its end, and is in the store.
+    Ended(Box<Outcome>),
+}
+
+impl RunProgress {
+    /// What came of a run that has ended.
+    pub fn ended(self) -> Option<Outcome> {
+        if let Self::Ended(outcome) = self { Some(*outcome) } else { None }
+    }
+}
+
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CampaignEnd {
@@ -161,55 +207,6 @@ impl Campaign {
             .flat_map(move |repeat| (0..cases).map(move |ordinal| Unit { ordinal, repeat }))
     }
 
-    /// Runs the agent on every unit that is not in `finished` and hands each outcome to `observe` once it is in the
-    /// store. Must be called within a Tokio runtime.
-    ///
-    /// # Errors
-    /// The store or the tool server failed, or `stop` was cancelled: then runs that were going on are ended (with
-    /// the processes they started), and a later call with what is finished goes on.
-    pub async fn run(
-        &self,
-        store: Option<Writer>,
-        finished: &HashSet<Unit>,
-        stop: &CancellationToken,
-        observe: impl FnMut(Outcome),
-    ) -> Result<(), CampaignError> {
-        self.run_supervised(store, finished, stop, Supervision::default(), observe).await.map(drop)
-    }
-
-    /// As [`run`](Self::run), under supervision. A run that counts as not run is not observed, and stays unfinished in
-    /// the store.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub async fn run_supervised(
-        &self,
-        store: Option<Writer>,
-        finished: &HashSet<Unit>,
-        stop: &CancellationToken,
-        supervision: Supervision,
-        observe: impl FnMut(Outcome),
-    ) -> Result<CampaignEnd, CampaignError> {
-        let units: Vec<Unit> = self.units().filter(|unit| !finished.contains(unit)).collect();
-        self.run_units(store, &units, stop, supervision, observe).await
-    }
-
-    /// Runs these units alone, in their order, as [`run_supervised`](Self::run_supervised) does. All of them must be
-    /// [`units`](Self::units) of the campaign.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub async fn run_units(
-        &self,
-        store: Option<Writer>,
-        units: &[Unit],
-        stop: &CancellationToken,
-        supervision: Supervision,
-        observe: impl FnMut(Outcome),
-    ) -> Result<CampaignEnd, CampaignError> {
-        self.run_units_from(0, store, units, stop, supervision, observe).await
-    }
-
     /// What its agent has around it, where that is not our code.
     fn surroundings(&self) -> Surroundings {
         let surroundings = Surroundings::new(self.token).holding(OVERLAP_HOLD);
@@ -223,16 +220,25 @@ impl Campaign {
         })
     }
 
-    /// The same where the campaign's cases are only those from `first` on, in the store and in the units.
-    pub(crate) async fn run_units_from(
+    /// Its units that are not among these, in their order.
+    pub fn units_but(&self, finished: &HashSet<Unit>) -> Vec<Unit> {
+        self.units().filter(|unit| !finished.contains(unit)).collect()
+    }
+
+    /// Runs the agent on the units of `work`, and hands to `observe` what happens: first what is planned, then each run
+    /// that begins, and each outcome once it is in the store. A run that counts as not run ends without a word, and stays
+    /// unfinished in the store. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    /// The store or the tool server failed, or `stop` was cancelled: then runs that were going on are ended (with
+    /// the processes they started), and later work on what is not finished resumes.
+    pub async fn run(
         &self,
-        first: u32,
-        store: Option<Writer>,
-        units: &[Unit],
-        stop: &CancellationToken,
-        supervision: Supervision,
-        mut observe: impl FnMut(Outcome),
+        work: Work<'_>,
+        mut observe: impl FnMut(RunProgress),
     ) -> Result<CampaignEnd, CampaignError> {
+        let Work { first, store, units, stop, supervision } = work;
+        observe(RunProgress::Planned(units.len()));
         let campaign = self.clone();
         let (surroundings, cut_off) = (self.surroundings(), CancellationToken::new());
         let shared = Arc::new(Shared { campaign, first, store, surroundings, supervision, cut_off });
@@ -261,6 +267,7 @@ impl Campaign {
             let runs_max = if works { self.concurrency.get() } else { 1 };
             while running.len() < runs_max && taper.allows_one_more(running.len()) {
                 let Some(unit) = waiting.next() else { break };
+                observe(RunProgress::Started(unit));
                 begin(&mut running, &shared, unit);
             }
             let joined = tokio::select! {
@@ -280,7 +287,7 @@ impl Campaign {
                 Some(step) => {
                     taper.ended += 1;
                     match step {
-                        Step::Done(outcome) => observe(*outcome),
+                        Step::Done(outcome) => observe(RunProgress::Ended(outcome)),
                         Step::NotRun => {}
                         Step::Doubtful(ended, nothing) => doubtful.push((*ended, nothing)),
                     }
@@ -303,7 +310,8 @@ impl Campaign {
             }
             for (ended, nothing) in doubtful.drain(..) {
                 let is_unscored = must_stop || setup.is_at_fault(&nothing);
-                observe(shared.finish(ended, is_unscored.then_some(&nothing)).await?);
+                let outcome = shared.finish(ended, is_unscored.then_some(&nothing)).await?;
+                observe(RunProgress::Ended(Box::new(outcome)));
             }
             if setup.broken().is_some() {
                 return Ok(CampaignEnd::SetupBroken);
@@ -407,13 +415,13 @@ impl Shared {
     async fn end_runs(
         &self,
         running: &mut JoinSet<Result<Step, CampaignError>>,
-        observe: &mut impl FnMut(Outcome),
+        observe: &mut impl FnMut(RunProgress),
     ) -> Result<(), CampaignError> {
         self.cut_off.cancel();
         let ending = async {
             while let Some(joined) = running.join_next().await {
                 if let Step::Done(outcome) = finished_run(joined)? {
-                    observe(*outcome);
+                    observe(RunProgress::Ended(outcome));
                 }
             }
             Ok(())

@@ -29,7 +29,9 @@ pub mod studies;
 mod summary;
 
 pub use baselines::{BaselineRate, BaselineRates};
-pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+pub use campaign::{
+    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Supervision, Work,
+};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,

@@ -11,7 +11,7 @@ use planproof_store::{StoreError, Unit, Writer};
 use planproof_suite::Case;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use crate::{Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Supervision, Work};
 
 /// What knows which cases come next.
 pub trait Rounds {
@@ -81,9 +81,10 @@ pub async fn run_rounds<R: Rounds>(
             let round = Campaign { cases, ..campaign.clone() };
             let (store, supervision) = (store.clone(), supervision.clone());
             end = round
-                .run_units_from(first, store, &units, stop, supervision, |outcome| {
+                .run(Work { first, units: &units, store, stop, supervision }, |progress| {
+                    let RunProgress::Ended(outcome) = progress else { return };
                     observe(&records[outcome.ordinal as usize], &outcome);
-                    outcomes.push(outcome);
+                    outcomes.push(*outcome);
                 })
                 .await?;
         }

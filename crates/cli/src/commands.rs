@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub(crate) mod bench;
+pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -17,7 +18,7 @@ pub(crate) mod serve_tools;
 pub(crate) mod spec;
 pub(crate) mod synth;
 pub(crate) mod tables;
-pub(crate) mod test;
+
 pub(crate) mod topics;
 
 mod tool_sources;

@@ -8,13 +8,14 @@
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
-//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`). `test` is the largest command, and `limit`
-//! does the same level by level: from the command line, the store or a recording to a campaign
-//! (`commands/test/prepare.rs`, with what only one of the two commands says in `commands/test/asked.rs`), its rows in
-//! the store (`commands/test/create.rs`), what it may spend (`commands/test/budgets.rs`), the run
-//! (`commands/test/carry_out.rs`), the dissection of what failed (`commands/test/dissect.rs`), its shrinking
-//! (`commands/test/shrink.rs`), what a recording holds of it (`commands/test/recording.rs`), and what a replay is
-//! held to (`commands/test/recorded.rs`; options beside it must agree, `commands/test/agreement.rs`). All that is
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), the kinds of cases (`suites.rs`) and the typed side
+//! of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`): from the command
+//! line, the store or a recording to what can be run (`commands/campaign/prepare.rs`, with what only one of the
+//! commands says in `commands/campaign/asked.rs`, and where its cases come from in `commands/campaign/cases.rs`), its rows in
+//! the store (`commands/campaign/create.rs`), what it may spend (`commands/campaign/budgets.rs`), the run
+//! (`commands/campaign/carry_out.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its shrinking
+//! (`commands/campaign/shrink.rs`), what a recording holds of it (`commands/campaign/recording.rs`), and what a replay is
+//! held to (`commands/campaign/recorded.rs`; options beside it must agree, `commands/campaign/agreement.rs`). All that is
 //! printed goes through `terminal.rs`.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
@@ -84,7 +85,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Topics(options) => commands::topics::run(options, global),
         Command::Read(options) => commands::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
-        Command::Test(options) => commands::test::run(options, global),
+        Command::Test(options) => commands::campaign::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
         Command::Tables(options) => commands::tables::run(options, global),

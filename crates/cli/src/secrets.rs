@@ -1,6 +1,5 @@
 //! The keys that we hold, which must not be written anywhere.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use planproof_suite::Case;
@@ -26,10 +25,9 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
         return Ok(secrets);
     }
     for case in cases {
-        refuse_keys(&**case)?;
-        for text in texts_of(&**case) {
-            secrets = secrets.apart_from([text.as_ref()]);
-        }
+        let text = text_of(&**case);
+        refuse_keys_in(&text, &case.card().id)?;
+        secrets = secrets.apart_from([text.as_str()]);
     }
     Ok(secrets)
 }
@@ -39,6 +37,10 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
 /// # Errors
 /// Names the case and the variable, not the key.
 pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
+    refuse_keys_in(&text_of(case), &case.card().id)
+}
+
+fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
     for variable in KEY_VARIABLES {
         let key = std::env::var(variable).unwrap_or_default();
         let key = key.trim();
@@ -46,23 +48,16 @@ pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
         if key.len() < SECRET_BYTES_MIN || is_word {
             continue;
         }
-        if texts_of(case).iter().any(|text| text.contains(key)) {
+        if text.contains(key) {
             return Err(Failure::usage(format!(
-                "case \"{}\" holds the key of {variable}: take it out, because cases are stored and shown as they are",
-                case.card().id
+                "case \"{id}\" holds the key of {variable}: take it out, because cases are stored and shown as they are"
             )));
         }
     }
     Ok(())
 }
 
-/// What an agent sees of a case. Where its tools cannot be made no agent is ever shown them.
-fn texts_of(case: &dyn Case) -> Vec<Cow<'_, str>> {
-    let mut texts: Vec<Cow<'_, str>> = vec![case.prompt().into()];
-    let Ok(toolbox) = case.toolbox() else { return texts };
-    for tool in toolbox.tools().iter() {
-        texts.extend([tool.name.clone().into(), tool.description.clone().into()]);
-        texts.extend(serde_json::to_string(&tool.input_schema).ok().map(Cow::from));
-    }
-    texts
+/// All that is stored of a case, in which what its agent sees is. (Keys have no character that JSON escapes.)
+fn text_of(case: &dyn Case) -> String {
+    case.to_line()
 }

@@ -21,7 +21,7 @@ use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
-use crate::commands::test::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
+use crate::commands::campaign::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
 use crate::failure::Failure;
 use crate::orders;
 

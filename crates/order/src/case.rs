@@ -1,5 +1,6 @@
 //! One case as the engine sees it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use planproof_suite as suite;
@@ -10,6 +11,7 @@ use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_ve
 use planproof_synth::{Case, Flag, JudgeOptions, Naming, OneLook, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::Event;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::guard::{OrderGuard, Standing};
@@ -142,13 +144,27 @@ impl suite::Case for OrderCase {
 
     /// "against c1 c3, calls a2 a1": the ids of what was violated and of what was called.
     fn essence(&self, verdict: &Verdict) -> String {
-        let Ok(verdict) = self.read(verdict) else { return String::new() };
-        let ids = |ids: Vec<String>| if ids.is_empty() { "none".to_owned() } else { ids.join(" ") };
-        let calls = ids(verdict.calls.iter().map(ToString::to_string).collect());
-        let violated: Vec<String> = verdict.violated.iter().map(|it| it.id.to_string()).collect();
+        // No more of the document than is needed: a replay asks for that of each run.
+        #[derive(Deserialize)]
+        struct Essence<'a> {
+            #[serde(borrow)]
+            calls: Vec<Cow<'a, str>>,
+            #[serde(borrow)]
+            violated: Vec<Violated<'a>>,
+        }
+        #[derive(Deserialize)]
+        struct Violated<'a> {
+            #[serde(borrow)]
+            id: Cow<'a, str>,
+        }
+        let Ok(Essence { calls, violated }) = serde_json::from_str(&verdict.detail) else {
+            return String::new();
+        };
+        let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" ") };
+        let violated: Vec<&str> = violated.iter().map(|it| &*it.id).collect();
         match violated.as_slice() {
             [] => format!("calls {calls}"),
-            _ => format!("against {}, calls {calls}", ids(violated)),
+            violated => format!("against {}, calls {calls}", violated.join(" ")),
         }
     }
 

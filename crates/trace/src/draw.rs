@@ -14,6 +14,7 @@ pub struct Draw(ChaCha8Rng);
 impl Draw {
     /// The source for item `index` of the stream that `purpose` names under `seed`. Two purposes or two indexes
     /// never share a stream. `purpose` counts up to its 16th byte.
+    #[inline]
     pub fn new(seed: u64, index: u64, purpose: &str) -> Self {
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -25,6 +26,7 @@ impl Draw {
     }
 
     /// Any number at all, for example as the seed of something else.
+    #[inline]
     pub fn number(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -33,6 +35,7 @@ impl Draw {
     ///
     /// # Panics
     /// If `bound` is 0, which no caller may pass.
+    #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "a draw needs at least one choice");
         loop {
@@ -46,16 +49,19 @@ impl Draw {
     }
 
     /// True `numerator` times out of `denominator`.
+    #[inline]
     pub fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         self.below(denominator) < numerator
     }
 
     /// A number in 0.0..1.0 with 32 bits of resolution.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         f64::from(self.0.next_u32()) / 4_294_967_296.0
     }
 
     /// A place in a slice of `length` items.
+    #[inline]
     pub fn place(&mut self, length: usize) -> usize {
         self.below(u32::try_from(length).unwrap_or(u32::MAX)) as usize
     }
@@ -73,6 +79,7 @@ impl Draw {
     }
 
     /// Shuffles in place (Fisher and Yates).
+    #[inline]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.place(end + 1));

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome};
+use planproof_bench::{AgentUnderTest, Campaign, Outcome, RunProgress, Work};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_store::{NewCampaign, Store, StoreLimits};
 use planproof_trace::{FinishReason, Usage};
@@ -75,10 +75,20 @@ async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() 
         .expect("a new campaign");
     let writer = store.writer().expect("the store can be written");
     let mut outcomes: Vec<Outcome> = Vec::new();
+    let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
+    let (mut planned, mut started) = (Vec::new(), HashSet::new());
     campaign
-        .run(Some(writer), &HashSet::new(), &CancellationToken::new(), |outcome| outcomes.push(outcome))
+        .run(Work::new(Some(writer), &units, &stop), |progress| match progress {
+            RunProgress::Planned(runs) => planned.push(runs),
+            RunProgress::Started(unit) => assert!(started.insert(unit), "a run begins once"),
+            RunProgress::Ended(outcome) => {
+                assert!(started.contains(&outcome.unit()), "what ends has begun");
+                outcomes.push(*outcome);
+            }
+        })
         .await
         .expect("the campaign goes on");
+    assert_eq!((planned, started), (vec![8], units.into_iter().collect()));
     outcomes.sort_by_key(Outcome::unit);
     let passed: Vec<Option<bool>> = outcomes.iter().map(Outcome::passed).collect();
     let [pass, none, fail] = [Some(true), None, Some(false)];

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use planproof_order::synth::JudgeOptions;
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
+use super::campaign::{Asked, Cases, MakesCases, Told};
 use super::print_json;
-use super::test::{self, Asked, Cases, MakesCases, Told};
 use crate::arguments::{BenchArguments, CASES_MAX, ChoiceArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         findings: arguments.findings,
         require_pass: arguments.require_pass,
     };
-    test::run_told(&told, global)
+    super::campaign::run_told(&told, global)
 }
 
 /// The suite of that name. Orders have a command of their own.

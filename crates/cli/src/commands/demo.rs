@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, pick_findings};
+use planproof_bench::{
+    AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, Work, pick_findings,
+};
 use planproof_order::synth::file::read_verdict;
 use planproof_order::synth::{
     ActionId, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings,
@@ -21,7 +23,7 @@ use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
-use super::test::{StoredOptions, create_row, milliseconds_now};
+use super::campaign::{StoredOptions, create_row, milliseconds_now};
 use super::{print_json, runtime};
 use crate::arguments::{DemoArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -84,9 +86,9 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         };
         let writer = new_store.as_ref().map(Store::writer).transpose()?;
         let mut outcomes = Vec::new();
-        runtime.block_on(campaign.run(writer, &HashSet::new(), &CancellationToken::new(), |outcome| {
-            outcomes.push(outcome);
-        }))?;
+        let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
+        let work = Work::new(writer, &units, &stop);
+        runtime.block_on(campaign.run(work, |progress| outcomes.extend(progress.ended())))?;
         outcomes.sort_by_key(planproof_bench::Outcome::unit);
         let report = Report::new(ReportInput {
             suite: &suite,

@@ -10,7 +10,7 @@ use planproof_order::synth::ACTIONS_MAX;
 use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 
-use super::test::{
+use super::campaign::{
     Asked, Ended, Prepared, REPLAY, StoredOptions, broken_setup, carry_out, cost, notes, prepare,
 };
 use super::{print_json, runtime};

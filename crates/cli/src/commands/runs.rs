@@ -15,8 +15,8 @@ use planproof_suite::Class;
 use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
+use super::campaign::{Derived, print_report};
 use super::print_json;
-use super::test::{Derived, print_report};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -28,7 +28,7 @@ use crate::{orders, secrets, select};
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    super::test::must_be_no_folder(path)?;
+    super::campaign::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,

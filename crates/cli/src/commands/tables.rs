@@ -12,9 +12,9 @@ use planproof_report::tables::{
 };
 use planproof_store::{Campaign, Store};
 
+use super::campaign::StoredOptions;
 use super::print_json;
 use super::runs::{must_exist, say_what_is_missing};
-use super::test::StoredOptions;
 use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::orders;
@@ -34,7 +34,7 @@ const CAUSES: [&str; 5] = ["Probability", "Terminal", "Topic", "Structure", "Con
 pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    super::test::must_be_no_folder(path)?;
+    super::campaign::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let load = |of: &Found| of.load(&store, &found);

@@ -21,7 +21,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign};
+use planproof_bench::{AgentUnderTest, Campaign, Work};
 use planproof_model::openai::{OpenAiConfig, OpenAiModel};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_order::OrderSuite;
@@ -286,12 +286,10 @@ async fn campaign(
         token: || [0; _],
     };
     let (start, cpu_start) = (Instant::now(), cpu());
+    let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
+    let work = Work::new(Some(store.writer()?), &units, &stop);
     let mut outcomes = Vec::new();
-    campaign
-        .run(Some(store.writer()?), &HashSet::new(), &CancellationToken::new(), |outcome| {
-            outcomes.push(outcome);
-        })
-        .await?;
+    campaign.run(work, |progress| outcomes.extend(progress.ended())).await?;
     if let Some(outcome) = outcomes.iter().find(|outcome| outcome.passed() != Some(true)) {
         return Err(format!("not passed: {outcome:?}").into());
     }

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{CampaignError, Unit};
+use planproof_bench::{CampaignError, RunProgress, Unit, Work};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits};
@@ -60,7 +60,9 @@ async fn silence_is_a_timeout_and_stopping_stops() {
     let mut campaign = campaign(Arc::new(Silent), cases(Options::default(), 3));
     let stop = CancellationToken::new();
     stop.cancel();
-    let stopped = campaign.run(None, &HashSet::new(), &stop, |_| panic!("no run can end")).await;
+    let units = campaign.units_but(&HashSet::new());
+    let observe = |progress: RunProgress| assert_eq!(progress.ended(), None, "no run can end");
+    let stopped = campaign.run(Work::new(None, &units, &stop), observe).await;
     assert!(matches!(stopped, Err(CampaignError::Stopped)));
 
     campaign.limits.wall = std::time::Duration::from_millis(30);
@@ -104,7 +106,8 @@ async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
             let other: HashSet<Unit> = units(20..40);
             assert_eq!(run(&campaign, Some(writer.clone()), &half).await.len(), 20);
             assert_eq!(run(&campaign, Some(writer.clone()), &other).await.len(), 20);
-            let again = campaign.run(Some(writer), &half, &CancellationToken::new(), |_| ()).await;
+            let (units, stop) = (campaign.units_but(&half), CancellationToken::new());
+            let again = campaign.run(Work::new(Some(writer), &units, &stop), |_| ()).await;
             assert!(matches!(again, Err(CampaignError::Store(_))), "a finished run cannot be run again");
         }
         let mut text = Vec::new();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{
-    Interval, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, Side, SummaryInput, Unit,
+    Interval, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunProgress, RunSummary, Side,
+    SummaryInput, Unit, Work,
 };
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
@@ -45,8 +46,8 @@ async fn search(plan: &LimitPlan, kind: SimKind, concurrency: usize) -> (LimitRe
         parts.push(places.len());
         let units: Vec<Unit> = places.into_iter().map(|ordinal| Unit { ordinal, repeat: 0 }).collect();
         let stop = CancellationToken::new();
-        let observe = |outcome| outcomes.push(outcome);
-        campaign.run_units(None, &units, &stop, Default::default(), observe).await.expect("nothing fails");
+        let observe = |progress: RunProgress| outcomes.extend(progress.ended());
+        campaign.run(Work::new(None, &units, &stop), observe).await.expect("nothing fails");
     }
     outcomes.iter_mut().for_each(|outcome| outcome.wall = Duration::ZERO);
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();

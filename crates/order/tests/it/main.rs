@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit, Work};
 use planproof_model::Model;
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
 use planproof_store::Writer;
@@ -95,9 +95,10 @@ fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[Case]>) -> Campaign {
 }
 
 async fn run(campaign: &Campaign, store: Option<Writer>, finished: &HashSet<Unit>) -> Vec<Outcome> {
+    let (units, stop) = (campaign.units_but(finished), CancellationToken::new());
     let mut outcomes = Vec::new();
     campaign
-        .run(store, finished, &CancellationToken::new(), |outcome| outcomes.push(outcome))
+        .run(Work::new(store, &units, &stop), |progress| outcomes.extend(progress.ended()))
         .await
         .expect("nothing outside fails");
     outcomes.sort_by_key(Outcome::unit);

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{CaseRuns, Report, ReportInput, RunSummary, Unit, pick_findings};
+use planproof_bench::{CaseRuns, Report, ReportInput, RunSummary, Unit, Work, pick_findings};
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::Options;
@@ -53,7 +53,7 @@ async fn every_case_is_run_so_often_and_the_first_time_as_ever() {
     let mut seen = Vec::new();
     let stop = CancellationToken::new();
     campaign
-        .run_units(None, &some, &stop, Default::default(), |outcome| seen.push(outcome.unit()))
+        .run(Work::new(None, &some, &stop), |progress| seen.extend(progress.ended().map(|it| it.unit())))
         .await
         .expect("nothing outside fails");
     assert_eq!(seen.into_iter().collect::<HashSet<_>>(), some.into_iter().collect());

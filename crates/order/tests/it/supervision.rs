@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit};
+use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit, Work};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_sim::{SimKind, SimModel};
@@ -31,11 +31,10 @@ async fn supervised(
     finished: &HashSet<Unit>,
     supervision: Supervision,
 ) -> (CampaignEnd, Vec<Outcome>) {
+    let (units, stop) = (campaign.units_but(finished), CancellationToken::new());
     let mut outcomes = Vec::new();
     let end = campaign
-        .run_supervised(store, finished, &CancellationToken::new(), supervision, |outcome| {
-            outcomes.push(outcome);
-        })
+        .run(Work::new(store, &units, &stop).under(supervision), |progress| outcomes.extend(progress.ended()))
         .await
         .expect("nothing outside fails");
     (end, outcomes)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome, Report, ReportInput, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, Outcome, Report, ReportInput, Unit, Work};
 use planproof_model::Model;
 use planproof_model::recording::{Origin, Recording, RecordingFile, RecordingModel, ReplayModel};
 use planproof_report::compare::{Change, Comparison};
@@ -192,8 +192,9 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
     }
     let finished: HashSet<Unit> = finished(&store).into_keys().collect();
     let mut outcomes = Vec::new();
-    let observe = |outcome| outcomes.push(outcome);
-    campaign.run(Some(store.writer().unwrap()), &finished, &Default::default(), observe).await.unwrap();
+    let (units, stop) = (campaign.units_but(&finished), Default::default());
+    let work = Work::new(Some(store.writer().unwrap()), &units, &stop);
+    campaign.run(work, |progress| outcomes.extend(progress.ended())).await.unwrap();
     outcomes
 }
 

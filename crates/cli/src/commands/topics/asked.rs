@@ -8,7 +8,7 @@ use planproof_model::metering::{Meter, Spent};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::commands::test::{Around, Budgets, Models, key_needed, open_cache, with_cost};
+use crate::commands::campaign::{Around, Budgets, Models, key_needed, open_cache, with_cost};
 use crate::failure::Failure;
 use crate::select::ModelForm;
 use crate::{progress, secrets, signals};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_agents::ServedModel;
-use planproof_bench::{CampaignEnd, CampaignError, Outcome, Setup, Supervision, Unit};
+use planproof_bench::{CampaignEnd, CampaignError, Outcome, RunProgress, Setup, Supervision, Unit, Work};
 use planproof_model::recording::RecordingError;
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_store::Progress;
@@ -115,14 +115,15 @@ pub(in crate::commands) async fn carry_out(
         }
         let before = outcomes.len();
         let end = campaign
-            .run_units(Some(writer.clone()), &units, &stop, supervision.clone(), |outcome| {
+            .run(Work::new(Some(writer.clone()), &units, &stop).under(supervision.clone()), |progress| {
+                let RunProgress::Ended(outcome) = progress else { return };
                 failed += usize::from(outcome.passed() == Some(false));
                 bar.inc(1);
                 bar.set_message(format!("{failed} failed"));
                 if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
                     note(&**case, &outcome, &mut unwritten);
                 }
-                outcomes.push(outcome);
+                outcomes.push(*outcome);
             })
             .await;
         // Runs that were refused a request would be asked for again and again.

@@ -1,4 +1,4 @@
-//! `planproof test`: a campaign.
+//! A campaign, from its beginning to its report: `planproof test`, and what `bench` and `limit` share with it.
 
 mod agreement;
 mod asked;
