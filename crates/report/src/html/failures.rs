@@ -79,7 +79,7 @@ pub(super) fn write(
         h2 #failures { "Failing cases" }
         p.intro {
             "The words of a case that matter to its verdict are marked. To see one on the terminal, use \
-             the command below it. To run the agent on it again, put the id of the case in the place of CASE: "
+             the command below it. To run the agent on it again, write the id of the case instead of CASE: "
             (command(&campaign.commands.run_again(campaign.id, "CASE")))
         }
         (filter("Class", campaign.suite.unit().many, kinds))

@@ -272,16 +272,25 @@ pub(super) fn sections(report: &Report) -> Markup {
         @for section in &report.sections.0 {
             section aria-labelledby=(section.key) {
                 h2 id=(section.key) { (section.title) }
-                p.intro { (Foreign::short(&section.intro, REASON_CHARACTERS_MAX)) }
+                p.intro { (with_code(&Foreign::short(&section.intro, REASON_CHARACTERS_MAX))) }
                 @if !section.figures.is_empty() {
-                    div.figures {
+                    div.phrases {
                         @for Figure { name, value, note } in &section.figures {
-                            (figure(name, value, &html! { (Foreign::short(note, REASON_CHARACTERS_MAX)) }))
+                            (figure(name, value, &with_code(&Foreign::short(note, REASON_CHARACTERS_MAX))))
                         }
                     }
                 }
                 @for table in &section.tables { (table_of_section(table)) }
             }
+        }
+    }
+}
+
+/// Text of a suite as a page shows it: what stands between backticks is set as code.
+fn with_code(text: &Foreign<'_>) -> Markup {
+    html! {
+        @for (place, part) in text.as_str().split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
