@@ -226,8 +226,8 @@ impl Campaign {
     }
 
     /// Runs the agent on the units of `work`, and hands to `observe` what happens: first what is planned, then each run
-    /// that begins, and each outcome once it is in the store. A run that counts as not run ends without a word, and stays
-    /// unfinished in the store. Must be called within a Tokio runtime.
+    /// that begins, and each outcome once it is in the store. A run that counts as not run ends without a word, and
+    /// stays unfinished in the store. Must be called within a Tokio runtime.
     ///
     /// # Errors
     /// The store or the tool server failed, or `stop` was cancelled: then runs that were going on are ended (with

@@ -30,7 +30,7 @@ pub trait Rounds {
     /// What came of a run.
     fn take(&mut self, outcome: Outcome);
 
-    /// There will be nothing of that run this time, so what waits for it is not gone on with.
+    /// There will be nothing of that run this time, so what waits for it does not resume.
     fn halt(&mut self, unit: Unit);
 }
 

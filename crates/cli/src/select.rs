@@ -52,7 +52,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The path from wherever a campaign may be gone on with.
+/// The path from any folder in which a campaign may resume.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     // What is read from stdin has no place.
     if path.as_os_str() == "-" {

@@ -15,10 +15,10 @@ use crate::words::{
     wrong_start,
 };
 
-/// Most refused calls that are told one by one, and most that were held back.
+/// Most refused calls that are listed one by one, and most that were denied.
 const REFUSED_SHOWN_MAX: usize = 5;
 
-/// Most starts that cannot be that are told one by one.
+/// Most impossible starts that are listed one by one.
 const WRONG_STARTS_SHOWN_MAX: usize = 5;
 
 /// What is said where nothing was done.

@@ -38,7 +38,7 @@ pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
     ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
 }
 
-/// The actions that would have been right in the place of a call, in the time form each with its earliest start.
+/// The actions that would have been right instead of a call, in the time form each with its earliest start.
 pub(crate) fn right_there(case: &Case, verdict: &Verdict, call: usize, separator: &str) -> String {
     let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
     let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));

@@ -59,7 +59,7 @@ pub(crate) struct TextReply {
     pub(crate) finish: FinishReason,
 }
 
-/// A text that is to be gone on with as its instructions say.
+/// A text that a model is to continue as its instructions say.
 #[derive(Debug)]
 pub(crate) struct Begun {
     instructions: Instructions,

@@ -11,8 +11,8 @@ pub enum Decision {
     Deny(String),
 }
 
-/// A guard of one run. It sees every call before its tool does, and those that were executed once more with what came of
-/// them; calls come one after the other.
+/// A guard of one run. It sees every call before its tool does, and those that were executed once more with what came
+/// of them; calls come one after the other.
 pub trait Guard: Send {
     /// Whether the call may be made.
     fn before(&mut self, call: &ToolCall) -> Decision;

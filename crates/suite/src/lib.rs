@@ -2,17 +2,17 @@
 //! run, resumed, replayed, compared and reported.
 //!
 //! A [`Suite`] is a kind of case, such as orders of synthesised tasks or word problems. A [`Case`] is one of them. The
-//! engine and the reports see them through these traits and the plain data around them alone: they know no suite. Within
-//! a suite everything stays typed; what crosses the boundary is a line of JSON, a [`Card`], a [`Verdict`] or an
+//! engine and the reports see them through these traits and the plain data around them alone: they know no suite.
+//! Within a suite everything stays typed; what crosses the boundary is a line of JSON, a [`Card`], a [`Verdict`] or an
 //! [`Explanation`].
 //!
 //! # What is where
 //!
 //! The kind of case, and those that there are (`suite.rs`, `registry.rs`), a case and what statistics need of it
-//! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words (`explanation.rs`), tables and figures that only
-//! a suite can make (`section.rs`), what stands between an agent and its tools (`guard.rs`), the tools
-//! (`toolbox.rs`), the right answer for a simulated model that is handed it (`gold.rs`), and rates with their
-//! intervals (`statistics.rs`).
+//! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words
+//! (`explanation.rs`), tables and figures that only a suite can make (`section.rs`), what stands between an agent and
+//! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is handed it
+//! (`gold.rs`), and rates with their intervals (`statistics.rs`).
 
 mod case;
 mod data;

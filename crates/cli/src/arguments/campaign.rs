@@ -167,7 +167,7 @@ pub(crate) struct BudgetArguments {
     /// Longest time, from the start of this command. Runs that go on then are ended and count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
-    /// Prices of models, in the place of those that are compiled in (docs/files.md says how they are written).
+    /// Prices of models, instead of those that are compiled in (docs/files.md says how they are written).
     #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
     pub(crate) prices: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! `planproof bench` and `planproof score`: everything a campaign has works for a suite that is as different from orders
-//! as can be.
+//! `planproof bench` and `planproof score`: everything a campaign has works for a suite that is as different from
+//! orders as can be.
 
 use std::fs;
 use std::time::Duration;

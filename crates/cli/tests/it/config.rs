@@ -114,7 +114,7 @@ fn what_the_command_line_rules_out_is_left_out() {
     // The file can be overruled the other way round, too.
     place.run("test tools@sim/perfect --set test.from=cases.jsonl").code(0);
     assert_eq!(last(&place)["cases"], 2);
-    // A campaign that is gone on with keeps its own options.
+    // A campaign that resumes keeps its own options.
     place.run("test --resume last").code(0);
 }
 

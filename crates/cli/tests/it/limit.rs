@@ -32,7 +32,7 @@ fn a_limit_is_found_shown_and_stored() {
     let page = fs::read_to_string(place.path("l.html")).unwrap();
     assert!(page.contains("Success by difficulty") && page.matches("<figure class=\"chart\">").count() == 2);
 
-    // It is a campaign like others, but is not gone on with as one.
+    // It is a campaign like others, but does not resume as one.
     let shown = place.run("runs show last").code(0);
     assert!(shown.out.starts_with("tools@sim/careless, ") && shown.err.is_empty(), "{shown:?}");
     let wrong = place.run("test --resume last").code(2);

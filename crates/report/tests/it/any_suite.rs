@@ -37,8 +37,8 @@ const ID: &str = "any";
 
 type Cases<'a> = &'a [Arc<dyn Case>];
 
-/// Asserts it of a suite, with so many of its cases as `make` is asked for. Each must have a `gold` answer. `test` is the
-/// full name of the test that calls this, and nothing else: it is started again as the process that is killed.
+/// Asserts it of a suite, with so many of its cases as `make` is asked for. Each must have a `gold` answer. `test` is
+/// the full name of the test that calls this, and nothing else: it is started again as the process that is killed.
 pub(crate) fn has_everything(test: &str, suite: &dyn Suite, make: impl Fn(u64) -> Vec<Arc<dyn Case>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let many = make(MANY);

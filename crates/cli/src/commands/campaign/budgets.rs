@@ -85,7 +85,7 @@ impl Budgets {
         self.broken_setup.as_deref()
     }
 
-    /// The budgets with which a campaign is gone on with: those that are given now, and its own for the rest.
+    /// The budgets of a campaign that resumes: those that are given now, and its own for the rest.
     ///
     /// Those must leave something: a campaign that would end at once was meant otherwise.
     pub(super) fn resumed(&self, stored: &Progress) -> Result<Self, Failure> {
@@ -178,7 +178,7 @@ impl Budgets {
 
     /// As the store keeps them.
     pub(super) fn to_json(&self) -> Result<String, Failure> {
-        // The campaign may be gone on with from elsewhere.
+        // The campaign may resume from another folder.
         let prices = self.prices.as_deref().map(absolute).transpose()?;
         serde_json::to_string(&Self { prices, ..self.clone() })
             .map_err(|error| Failure::outside(error.to_string()))
@@ -204,7 +204,7 @@ pub(super) fn to_stored(spent: Spent) -> StoredSpent {
     }
 }
 
-/// The option that gives a larger budget in the place of one that was used up.
+/// The option that gives a larger budget instead of one that was used up.
 pub(super) fn larger(ended_by: &str) -> &'static str {
     if ended_by.ends_with(" USD") {
         " --max-cost USD"

@@ -54,7 +54,7 @@ impl Derived {
         }
     }
 
-    /// How it is done in a campaign that is gone on with: as it was begun, or as the command line says if it was not.
+    /// How it is done in a campaign that resumes: as it was begun, or as the command line says if it was not.
     pub(super) fn resumed<T: Copy + PartialEq>(
         self,
         now: Option<T>,
@@ -73,7 +73,7 @@ impl Derived {
     }
 }
 
-/// Such a campaign alone cannot be gone on with: what comes next follows from the one that led to it.
+/// Such a campaign alone cannot resume: what comes next follows from the one that led to it.
 pub(super) fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
     let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(

@@ -23,7 +23,7 @@ use crate::suites;
 /// The suite of a campaign that names none.
 pub(super) const ORDER: &str = "order";
 
-/// The options that a campaign is gone on with and summed up again with.
+/// The options with which a campaign resumes and is summed up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredOptions {
@@ -215,7 +215,7 @@ impl StoredOptions {
     /// The report with what neither cases nor runs tell.
     pub(crate) fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
-        // A campaign whose budgets cannot be read is told when it is gone on with.
+        // That the budgets of a campaign cannot be read is reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();
         report.broken_setup = found.broken_setup().map(str::to_owned);
