@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Explanation, Fact, Mark, Told, Unit};
+use planproof_suite::{Baseline, Content, Explanation, Fact, Mark, Unit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -61,9 +61,9 @@ pub(crate) fn of_places(text: &str, places: &[[u32; 2]]) -> Explanation {
 /// All that a verdict says beside its class and the text, a line each.
 pub(crate) fn explanation(explained: &Explanation) -> String {
     let line = |(fact, (label, text)): (&Fact, (&str, String))| {
-        let text = match fact.told {
-            Told::Ends(_) => one_line_with_its_end(&text),
-            Told::Text(_) | Told::Steps(_) => terminal::inline(&text),
+        let text = match fact.content {
+            Content::Ends(_) => one_line_with_its_end(&text),
+            Content::Text(_) | Content::Steps(_) => terminal::inline(&text),
         };
         format!("  {:<9} {text}\n", format!("{label}:"))
     };

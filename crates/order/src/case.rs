@@ -55,8 +55,8 @@ impl OrderCase {
         read_verdict(&verdict.detail).map(|(_, verdict)| verdict)
     }
 
-    /// What the engine is told of a verdict.
-    pub(crate) fn told(&self, verdict: &planproof_synth::Verdict) -> Verdict {
+    /// The verdict as the engine sees it.
+    pub(crate) fn generic(&self, verdict: &planproof_synth::Verdict) -> Verdict {
         let mut scores = Vec::new();
         if let Some(conflict) = verdict.conflict.as_ref().filter(|conflict| conflict.is_infeasible()) {
             let named: Option<Naming> = conflict.named();
@@ -121,7 +121,7 @@ impl suite::Case for OrderCase {
     /// Some microseconds for a handful of actions.
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
         match judge(&self.case, events, self.options) {
-            Ok(verdict) => Ok(self.told(&verdict)),
+            Ok(verdict) => Ok(self.generic(&verdict)),
             Err(planproof_synth::Unscored::Outside { reason }) => Err(Unscored::Outside { reason }),
             Err(planproof_synth::Unscored::CutOff) => Err(Unscored::CutOff),
         }

@@ -67,15 +67,15 @@ pub(crate) fn of_case(case: &Case) -> Vec<String> {
 
 /// What a verdict says; without one that can be read, what the case says.
 pub(crate) fn of_run(case: &Case, verdict: Option<&Verdict>) -> Vec<String> {
-    let told = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
+    let written = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     let conflict = verdict.and_then(|verdict| verdict.conflict.as_ref());
     vec![
-        told(&|verdict| plan(case, &verdict.calls, SEPARATOR)),
-        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.starts))),
-        told(&|verdict| violated_words(verdict).join(SEPARATOR)),
-        told(&|verdict| number(verdict.first_wrong_call)),
-        told(&|verdict| plan(case, &verdict.repair, SEPARATOR)),
-        told(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
+        written(&|verdict| plan(case, &verdict.calls, SEPARATOR)),
+        written(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.starts))),
+        written(&|verdict| violated_words(verdict).join(SEPARATOR)),
+        written(&|verdict| number(verdict.first_wrong_call)),
+        written(&|verdict| plan(case, &verdict.repair, SEPARATOR)),
+        written(&|verdict| verdict.time.as_ref().map_or(String::new(), |time| times(&time.repair_starts))),
         numbers(case.conflict.as_deref().unwrap_or_default()),
         conflict.and_then(|conflict| conflict.reported.as_deref()).map_or(String::new(), numbers),
         conflict.and_then(ConflictVerdict::named).map_or(String::new(), |named| named.as_str().to_owned()),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use planproof_suite as suite;
-use planproof_suite::{Check, CheckState, Explanation, Fact, Mark, Step, Told};
+use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
 use planproof_synth::{
     ActionId, Case, Class, ConflictVerdict, ConstraintId, Flag, Source, TimeForm, TimeVerdict, Verdict,
 };
@@ -54,7 +54,7 @@ fn answer(case: &Case, verdict: &Verdict) -> String {
     match (&verdict.conflict, verdict.calls.as_slice()) {
         (Some(conflict), []) => format!("reported: {}", conflict::reported(conflict)),
         (None, []) => String::new(),
-        (_, _) => Told::Steps(called(case, verdict)).to_text(),
+        (_, _) => Content::Steps(called(case, verdict)).to_text(),
     }
 }
 
@@ -87,10 +87,10 @@ fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
         facts.push(Fact::text("restarts", restarts));
     }
     let called = called(case, verdict);
-    facts.push(Fact { label: "called", told: Told::Steps(called.clone()) });
+    facts.push(Fact { label: "called", content: Content::Steps(called.clone()) });
     if let Some(answer) = &verdict.answer {
         let answer = if answer.is_empty() { NOTHING } else { answer };
-        facts.push(Fact { label: "answered", told: Told::Ends(answer.to_owned()) });
+        facts.push(Fact { label: "answered", content: Content::Ends(answer.to_owned()) });
     }
     facts.extend(conflict_facts(case, verdict));
     for violation in violations(case, verdict) {
@@ -109,7 +109,7 @@ fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
         some_of(&mut facts, label, calls, REFUSED_SHOWN_MAX, in_words);
     }
     if let Some(reason) = &verdict.cut_short {
-        facts.push(Fact { label: "ended", told: Told::Ends(reason.clone()) });
+        facts.push(Fact { label: "ended", content: Content::Ends(reason.clone()) });
     }
     if verdict.flags.contains(&Flag::Class(Class::Distractor)) {
         facts.push(Fact::text("note", "a tool that belongs to no task was called"));
@@ -128,7 +128,7 @@ fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
     }
     if !verdict.repair.is_empty() {
         let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.repair_starts);
-        facts.push(Fact { label: "right", told: Told::Steps(steps(case, &verdict.repair, starts)) });
+        facts.push(Fact { label: "right", content: Content::Steps(steps(case, &verdict.repair, starts)) });
     }
     facts
 }

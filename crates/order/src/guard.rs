@@ -160,7 +160,7 @@ impl Standing {
         }
     }
 
-    /// What is right, as the agent is told.
+    /// What is right, as it is written to the agent.
     fn advice(&self, right: &[RightCall]) -> String {
         if !self.case.is_feasible() && !self.has_reported {
             return format!(

@@ -52,5 +52,5 @@ pub fn typed(outcome: &Outcome) -> OrderOutcome {
 
 /// The outcome of a run of that case as the engine sees it: [`typed`] undone.
 pub fn untyped(case: &OrderCase, outcome: &OrderOutcome) -> Outcome {
-    outcome.clone().map(|verdict| case.told(&verdict))
+    outcome.clone().map(|verdict| case.generic(&verdict))
 }

@@ -1,7 +1,7 @@
 //! A verdict in plain words, for reports that are text. The words of a case, of an agent and of the world outside come
 //! in as they are; escaping is the report's.
 
-use planproof_suite::{Explanation, Told};
+use planproof_suite::{Content, Explanation};
 
 /// Most characters of one line of an explanation; a run can have thousands of calls.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
@@ -10,10 +10,10 @@ pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
 /// [`LINE_CHARACTERS_MAX`] characters or a line break.
 pub fn lines(explained: &Explanation) -> impl Iterator<Item = (&'static str, String)> {
     explained.facts.iter().map(|fact| {
-        let text = fact.told.to_text();
-        let text = match fact.told {
-            Told::Ends(_) => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
-            Told::Text(_) | Told::Steps(_) => short(&one_line(&text), LINE_CHARACTERS_MAX),
+        let text = fact.content.to_text();
+        let text = match fact.content {
+            Content::Ends(_) => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
+            Content::Text(_) | Content::Steps(_) => short(&one_line(&text), LINE_CHARACTERS_MAX),
         };
         (fact.label, text)
     })

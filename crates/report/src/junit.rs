@@ -184,7 +184,7 @@ const DONE_LABELS: [&str; 2] = ["called", "reported"];
 
 fn system_out(explained: &Explanation, outcome: &Outcome) -> String {
     let done = explained.facts.iter().filter_map(|fact| {
-        let text = fact.told.to_text();
+        let text = fact.content.to_text();
         let is_done = DONE_LABELS.contains(&fact.label) || !text.is_empty() && text == explained.answer;
         is_done.then(|| format!("{}: {text}", fact.label))
     });

@@ -37,12 +37,12 @@ pub struct Fact {
     /// A word or two in lower case, such as `called`. Neighbours may share one.
     pub label: &'static str,
     /// What there is to say.
-    pub told: Told,
+    pub content: Content,
 }
 
 /// What a fact says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum Content {
     /// A text whose beginning says most.
     Text(String),
     /// A text of which the end says as much as the beginning, such as what a program wrote before it broke.
@@ -134,11 +134,11 @@ impl Explanation {
 impl Fact {
     /// A fact that is a text.
     pub fn text(label: &'static str, text: impl Into<String>) -> Self {
-        Self { label, told: Told::Text(text.into()) }
+        Self { label, content: Content::Text(text.into()) }
     }
 }
 
-impl Told {
+impl Content {
     /// All of it as one text: the steps separated by commas.
     pub fn to_text(&self) -> String {
         match self {

@@ -29,7 +29,7 @@ pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
 pub use data::{Data, Predicted, Selection};
-pub use explanation::{Check, CheckState, EventNote, Explanation, Fact, Mark, Step, Told};
+pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
 pub use gold::{Gold, GoldCall};
 pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};

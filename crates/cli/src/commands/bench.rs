@@ -8,7 +8,7 @@ use std::sync::Arc;
 use planproof_order::synth::JudgeOptions;
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
-use super::campaign::{Asked, Cases, MakesCases, Told};
+use super::campaign::{Asked, CampaignRequest, Cases, MakesCases};
 use super::print_json;
 use crate::arguments::{BenchArguments, CASES_MAX, ChoiceArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
-    let told = Told {
+    let request = CampaignRequest {
         campaign,
         asked: Asked::Bench(&cases, arguments.repeat),
         files: &arguments.files,
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         findings: arguments.findings,
         require_pass: arguments.require_pass,
     };
-    super::campaign::run_told(&told, global)
+    super::campaign::run_request(&request, global)
 }
 
 /// The suite of that name. Orders have a command of their own.

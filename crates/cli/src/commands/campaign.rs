@@ -54,7 +54,7 @@ pub(crate) use shrink::{read_candidates, shrinker};
 pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let told = Told {
+    let request = CampaignRequest {
         campaign: &arguments.campaign,
         asked: Asked::Test(arguments),
         files: &arguments.files,
@@ -63,11 +63,11 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         findings: arguments.findings,
         require_pass: arguments.require_pass,
     };
-    run_told(&told, global)
+    run_request(&request, global)
 }
 
 /// What a command line says of a campaign of cases that are all run.
-pub(super) struct Told<'a> {
+pub(super) struct CampaignRequest<'a> {
     pub(super) campaign: &'a CampaignArguments,
     pub(super) asked: Asked<'a>,
     pub(super) files: &'a ReportFileArguments,
@@ -81,16 +81,16 @@ pub(super) struct Told<'a> {
 }
 
 /// Runs such a campaign to its end, and reports it.
-pub(super) fn run_told(told: &Told<'_>, global: &Global) -> Result<ExitCode, Failure> {
-    let files = told.files.open(global, &told.taken)?;
-    let cases_file = match told.shrink_to {
+pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
+    let files = request.files.open(global, &request.taken)?;
+    let cases_file = match request.shrink_to {
         None => None,
         Some(path) => {
-            must_differ(path, &told.taken)?;
+            must_differ(path, &request.taken)?;
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
-    let prepared = prepare(told.campaign, global, told.asked)?;
+    let prepared = prepare(request.campaign, global, request.asked)?;
     let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =
         runtime()?.block_on(carry_out(&prepared, global, all))?;
@@ -146,7 +146,7 @@ pub(super) fn run_told(told: &Told<'_>, global: &Global) -> Result<ExitCode, Fai
         }
         return written.map(|()| ExitCode::Outside);
     }
-    let findings = pick_findings(&prepared.campaign.cases, &outcomes, told.findings);
+    let findings = pick_findings(&prepared.campaign.cases, &outcomes, request.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
@@ -173,7 +173,7 @@ pub(super) fn run_told(told: &Told<'_>, global: &Global) -> Result<ExitCode, Fai
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
-    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !told.require_pass {
+    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !request.require_pass {
         true => {
             say_as_recorded(&report, global);
             ExitCode::Passed

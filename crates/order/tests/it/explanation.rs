@@ -1,7 +1,7 @@
 //! Verdicts in words.
 
 use planproof_order::OrderCase;
-use planproof_suite::{Case as _, CheckState, Explanation, Told, Verdict};
+use planproof_suite::{Case as _, CheckState, Content, Explanation, Verdict};
 
 use crate::{call, call_at, chain, farm, judged, report, synthesise};
 
@@ -17,10 +17,10 @@ fn written(explained: &Explanation) -> String {
     }
     out += &format!("\ngist: {}\nanswer: {}\n", explained.gist, explained.answer);
     for fact in &explained.facts {
-        let told = match &fact.told {
-            Told::Text(text) => text.clone(),
-            Told::Ends(text) => format!("~{text}"),
-            Told::Steps(steps) => {
+        let told = match &fact.content {
+            Content::Text(text) => text.clone(),
+            Content::Ends(text) => format!("~{text}"),
+            Content::Steps(steps) => {
                 let step = |wrong: bool, text: String| if wrong { format!("*{text}*") } else { text };
                 let steps = steps.iter().map(|it| step(it.is_wrong, it.to_text()));
                 format!("[{}]", steps.collect::<Vec<_>>().join(", "))
@@ -80,7 +80,7 @@ fn why_nothing_was_right_any_more() {
         let place = facts.iter().position(|fact| fact.label == "because");
         let Some(place) = place else { continue };
         assert_eq!(facts[place - 1].label, "wrong");
-        told.push(facts[place].told.to_text());
+        told.push(facts[place].content.to_text());
     }
     assert!(told.iter().any(|why| why.starts_with("what is left cannot keep to \"")), "{told:?}");
 }
@@ -116,7 +116,7 @@ fn what_cannot_be_read_is_said() {
         detail.clone_into(&mut verdict.detail);
         let explained = case.explain(&verdict);
         assert_eq!(explained.gist, "action_lost");
-        let told = explained.facts[0].told.to_text();
+        let told = explained.facts[0].content.to_text();
         assert!(told.starts_with("what the judge said of the run cannot be read: "), "{told}");
         assert!(explained.checks.iter().all(|check| check.state == CheckState::Unjudged));
         assert_eq!(case.notes(&verdict, &[]), None);

@@ -1,6 +1,6 @@
 //! A verdict in words.
 
-use planproof_suite::{EventNote, Explanation, Fact, Step, Told, Verdict};
+use planproof_suite::{Content, EventNote, Explanation, Fact, Step, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde_json::{Map, Value, json};
 
@@ -35,9 +35,9 @@ pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
         let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
-    let mut facts = vec![Fact { label: "called", told: Told::Steps(steps(&detail)) }];
+    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
     if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", told: Told::Ends(answer.clone()) });
+        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
         facts.push(Fact::text("found", detail.extracted.as_deref().unwrap_or("no number")));
     }
     facts.push(Fact::text("right", &*detail.gold));
@@ -45,7 +45,7 @@ pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
         facts.push(Fact::text("strict", strict_in_words(&detail)));
     }
     if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", told: Told::Ends(ended.clone()) });
+        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
     }
     Explanation {
         text,
@@ -160,7 +160,8 @@ mod tests {
             answer "18""#;
         let (verdict, explanation) = explained(events);
         assert_eq!((explanation.text.as_str(), explanation.answer.as_str()), ("What is 3 times 6?", "18"));
-        let facts: Vec<_> = explanation.facts.iter().map(|fact| (fact.label, fact.told.to_text())).collect();
+        let facts: Vec<_> =
+            explanation.facts.iter().map(|fact| (fact.label, fact.content.to_text())).collect();
         let expected = [
             ("called", "3*: missing, 3*6 = 18"),
             ("answered", "18"),

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use planproof_bench::Outcome;
-use planproof_suite::{Check, CheckState, Explanation, Fact, Mark, Step, Told};
+use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
 
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
@@ -167,10 +167,10 @@ pub(super) fn facts(explained: &Explanation) -> Markup {
             @for group in &groups {
                 dt { (capitalised(group[0].label)) }
                 @if let [fact] = group.as_slice() {
-                    dd.right[fact.label == "right"] { (told(&fact.told)) }
+                    dd.right[fact.label == "right"] { (content(&fact.content)) }
                 } @else {
                     dd {
-                        @for fact in group.iter().take(STEPS_MAX) { p { (told(&fact.told)) } }
+                        @for fact in group.iter().take(STEPS_MAX) { p { (content(&fact.content)) } }
                         @if let Some(more @ 1..) = group.len().checked_sub(STEPS_MAX) {
                             p { "and " (count(more as u64)) " more" }
                         }
@@ -181,12 +181,12 @@ pub(super) fn facts(explained: &Explanation) -> Markup {
     }
 }
 
-fn told(told: &Told) -> Markup {
+fn content(content: &Content) -> Markup {
     html! {
-        @match told {
-            Told::Text(text) => (Foreign::short(text, REASON_CHARACTERS_MAX)),
-            Told::Ends(text) => (Foreign::both_ends(text, REASON_CHARACTERS_MAX)),
-            Told::Steps(steps) => (sequence(steps)),
+        @match content {
+            Content::Text(text) => (Foreign::short(text, REASON_CHARACTERS_MAX)),
+            Content::Ends(text) => (Foreign::both_ends(text, REASON_CHARACTERS_MAX)),
+            Content::Steps(steps) => (sequence(steps)),
         }
     }
 }
