@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use planproof_trace::{Tool, ToolCall, ToolResult};
+use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
 /// A future that borrows what it needs, as async trait objects want it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -12,6 +12,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Toolbox: Send + Sync {
     /// The tools, in an order that never changes.
     fn tools(&self) -> &Arc<[Tool]>;
+
+    /// What a plan needs to know of the tools before it calls them, in the same order; `None` where nobody said what
+    /// comes out of them.
+    fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        None
+    }
 
     /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
     /// are answered by a result with `is_error` whose text says what is wrong.

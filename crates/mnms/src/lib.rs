@@ -1,0 +1,9 @@
+//! m&m's: plans over 33 multi-modal tools, and how they are judged.
+//!
+//! # What is where
+//!
+//! The tools and their graph (`tools.rs`).
+
+mod tools;
+
+pub use tools::catalogue;
