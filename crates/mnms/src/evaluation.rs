@@ -1,0 +1,22 @@
+//! The metrics of m&m's: what a predicted plan has in common with the right one, and what a corpus of them adds up to.
+//!
+//! # What is where
+//!
+//! A plan is taken apart into [`Labels`], as the published evaluator does it (`original.rs`, with nodes turned into
+//! lines of code in `nodes.rs` and lines into calls in `lines.rs`) or as is right (`ours.rs`). The labels of a
+//! prediction and of the right plan give [`Counts`] (`counts.rs`), and counts add up to a [`Corpus`] with its
+//! [`Metrics`] (`corpus.rs`); these are the same for both. The likeness of two orders of tools is in `sequence.rs`.
+
+mod corpus;
+mod counts;
+mod labels;
+mod lines;
+mod nodes;
+mod sequence;
+
+pub mod original;
+
+pub use corpus::{Corpus, Metrics, Shares, round_as_numpy, round_as_python};
+pub use counts::{Counts, Tally, ToolSet};
+pub use labels::Labels;
+pub use nodes::Malformed;

@@ -1,0 +1,167 @@
+//! What one prediction has in common with the right plan, as figures that can be added up.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use super::labels::Labels;
+use super::sequence::longest_common;
+use crate::tools::catalogue;
+
+/// A set of the 33 tools: bit `n` stands for the tool of place `n`, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct ToolSet(pub u64);
+
+impl ToolSet {
+    /// Whether the tool of a place is in it.
+    pub fn has(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    /// How many tools are in it.
+    pub fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether no tool is in it.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// How many labels are right, extra (in the prediction alone) and missing (in the right plan alone).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Tally {
+    /// In both.
+    pub right: u64,
+    /// In the prediction alone.
+    pub extra: u64,
+    /// In the right plan alone.
+    pub missing: u64,
+}
+
+impl Tally {
+    /// Compares two lists as sets.
+    fn of(predicted: &[String], gold: &[String]) -> Self {
+        let predicted: HashSet<&String> = predicted.iter().collect();
+        let gold: HashSet<&String> = gold.iter().collect();
+        let right = predicted.intersection(&gold).count();
+        Self {
+            right: right as u64,
+            extra: (predicted.len() - right) as u64,
+            missing: (gold.len() - right) as u64,
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.right += other.right;
+        self.extra += other.extra;
+        self.missing += other.missing;
+    }
+}
+
+/// What one prediction has in common with the right plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Tools in both.
+    pub tools_right: ToolSet,
+    /// Tools in the prediction alone.
+    pub tools_extra: ToolSet,
+    /// Tools in the right plan alone.
+    pub tools_missing: ToolSet,
+    /// Names in the prediction that no tool has.
+    pub unknown_tools: u64,
+    /// Tools with the names of their arguments.
+    pub argname: Tally,
+    /// Tools with their arguments and values.
+    pub argvalue: Tally,
+    /// Pairs of tools.
+    pub edge: Tally,
+    /// All tools are right, in their order.
+    pub plan_tool: bool,
+    /// And so are all names of arguments.
+    pub plan_argname: bool,
+    /// And so are all values.
+    pub plan_argvalue: bool,
+    /// How many steps two orders of tools have in common, in both of them: twice the longest common sequence.
+    pub alike: u64,
+    /// How many steps both have.
+    pub steps: u64,
+}
+
+/// Whether names that no tool has are all alike, as the published code has it, or differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    AllAlike,
+    ByName,
+}
+
+/// Places of the tools by their names with `_` for blanks.
+static PLACES: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
+    let name = |(place, tool): (usize, &planproof_trace::Signature)| (tool.name.replace(' ', "_"), place);
+    catalogue().signatures().iter().enumerate().map(name).collect()
+});
+
+/// The place of the tool of a name with `_` for blanks.
+pub(super) fn place_of(tool: &str) -> Option<usize> {
+    PLACES.get(tool).copied()
+}
+
+/// The tools among names, and how many different names are none.
+pub(super) fn tool_set(tools: &[String]) -> (ToolSet, u64) {
+    let mut set = 0;
+    let mut unknown: HashSet<&String> = HashSet::new();
+    for tool in tools {
+        match place_of(tool) {
+            Some(place) => set |= 1 << place,
+            None => {
+                unknown.insert(tool);
+            }
+        }
+    }
+    (ToolSet(set), unknown.len() as u64)
+}
+
+impl Counts {
+    /// Compares the labels of a prediction with those of the right plan.
+    pub(super) fn of(predicted: &Labels, gold: &Labels, unknown: Unknown) -> Self {
+        let (predicted_tools, unknown_tools) = tool_set(&predicted.tools);
+        let (gold_tools, _) = tool_set(&gold.tools);
+        let common = match unknown {
+            Unknown::AllAlike => {
+                let classes =
+                    |tools: &[String]| -> Vec<_> { tools.iter().map(|tool| place_of(tool)).collect() };
+                longest_common(&classes(&predicted.tools), &classes(&gold.tools))
+            }
+            Unknown::ByName => longest_common(&predicted.tools, &gold.tools),
+        };
+        Self {
+            tools_right: ToolSet(predicted_tools.0 & gold_tools.0),
+            tools_extra: ToolSet(predicted_tools.0 & !gold_tools.0),
+            tools_missing: ToolSet(gold_tools.0 & !predicted_tools.0),
+            unknown_tools,
+            argname: Tally::of(&predicted.argnames, &gold.argnames),
+            argvalue: Tally::of(&predicted.argvalues, &gold.argvalues),
+            edge: Tally::of(&predicted.edges, &gold.edges),
+            plan_tool: predicted.tools == gold.tools,
+            plan_argname: predicted.argnames == gold.argnames,
+            plan_argvalue: predicted.argvalues == gold.argvalues,
+            alike: 2 * u64::from(common),
+            steps: (predicted.tools.len() + gold.tools.len()) as u64,
+        }
+    }
+
+    /// Right, extra and missing tools, with the names that no tool has among the extra ones.
+    pub fn tool(&self) -> Tally {
+        Tally {
+            right: u64::from(self.tools_right.len()),
+            extra: u64::from(self.tools_extra.len()) + self.unknown_tools,
+            missing: u64::from(self.tools_missing.len()),
+        }
+    }
+
+    /// How alike the orders of tools are, from 0 to 1: the share of steps that both have in common. 1 where neither has
+    /// any.
+    pub fn likeness(&self) -> f64 {
+        if self.steps == 0 { 1.0 } else { self.alike as f64 / self.steps as f64 }
+    }
+}

@@ -1,0 +1,289 @@
+//! The published evaluator, as it is: its labels, how it pairs plans with predictions, and where it gives up.
+//!
+//! Both sides become lines of code, each line is read on its own, and what cannot be read does not count (specification
+//! section 6). Programs are read as Python 3.11 reads them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::corpus::{Corpus, Metrics, round_as_numpy};
+use super::counts::{Counts, Tally, Unknown, tool_set};
+use super::labels::{BETWEEN, Labels, joined};
+use super::lines::{Call, Lines};
+use super::nodes::{Malformed, program};
+use crate::evaluation::counts::ToolSet;
+use crate::literal::Literal;
+
+/// How predictions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Lists of nodes.
+    #[default]
+    Json,
+    /// Programs.
+    Code,
+}
+
+/// An exception that ends the published evaluator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}: {message}")]
+pub struct Raised {
+    /// Its class.
+    pub kind: &'static str,
+    /// What it says.
+    pub message: String,
+}
+
+impl Raised {
+    fn new(kind: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+/// A prediction, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The lines of code that it stands for; empty where it is malformed.
+    pub code: String,
+    /// Why it counts as empty.
+    pub malformed: Option<Malformed>,
+    /// What is compared.
+    pub labels: Labels,
+}
+
+/// A right plan, taken apart once for all predictions, and with it the other right ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gold {
+    /// The right plan, then its alternatives.
+    plans: Vec<Reading>,
+    /// The tools of each.
+    tools: Vec<(ToolSet, u64)>,
+}
+
+/// Takes plans apart. It remembers lines, so that one evaluator for many plans saves most of the work.
+#[derive(Debug, Default)]
+pub struct Evaluator {
+    lines: Lines,
+}
+
+impl Evaluator {
+    /// A right plan and its alternatives.
+    ///
+    /// # Errors
+    /// A plan has a `**`, as no plan of nodes can have it.
+    pub fn gold<'a>(
+        &mut self,
+        plan: &'a Literal,
+        alternatives: impl IntoIterator<Item = &'a Literal>,
+    ) -> Result<Gold, Raised> {
+        let plans: Vec<Reading> = std::iter::once(plan)
+            .chain(alternatives)
+            .map(|plan| self.read(plan, Format::Json))
+            .collect::<Result<_, _>>()?;
+        let tools = plans.iter().map(|plan| tool_set(&plan.labels.tools)).collect();
+        Ok(Gold { plans, tools })
+    }
+
+    /// A prediction. What is no text is read as Python's `str` of it where a program is expected.
+    ///
+    /// # Errors
+    /// A call has a `**`, on which the published code fails.
+    pub fn read(&mut self, prediction: &Literal, format: Format) -> Result<Reading, Raised> {
+        let (code, malformed) = match format {
+            Format::Code => (prediction.python_str(), None),
+            Format::Json => match program(prediction) {
+                Ok(code) => (code, None),
+                Err(malformed) => (String::new(), Some(malformed)),
+            },
+        };
+        let labels = labels(&self.lines.calls(&code))?;
+        Ok(Reading { code, malformed, labels })
+    }
+}
+
+fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, Raised> {
+    let mut labels = Labels::default();
+    for call in calls {
+        let names = call.arguments.iter().map(|(name, _)| name.clone().ok_or_else(|| raised_by_stars(call)));
+        labels.argnames.push(joined(&call.tool, names.collect::<Result<_, _>>()?));
+        let values = call.arguments.iter().filter_map(|(name, value)| {
+            // The whole is lowered before it is joined, but for the name.
+            Some(format!("{}={}", name.as_deref()?, value.to_lowercase()))
+        });
+        labels.argvalues.push(joined(&call.tool, values.collect()));
+        labels.tools.push(call.tool.clone());
+    }
+    labels.edges = labels.tools.windows(2).map(|pair| pair.join(BETWEEN)).collect();
+    Ok(labels)
+}
+
+/// What sorting names says where one of them is `None`.
+fn raised_by_stars(call: &Call) -> Raised {
+    let message = match call.arguments.iter().position(|(name, _)| name.is_none()) {
+        _ if call.arguments.len() == 1 => "sequence item 1: expected str instance, NoneType found",
+        Some(0) => "'<' not supported between instances of 'str' and 'NoneType'",
+        _ => "'<' not supported between instances of 'NoneType' and 'str'",
+    };
+    Raised::new("TypeError", message)
+}
+
+impl Gold {
+    /// The plan of a place: 0 is the right one, the alternatives follow.
+    pub fn plan(&self, place: usize) -> Option<&Reading> {
+        self.plans.get(place)
+    }
+
+    /// The place of the plan whose set of tools fits a prediction best; of several the first.
+    pub fn best_match(&self, prediction: &Reading) -> usize {
+        let (predicted, unknown) = tool_set(&prediction.labels.tools);
+        let mut best = (0, f64::MIN);
+        for (place, (tools, _)) in self.tools.iter().enumerate() {
+            let tally = Tally {
+                right: u64::from((predicted.0 & tools.0).count_ones()),
+                extra: u64::from((predicted.0 & !tools.0).count_ones()) + unknown,
+                missing: u64::from((tools.0 & !predicted.0).count_ones()),
+            };
+            let all = 2 * tally.right + tally.extra + tally.missing;
+            let f1 = if all == 0 { 0.0 } else { round_as_numpy(200.0 * tally.right as f64 / all as f64) };
+            if f1 > best.1 {
+                best = (place, f1);
+            }
+        }
+        best.0
+    }
+
+    /// What a prediction has in common with the right plan, or with the plan of [`best_match`](Self::best_match).
+    pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> Counts {
+        let place = if with_alternatives { self.best_match(prediction) } else { 0 };
+        Counts::of(&prediction.labels, &self.plans[place].labels, Unknown::AllAlike)
+    }
+}
+
+/// Alternatives as a file has them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Alternatives {
+    /// There is no such field.
+    Absent,
+    /// It is `null`.
+    Null,
+    /// The literal of Python in it.
+    Literal(Literal),
+}
+
+/// A right plan as a file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoldRecord {
+    /// Its id. `1` and `"1"` differ.
+    pub id: Literal,
+    /// The plan.
+    pub plan: Literal,
+    /// Its alternatives.
+    pub alternatives: Alternatives,
+}
+
+/// A prediction as a file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionRecord {
+    /// The id of the plan that it is for.
+    pub id: Literal,
+    /// What was predicted; `None` where the field is absent.
+    pub prediction: Option<Literal>,
+}
+
+/// Which pairs are scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pairs {
+    /// Each right plan with the last prediction of its id.
+    #[default]
+    OfGold,
+    /// Each prediction, with the last one of its id.
+    OfPredictions,
+}
+
+/// What an evaluation of files gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// All pairs.
+    pub corpus: Corpus,
+    /// Their metrics.
+    pub metrics: Metrics,
+    /// How many of the predictions count as empty because they are malformed.
+    pub invalid: u64,
+}
+
+/// Evaluates files as the published command does, and fails where it fails.
+///
+/// # Errors
+/// What the published code raises.
+pub fn evaluate(
+    gold: &[GoldRecord],
+    predictions: &[PredictionRecord],
+    format: Format,
+    pairs: Pairs,
+    with_alternatives: bool,
+) -> Result<Outcome, Raised> {
+    let key = |id: &Literal| format!("{} {}", id.type_name(), id.python_str());
+    let mut last: HashMap<String, &Literal> = HashMap::new();
+    for record in predictions {
+        let prediction = record.prediction.as_ref().ok_or_else(|| Raised::new("KeyError", "'prediction'"))?;
+        last.insert(key(&record.id), prediction);
+    }
+    let by_id: HashMap<String, &GoldRecord> = gold.iter().map(|record| (key(&record.id), record)).collect();
+    let ids: Vec<&Literal> = match pairs {
+        Pairs::OfGold => gold.iter().map(|record| &record.id).collect(),
+        Pairs::OfPredictions => predictions.iter().map(|record| &record.id).collect(),
+    };
+    let mut evaluator = Evaluator::default();
+    let mut readings: HashMap<String, Reading> = HashMap::new();
+    let mut golds: HashMap<String, Gold> = HashMap::new();
+    let (mut corpus, mut invalid) = (Corpus::default(), 0);
+    for id in ids {
+        let name = key(id);
+        let unknown = || Raised::new("KeyError", Quoted(id).to_string());
+        let record = by_id.get(&name).ok_or_else(unknown)?;
+        if !golds.contains_key(&name) {
+            let alternatives = if with_alternatives { plans_of(&record.alternatives)? } else { &[] };
+            golds.insert(name.clone(), evaluator.gold(&record.plan, alternatives)?);
+        }
+        if !readings.contains_key(&name) {
+            let prediction = last.get(&name).ok_or_else(unknown)?;
+            readings.insert(name.clone(), evaluator.read(prediction, format)?);
+        }
+        let (Some(gold), Some(reading)) = (golds.get(&name), readings.get(&name)) else { continue };
+        invalid += u64::from(reading.malformed.is_some());
+        corpus.add(&gold.compare(reading, with_alternatives));
+    }
+    let metrics =
+        corpus.original_metrics().ok_or_else(|| Raised::new("ZeroDivisionError", "division by zero"))?;
+    Ok(Outcome { corpus, metrics, invalid })
+}
+
+fn plans_of(alternatives: &Alternatives) -> Result<&[Literal], Raised> {
+    match alternatives {
+        Alternatives::Absent => Err(Raised::new("KeyError", "'alt_plans_str'")),
+        Alternatives::Null => {
+            Err(Raised::new("TypeError", "eval() arg 1 must be a string, bytes or code object"))
+        }
+        Alternatives::Literal(Literal::List(plans)) => Ok(plans),
+        Alternatives::Literal(other) => {
+            let message = format!("can only concatenate list (not \"{}\") to list", other.type_name());
+            Err(Raised::new("TypeError", message))
+        }
+    }
+}
+
+/// An id as Python writes it in a `KeyError`.
+struct Quoted<'a>(&'a Literal);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Literal::Text(text) => {
+                let mut out = String::new();
+                crate::python::quote::repr(text, &mut out);
+                formatter.write_str(&out)
+            }
+            other => formatter.write_str(&other.python_str()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Source text read by Ruff's parser, as Python 3.11 would read it.
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::{Mod, ModModule, PythonVersion};
+use ruff_python_parser::lexer::lex;
+use ruff_python_parser::{Mode, ParseErrorType, ParseOptions, parse_unchecked};
+
+/// Deepest brackets within brackets that Python reads.
+pub(crate) const BRACKETS_MAX: usize = 200;
+
+/// Most operators, fields and calls in a logical line. Python itself fails to write some 300 of them in a row again.
+pub(crate) const CHAINED_MAX: usize = 250;
+
+/// Why source is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    /// Where, in bytes.
+    pub(crate) offset: usize,
+    /// What is wrong there.
+    pub(crate) what: String,
+}
+
+/// Parses source as `ast.parse` of Python 3.11 does: a repeated keyword is no error yet, an f-string with its own
+/// quotes within is one, and so is a NUL.
+///
+/// # Errors
+/// It is no source, or nested deeper than [`BRACKETS_MAX`].
+pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
+    if let Some(offset) = source.find('\0') {
+        return Err(SyntaxError { offset, what: "there is a NUL".to_owned() });
+    }
+    guard_depth(source)?;
+    let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::PY311);
+    let parsed = parse_unchecked(source, options);
+    let is_one = |error: &&ruff_python_parser::ParseError| {
+        !matches!(error.error, ParseErrorType::DuplicateKeywordArgumentError(_))
+    };
+    if let Some(error) = parsed.errors().iter().find(is_one) {
+        let offset = error.location.start().to_usize();
+        return Err(SyntaxError { offset, what: error.error.to_string() });
+    }
+    if let Some(error) = parsed.unsupported_syntax_errors().first() {
+        return Err(SyntaxError { offset: error.range.start().to_usize(), what: error.to_string() });
+    }
+    match parsed.into_syntax() {
+        Mod::Module(module) => Ok(module),
+        Mod::Expression(_) => Err(SyntaxError { offset: 0, what: "it is no program".to_owned() }),
+    }
+}
+
+/// Refuses source in which more brackets are open at once than Python takes, or whose expressions are chains of more
+/// operators, fields and calls than [`CHAINED_MAX`]: the parser has a limit to how deep it goes itself, but chains it
+/// reads in a loop, and the tree that they become is as deep as they are long.
+fn guard_depth(source: &str) -> Result<(), SyntaxError> {
+    /// More than [`BRACKETS_MAX`], for those in texts, which do not count.
+    const OPEN_MAX: usize = 5 * BRACKETS_MAX;
+    let (mut open, mut chained) = (0_usize, 0_usize);
+    for (offset, byte) in source.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > OPEN_MAX {
+            return Err(SyntaxError { offset, what: format!("more than {OPEN_MAX} brackets are open") });
+        }
+        chained += usize::from(b"+-*/%&|^@.<>([".contains(&byte));
+    }
+    if chained <= CHAINED_MAX { Ok(()) } else { guard_chains(source) }
+}
+
+/// Counts what chains are made of, in each logical line.
+fn guard_chains(source: &str) -> Result<(), SyntaxError> {
+    let mut lexer = lex(source, Mode::Module);
+    let (mut chained, mut before) = (0_usize, TokenKind::Newline);
+    loop {
+        let token = lexer.next_token();
+        // What does not follow an operand begins one, and beginnings are what the parser has its own limit for.
+        let follows = matches!(
+            before,
+            TokenKind::Name
+                | TokenKind::Int
+                | TokenKind::Float
+                | TokenKind::Complex
+                | TokenKind::String
+                | TokenKind::FStringEnd
+                | TokenKind::Rpar
+                | TokenKind::Rsqb
+                | TokenKind::Rbrace
+        );
+        let ends = matches!(
+            token,
+            TokenKind::Comma
+                | TokenKind::Colon
+                | TokenKind::Equal
+                | TokenKind::Semi
+                | TokenKind::Rpar
+                | TokenKind::Rsqb
+                | TokenKind::Rbrace
+        );
+        match token {
+            TokenKind::EndOfFile => return Ok(()),
+            TokenKind::Newline => chained = 0,
+            _ => chained += usize::from(token.is_operator() && follows && !ends),
+        }
+        if chained > CHAINED_MAX {
+            let what = format!("a line chains more than {CHAINED_MAX} operators");
+            return Err(SyntaxError { offset: 0, what });
+        }
+        before = token;
+    }
+}

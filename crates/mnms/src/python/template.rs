@@ -1,0 +1,112 @@
+//! `str.format` with texts alone: as much of it as the text of an argument can call for.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// Why a text is no template that can be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TemplateError {
+    /// A brace that is not closed or not opened, or a field of another form. Python: `ValueError`.
+    Malformed,
+    /// A field with a name. Python: `KeyError`.
+    Named,
+    /// A field beyond the last value. Python: `IndexError`.
+    TooFew,
+}
+
+/// `template.format(*values)`. Fields that look into a value or say how to set it are refused as malformed: Python
+/// refuses them too, but for a few that ask for the letters of a value.
+pub(crate) fn format(template: &str, values: &[String]) -> Result<String, TemplateError> {
+    let mut out = String::with_capacity(template.len());
+    let mut characters = template.chars().peekable();
+    let mut numbering = Numbering::Unknown;
+    while let Some(character) = characters.next() {
+        match character {
+            '{' | '}' if characters.next_if_eq(&character).is_some() => out.push(character),
+            '{' => {
+                let value = field(&mut characters, &mut numbering)?;
+                out.push_str(values.get(value).ok_or(TemplateError::TooFew)?);
+            }
+            '}' => return Err(TemplateError::Malformed),
+            _ => out.push(character),
+        }
+    }
+    Ok(out)
+}
+
+/// How the fields seen so far say which value they mean.
+enum Numbering {
+    Unknown,
+    /// By their order. The next value.
+    Automatic(usize),
+    Manual,
+}
+
+/// The rest of a field after its `{`: which value it means.
+fn field(characters: &mut Peekable<Chars<'_>>, numbering: &mut Numbering) -> Result<usize, TemplateError> {
+    let mut inside = String::new();
+    loop {
+        match characters.next() {
+            None | Some('{') => return Err(TemplateError::Malformed),
+            Some('}') => break,
+            Some(character) => inside.push(character),
+        }
+    }
+    let (name, conversion) = match inside.split_once('!') {
+        Some((name, conversion)) => (name, conversion.strip_suffix(':').unwrap_or(conversion)),
+        None => (inside.strip_suffix(':').unwrap_or(&inside), "s"),
+    };
+    // Any other conversion would put quotes around the value, which no value of ours survives as a program.
+    if conversion != "s" || name.contains([':', '.', '[']) {
+        return Err(TemplateError::Malformed);
+    }
+    match (&mut *numbering, name) {
+        (Numbering::Automatic(next), "") => {
+            *next += 1;
+            Ok(*next - 1)
+        }
+        (Numbering::Unknown, "") => {
+            *numbering = Numbering::Automatic(1);
+            Ok(0)
+        }
+        (Numbering::Manual, "") => Err(TemplateError::Malformed),
+        (_, name) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+            if matches!(numbering, Numbering::Automatic(_)) {
+                return Err(TemplateError::Malformed);
+            }
+            *numbering = Numbering::Manual;
+            name.parse().map_err(|_| TemplateError::Malformed)
+        }
+        _ => Err(TemplateError::Named),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_as_python_fills_them() {
+        let values = ["A".to_owned(), "B".to_owned()];
+        let cases = [
+            ("a {} b {}", Ok("a A b B")),
+            ("{1}{0}{1}", Ok("BAB")),
+            ("{{}} {!s}{:}", Ok("{} AB")),
+            ("{{{}}}", Ok("{A}")),
+            ("", Ok("")),
+            ("{} {} {}", Err(TemplateError::TooFew)),
+            ("{2}", Err(TemplateError::TooFew)),
+            ("{x}", Err(TemplateError::Named)),
+            ("{ }", Err(TemplateError::Named)),
+            ("{0}{}", Err(TemplateError::Malformed)),
+            ("{}{0}", Err(TemplateError::Malformed)),
+            ("{", Err(TemplateError::Malformed)),
+            ("}", Err(TemplateError::Malformed)),
+            ("{a{}}", Err(TemplateError::Malformed)),
+            ("{}}", Err(TemplateError::Malformed)),
+        ];
+        for (template, filled) in cases {
+            assert_eq!(format(template, &values).as_deref(), filled.as_ref().map(|text| *text), "{template}");
+        }
+    }
+}
