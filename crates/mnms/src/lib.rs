@@ -2,8 +2,9 @@
 //!
 //! # What is where
 //!
-//! The tools and their graph (`tools.rs`).
+//! The tools and their graph (`tools.rs`); data of this kind, made anew (`generate.rs`).
 
+pub mod generate;
 mod tools;
 
 pub use tools::catalogue;
