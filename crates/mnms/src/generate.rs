@@ -10,10 +10,12 @@
 //! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`) and our own (`own.rs`); plans by
 //! rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers (`asking.rs`,
 //! `prompts.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how far they agree
-//! (`agreement.rs`) and what is kept (`filter.rs`); the published form (`published.rs`).
+//! (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the published form (`published.rs`).
 
+mod agreement;
 mod alternatives;
 mod asking;
+mod filter;
 mod graph;
 mod input;
 mod own;
@@ -21,19 +23,23 @@ mod phrases;
 mod planning;
 mod prompts;
 mod published;
+mod results;
 mod sequences;
+mod sheet;
 
 use std::ops::RangeInclusive;
 
 use planproof_plan::Plan;
 use planproof_trace::{Catalogue, Draw};
 
+pub use agreement::{Agreement, PairAgreement, Undefined, agreement, mean_and_deviation, pearson};
 pub use alternatives::{
     Alternatives, COMBINATIONS_MAX, Combined, PATH_TOOLS_MAX, syntactic_alternatives,
 };
 pub use asking::{
     ANSWER_CHARACTERS_MAX, Answered, ask_again, ask_to_rewrite, read_alternatives, read_queries, read_rewriting,
 };
+pub use filter::{FilterRules, Filtered};
 pub use graph::{EdgeRule, ToolGraph};
 pub use input::{INPUT_CHARACTERS_MAX, INPUTS_MAX, Input, InputError, InputKind, Inputs, Listed, MANIFEST};
 pub use phrases::query_by_rule;
@@ -42,7 +48,9 @@ pub use prompts::{
     QUERY_CHARACTERS_MAX, REWRITTEN_CHARACTERS_MAX, Template, ask_for_alternatives, ask_for_queries,
 };
 pub use published::{Draft, written_json};
+pub use results::{Correlation, RatedSetting, ResultsError, accuracies, correlations, result_id};
 pub use sequences::{LISTED_WALKS_MAX, SequenceError, Sequences, draw_sequences};
+pub use sheet::{RATERS_MAX, ROWS_MAX, Ratings, Scale, SheetError, SheetRow, read_sheet, write_sheet};
 
 /// What is wanted of the first steps.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -259,7 +259,7 @@ mod tests {
             of_classification,
             ["image captioning", "optical character recognition", "visual question answering"]
         );
-        assert_eq!(single.of("object detection").len(), 13);
+        assert_eq!(single.of("object detection").len(), 11);
         assert!(single.of("automatic speech recognition").is_empty());
         assert_eq!(single.of("select object"), [] as [Vec<String>; 0]);
     }
