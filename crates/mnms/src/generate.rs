@@ -15,6 +15,7 @@
 mod agreement;
 mod alternatives;
 mod asking;
+mod drafts;
 mod filter;
 mod graph;
 mod input;
@@ -33,11 +34,14 @@ use planproof_plan::Plan;
 use planproof_trace::{Catalogue, Draw};
 
 pub use agreement::{Agreement, PairAgreement, Undefined, agreement, mean_and_deviation, pearson};
-pub use alternatives::{
-    Alternatives, COMBINATIONS_MAX, Combined, PATH_TOOLS_MAX, syntactic_alternatives,
-};
+pub use alternatives::{Alternatives, COMBINATIONS_MAX, Combined, PATH_TOOLS_MAX, syntactic_alternatives};
 pub use asking::{
-    ANSWER_CHARACTERS_MAX, Answered, ask_again, ask_to_rewrite, read_alternatives, read_queries, read_rewriting,
+    ANSWER_CHARACTERS_MAX, Answered, ask_again, ask_to_rewrite, read_alternatives, read_queries,
+    read_rewriting,
+};
+pub use drafts::{
+    DRAFT_BYTES_MAX, DraftError, PLAN_STEPS_MAX, alternative_rows, draft_rows, drafts_by_rule, plan_in_lines,
+    rated_alternatives, read_drafts,
 };
 pub use filter::{FilterRules, Filtered};
 pub use graph::{EdgeRule, ToolGraph};

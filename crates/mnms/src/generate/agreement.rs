@@ -253,14 +253,20 @@ mod tests {
         let both: Vec<usize> = found.pairs.iter().map(|pair| pair.both).collect();
         assert_eq!(both, [3, 2, 1]);
         let apart = agreement(&ratings(&["1.", ".1"]));
-        assert_eq!((apart.alpha, apart.share), (Err(Undefined::NothingShared), Err(Undefined::NothingShared)));
+        assert_eq!(
+            (apart.alpha, apart.share),
+            (Err(Undefined::NothingShared), Err(Undefined::NothingShared))
+        );
         assert_eq!(apart.pairs[0].kappa, Err(Undefined::NothingShared));
     }
 
     #[test]
     fn what_is_not_defined_says_so() {
         let one = agreement(&ratings(&["1", "0"]));
-        assert_eq!((one.fleiss, one.alpha, one.share), (Err(Undefined::OneRater), Err(Undefined::OneRater), Err(Undefined::OneRater)));
+        assert_eq!(
+            (one.fleiss, one.alpha, one.share),
+            (Err(Undefined::OneRater), Err(Undefined::OneRater), Err(Undefined::OneRater))
+        );
         let equal = agreement(&ratings(&["11", "11"]));
         assert_eq!((equal.fleiss, equal.alpha), (Err(Undefined::AllEqual), Err(Undefined::AllEqual)));
         assert_eq!((equal.pairs[0].kappa.clone(), equal.share), (Err(Undefined::AllEqual), Ok((1.0, 0.0))));
@@ -271,7 +277,9 @@ mod tests {
         assert_eq!(pearson(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]), Ok(1.0));
         assert!(is_near(pearson(&[(1.0, 2.0), (2.0, 1.0), (3.0, 4.0), (4.0, 3.0)]).unwrap(), 0.6));
         assert!(is_near(pearson(&[(1.0, 3.0), (2.0, 1.0)]).unwrap(), -1.0));
-        for pairs in [&[][..], &[(1.0, 2.0)], &[(1.0, 2.0), (1.0, 3.0)], &[(0.1, 0.7), (0.3, 0.7), (0.2, 0.7)]] {
+        for pairs in
+            [&[][..], &[(1.0, 2.0)], &[(1.0, 2.0), (1.0, 3.0)], &[(0.1, 0.7), (0.3, 0.7), (0.2, 0.7)]]
+        {
             assert_eq!(pearson(pairs), Err(Undefined::NoSpread));
         }
     }

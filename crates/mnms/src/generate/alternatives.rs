@@ -126,9 +126,16 @@ impl Alternatives {
     /// those of the same names; questions and the like that it takes beside that are drawn from our lists by `draw`. Later
     /// steps refer to its last tool, by the same key or by one of the same kind. A combination is unfit if something is
     /// missing then, or if it has [`faults`]; two that are the same plan count once.
-    pub fn combine(&self, catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan, draw: &mut Draw) -> Combined {
+    pub fn combine(
+        &self,
+        catalogue: &Catalogue,
+        graph: &ToolGraph,
+        plan: &Plan,
+        draw: &mut Draw,
+    ) -> Combined {
         let choices: Vec<&[Vec<String>]> = plan.steps.iter().map(|step| self.of(&step.tool)).collect();
-        let all = choices.iter().try_fold(1u128, |product, paths| product.checked_mul(paths.len() as u128 + 1));
+        let all =
+            choices.iter().try_fold(1u128, |product, paths| product.checked_mul(paths.len() as u128 + 1));
         let mut combined = Combined { combinations: all.map(|all| all - 1), ..Combined::default() };
         let seed = draw.number();
         // Counts up with the last step first; all zero is the plan itself.
@@ -272,13 +279,18 @@ mod tests {
         assert!(!two.of("image classification").contains(&path));
         let over_a_picture = ["image generation", "image captioning"].map(str::to_owned).to_vec();
         assert!(two.of("text summarization").contains(&over_a_picture));
-        assert!(three.iter().all(|(tool, paths)| paths.iter().all(|path| path.len() <= 3 && !path.contains(&tool.to_owned()))));
+        assert!(three.iter().all(|(tool, paths)| {
+            paths.iter().all(|path| path.len() <= 3 && !path.contains(&tool.to_owned()))
+        }));
         assert_eq!(three, more);
     }
 
     #[test]
     fn all_combinations_are_made_and_those_that_fit_are_kept() {
-        let mut all = named("image classification", &[&["image captioning"], &["visual question answering"], &["object detection"]]);
+        let mut all = named(
+            "image classification",
+            &[&["image captioning"], &["visual question answering"], &["object detection"]],
+        );
         all.add("text generation", vec!["text summarization".to_owned()]);
         let original = plan(&["image classification", "text generation"]);
         let combined = all.combine(catalogue(), &graph(), &original, &mut Draw::new(1, 0, "test"));
@@ -303,9 +315,19 @@ mod tests {
         let original = plan(&["image captioning", "text generation", "image generation"]);
         let combined = all.combine(catalogue(), &graph(), &original, &mut Draw::new(1, 0, "test"));
         let plan = written_json(&combined.plans[0]).to_string();
-        assert!(plan.contains(r#"{"objects":"<node-0>.objects"#) || plan.contains(r#""objects":"<node-0>.objects""#), "{plan}");
-        assert!(plan.contains(r#"{"args":{"text":"<node-2>.text"},"id":3,"name":"text generation"}"#), "{plan}");
-        assert!(plan.contains(r#"{"args":{"text":"<node-3>.text"},"id":4,"name":"image generation"}"#), "{plan}");
+        assert!(
+            plan.contains(r#"{"objects":"<node-0>.objects"#)
+                || plan.contains(r#""objects":"<node-0>.objects""#),
+            "{plan}"
+        );
+        assert!(
+            plan.contains(r#"{"args":{"text":"<node-2>.text"},"id":3,"name":"text generation"}"#),
+            "{plan}"
+        );
+        assert!(
+            plan.contains(r#"{"args":{"text":"<node-3>.text"},"id":4,"name":"image generation"}"#),
+            "{plan}"
+        );
     }
 
     #[test]
@@ -332,6 +354,9 @@ mod tests {
         let combined = all.combine(catalogue(), &graph(), &original, &mut Draw::new(1, 0, "test"));
         assert_eq!((combined.combinations, combined.is_cut()), (Some(201 * 201 - 1), true));
         assert_eq!(combined.unfit as u128, COMBINATIONS_MAX);
-        assert!(!all.add("text generation", Vec::new()) && !all.add("text generation", vec!["unknown 0".to_owned()]));
+        assert!(
+            !all.add("text generation", Vec::new())
+                && !all.add("text generation", vec!["unknown 0".to_owned()])
+        );
     }
 }

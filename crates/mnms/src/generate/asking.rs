@@ -37,7 +37,10 @@ impl<T> Answered<T> {
 
 /// The prompt that asks again, with what was wrong.
 pub fn ask_again(faults: &[String]) -> String {
-    format!("Your answer cannot be used as it is: {}. Please answer again, in the same form.", faults.join("; "))
+    format!(
+        "Your answer cannot be used as it is: {}. Please answer again, in the same form.",
+        faults.join("; ")
+    )
 }
 
 /// Reads queries. Used are those that are texts of 1 to [`QUERY_CHARACTERS_MAX`] characters, no refusals, name the file
@@ -68,7 +71,9 @@ pub fn read_queries(answer: &str, pairing: &Pairing, count: usize) -> Answered<S
         }
     }
     if answered.good.len() < count {
-        answered.faults.push(format!("there are {} of {count} requests that can be used", answered.good.len()));
+        answered
+            .faults
+            .push(format!("there are {} of {count} requests that can be used", answered.good.len()));
     }
     answered
 }
@@ -309,10 +314,12 @@ mod tests {
             (Json::from("Describe the harbour."), "request 1 does not name harbour.jpg"),
             (Json::from("Take harbour.jpg and <node-0>.text"), "request 1 speaks of calls"),
         ] {
-            let answer = serde_json::json!({"requests": [item, "See harbour.jpg", "See harbour.jpg"]}).to_string();
+            let answer =
+                serde_json::json!({"requests": [item, "See harbour.jpg", "See harbour.jpg"]}).to_string();
             let answered = read_queries(&answer, &pairing(), 3);
             assert_eq!(answered.good, ["See harbour.jpg"], "{why}");
-            let others = ["request 3 is the same as an earlier one", "there are 1 of 3 requests that can be used"];
+            let others =
+                ["request 3 is the same as an earlier one", "there are 1 of 3 requests that can be used"];
             assert_eq!(answered.faults, [&[why][..], &others].concat());
         }
         let huge = "x".repeat(ANSWER_CHARACTERS_MAX + 1);
@@ -327,7 +334,10 @@ mod tests {
             (&huge, "it has more than 50000 characters"),
         ] {
             let answered = read_queries(answer, &pairing(), 2);
-            assert!(answered.good.is_empty() && answered.faults[0].contains(why), "{answer:.20}: {answered:?}");
+            assert!(
+                answered.good.is_empty() && answered.faults[0].contains(why),
+                "{answer:.20}: {answered:?}"
+            );
             assert!(ask_again(&answered.faults).contains(why));
         }
     }
@@ -358,7 +368,10 @@ mod tests {
             (r#"{"texts": {"0": " ", "2": "<node-1>.text"}}"#, "call 0 is empty"),
             (r#"{"texts": {"0": ["a"], "2": "<node-1>.text"}}"#, "call 0 is no text"),
             (r#"{"texts": {"0": "I cannot do that", "2": "<node-1>.text"}}"#, "call 0 is a refusal"),
-            (r#"{"texts": {"0": "a", "1": "b", "2": "<node-1>.text"}}"#, "a text for \"1\", which was not asked for"),
+            (
+                r#"{"texts": {"0": "a", "1": "b", "2": "<node-1>.text"}}"#,
+                "a text for \"1\", which was not asked for",
+            ),
             (r#"{"texts": []}"#, "there are no \"texts\" in it"),
             ("no", "there is no JSON in it"),
         ] {

@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_same_query_counts_once() {
-        let drafts: Vec<Draft> = (0..9).map(|id| draft(id, ["a", "b"][id as usize % 2], &["image generation"])).collect();
+        let drafts: Vec<Draft> =
+            (0..9).map(|id| draft(id, ["a", "b"][id as usize % 2], &["image generation"])).collect();
         assert_eq!(FilterRules::of_paper(None, BTreeSet::new()).apply(&drafts).kept.len(), 9);
         assert_eq!(FilterRules::default().apply(&[]), Filtered::default());
     }

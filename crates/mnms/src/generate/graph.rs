@@ -36,10 +36,7 @@ impl EdgeRule {
 
 /// Whether an output of the first is of the kind of an argument of the second.
 fn fits(first: &Signature, second: &Signature) -> bool {
-    first
-        .outputs
-        .iter()
-        .any(|output| second.arguments.iter().any(|argument| argument.kind == output.kind))
+    first.outputs.iter().any(|output| second.arguments.iter().any(|argument| argument.kind == output.kind))
 }
 
 impl ToolGraph {
@@ -83,7 +80,10 @@ impl ToolGraph {
 
     /// All edges, by their first tool and then by their second as it is listed.
     pub fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.successors.iter().enumerate().flat_map(|(first, next)| next.iter().map(move |next| (first, *next)))
+        self.successors
+            .iter()
+            .enumerate()
+            .flat_map(|(first, next)| next.iter().map(move |next| (first, *next)))
     }
 
     /// How many walks have so many tools, exactly. `None` if that is more than a `u128` holds. The time is that of
@@ -94,7 +94,8 @@ impl ToolGraph {
         }
         let mut from: Vec<u128> = vec![1; self.names.len()];
         for _ in 1..tools {
-            let sum = |next: &Vec<usize>| next.iter().try_fold(0u128, |sum, next| sum.checked_add(from[*next]));
+            let sum =
+                |next: &Vec<usize>| next.iter().try_fold(0u128, |sum, next| sum.checked_add(from[*next]));
             from = self.successors.iter().map(sum).collect::<Option<_>>()?;
         }
         from.into_iter().try_fold(0u128, u128::checked_add)
@@ -178,6 +179,9 @@ mod tests {
         assert_eq!(graph.to_mermaid().matches(" --> ").count(), 149);
         let json = graph.to_json();
         assert_eq!(json["edges"][0], json!(["text generation", "text summarization"]));
-        assert_eq!((json["rule"].as_str(), json["tools"].as_array().map(Vec::len)), (Some("listed"), Some(33)));
+        assert_eq!(
+            (json["rule"].as_str(), json["tools"].as_array().map(Vec::len)),
+            (Some("listed"), Some(33))
+        );
     }
 }

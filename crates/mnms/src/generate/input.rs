@@ -87,7 +87,9 @@ pub enum InputError {
         why: String,
     },
     /// There is nothing to begin a plan with.
-    #[error("there is no picture (.jpg, .jpeg, .png), no recording (.flac, .wav), no text (.txt) and no {MANIFEST}")]
+    #[error(
+        "there is no picture (.jpg, .jpeg, .png), no recording (.flac, .wav), no text (.txt) and no {MANIFEST}"
+    )]
     Empty,
     /// There is more than is read.
     #[error("there are more than {INPUTS_MAX} inputs")]
@@ -234,8 +236,11 @@ impl Inputs {
         if files.len() > INPUTS_MAX {
             return Err(InputError::TooMany);
         }
-        let files: BTreeMap<&str, &Listed> =
-            files.iter().filter(|file| file.name != MANIFEST).map(|file| (file.name.as_str(), file)).collect();
+        let files: BTreeMap<&str, &Listed> = files
+            .iter()
+            .filter(|file| file.name != MANIFEST)
+            .map(|file| (file.name.as_str(), file))
+            .collect();
         let mut inputs = Self::default();
         let mut named = BTreeSet::new();
         for (number, line) in manifest.unwrap_or_default().lines().enumerate() {
@@ -296,9 +301,9 @@ fn read_line(
     };
     let listed = match &line.file {
         None => None,
-        Some(file) => {
-            Some(*files.get(file.as_str()).ok_or_else(|| format!("there is no file \"{file}\" in the folder"))?)
-        }
+        Some(file) => Some(
+            *files.get(file.as_str()).ok_or_else(|| format!("there is no file \"{file}\" in the folder"))?,
+        ),
     };
     let is_of_kind = |file: &Listed| InputKind::of_file(&file.name) == Some(kind);
     if let Some(file) = listed.filter(|file| kind.is_file() && !is_of_kind(file)) {
@@ -348,7 +353,12 @@ fn read_line(
         return Err(format!("kind \"{}\" has no \"{field}\"", kind.as_str()));
     }
     let texts = [&line.labels, &line.questions, &line.prompts];
-    if texts.into_iter().flatten().chain([&line.about]).any(|text| text.chars().count() > INPUT_CHARACTERS_MAX) {
+    if texts
+        .into_iter()
+        .flatten()
+        .chain([&line.about])
+        .any(|text| text.chars().count() > INPUT_CHARACTERS_MAX)
+    {
         return Err(format!("a text has more than {INPUT_CHARACTERS_MAX} characters"));
     }
     let Line { file, about, labels, questions, prompts, .. } = line;

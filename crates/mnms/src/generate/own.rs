@@ -6,18 +6,48 @@ use super::input::{Input, InputKind};
 
 /// Pictures that nobody has: name, what they would show, objects, a question, a change.
 const IMAGES: [(&str, &str, &[&str], &str, &str); 6] = [
-    ("harbour.jpg", "three boats and a lighthouse in a small harbour", &["boat", "person"], "How many boats are there?",
-        "make the sea look stormy"),
-    ("breakfast.jpg", "a breakfast table with two cups, bread and an orange", &["cup", "orange"],
-        "What fruit is on the table?", "replace the orange with an apple"),
-    ("crossing.jpg", "people and a yellow bus at a crossing with traffic lights", &["bus", "person", "traffic light"],
-        "What colour is the bus?", "turn the yellow bus blue"),
-    ("meadow.png", "a brown horse and a dog in a meadow", &["horse", "dog"], "Which animals are in the meadow?",
-        "cover the meadow with snow"),
-    ("notice.png", "a notice board with a timetable and a painted sign", &["sign"], "What does the sign say?",
-        "paint the frame of the board green"),
-    ("kitchen.jpg", "a cat asleep on a chair beside an oven", &["cat", "chair", "oven"], "Where is the cat asleep?",
-        "put a red bow on the cat"),
+    (
+        "harbour.jpg",
+        "three boats and a lighthouse in a small harbour",
+        &["boat", "person"],
+        "How many boats are there?",
+        "make the sea look stormy",
+    ),
+    (
+        "breakfast.jpg",
+        "a breakfast table with two cups, bread and an orange",
+        &["cup", "orange"],
+        "What fruit is on the table?",
+        "replace the orange with an apple",
+    ),
+    (
+        "crossing.jpg",
+        "people and a yellow bus at a crossing with traffic lights",
+        &["bus", "person", "traffic light"],
+        "What colour is the bus?",
+        "turn the yellow bus blue",
+    ),
+    (
+        "meadow.png",
+        "a brown horse and a dog in a meadow",
+        &["horse", "dog"],
+        "Which animals are in the meadow?",
+        "cover the meadow with snow",
+    ),
+    (
+        "notice.png",
+        "a notice board with a timetable and a painted sign",
+        &["sign"],
+        "What does the sign say?",
+        "paint the frame of the board green",
+    ),
+    (
+        "kitchen.jpg",
+        "a cat asleep on a chair beside an oven",
+        &["cat", "chair", "oven"],
+        "Where is the cat asleep?",
+        "put a red bow on the cat",
+    ),
 ];
 
 /// Recordings that nobody has: name, and what would be said.
@@ -31,18 +61,34 @@ const AUDIO: [(&str, &str); 5] = [
 
 /// Passages, with a question that each answers.
 const TEXTS: [(&str, &str); 6] = [
-    ("The old bridge was closed in March because two of its cables had rusted through. Until the repair is done, a \
-      ferry takes people across every twenty minutes.", "Why was the bridge closed?"),
-    ("Bees find their way home by the sun. When clouds hide it, they use the pattern of light in the open parts of the \
-      sky.", "What do bees use when clouds hide the sun?"),
-    ("The bakery on Mill Lane sold its last loaf yesterday. Its owner, who opened it forty years ago, will move to the \
-      coast.", "How long was the bakery open?"),
-    ("Glass is made of sand, soda and lime, melted together at more than a thousand degrees and cooled slowly so that \
-      it does not crack.", "What is glass made of?"),
-    ("Our team lost the final by one point, but the hall cheered for them as if they had won.",
-        "By how much did the team lose?"),
-    ("The library now lends tools as well as books. Drills and ladders are the first to be gone on Saturdays.",
-        "What does the library lend beside books?"),
+    (
+        "The old bridge was closed in March because two of its cables had rusted through. Until the repair is done, a \
+      ferry takes people across every twenty minutes.",
+        "Why was the bridge closed?",
+    ),
+    (
+        "Bees find their way home by the sun. When clouds hide it, they use the pattern of light in the open parts of the \
+      sky.",
+        "What do bees use when clouds hide the sun?",
+    ),
+    (
+        "The bakery on Mill Lane sold its last loaf yesterday. Its owner, who opened it forty years ago, will move to the \
+      coast.",
+        "How long was the bakery open?",
+    ),
+    (
+        "Glass is made of sand, soda and lime, melted together at more than a thousand degrees and cooled slowly so that \
+      it does not crack.",
+        "What is glass made of?",
+    ),
+    (
+        "Our team lost the final by one point, but the hall cheered for them as if they had won.",
+        "By how much did the team lose?",
+    ),
+    (
+        "The library now lends tools as well as books. Drills and ladders are the first to be gone on Saturdays.",
+        "What does the library lend beside books?",
+    ),
 ];
 
 /// Things to write or to draw.
@@ -64,8 +110,14 @@ const YEARS: [&str; 6] = ["1066", "1492", "1789", "1903", "1969", "1989"];
 
 const NUMBERS: [&str; 6] = ["7", "12", "42", "100", "365", "1729"];
 
-const NAMES: [(&str, &str); 6] =
-    [("Ada", "Charles"), ("Mia", "Jonas"), ("Layla", "Omar"), ("Ines", "Mateo"), ("Yuki", "Ren"), ("Zoe", "Max")];
+const NAMES: [(&str, &str); 6] = [
+    ("Ada", "Charles"),
+    ("Mia", "Jonas"),
+    ("Layla", "Omar"),
+    ("Ines", "Mateo"),
+    ("Yuki", "Ren"),
+    ("Zoe", "Max"),
+];
 
 const CITIES: [&str; 6] = ["Oslo", "Nairobi", "Kyoto", "Lima", "Lisbon", "Wellington"];
 
@@ -97,8 +149,12 @@ const PICTURE_QUESTIONS: [&str; 4] = [
 ];
 
 /// What can be asked of any text.
-const TEXT_QUESTIONS: [&str; 4] =
-    ["What is it mainly about?", "Who or what is named first?", "Where does it take place?", "What happens in it?"];
+const TEXT_QUESTIONS: [&str; 4] = [
+    "What is it mainly about?",
+    "Who or what is named first?",
+    "Where does it take place?",
+    "What happens in it?",
+];
 
 /// How any picture can be changed.
 const PROMPTS: [&str; 4] = [
@@ -158,7 +214,8 @@ pub(super) fn inputs() -> BTreeMap<InputKind, Vec<Input>> {
         about: (*city).to_owned(),
         ..Input::new(InputKind::Place, &[lon, lat])
     };
-    let single = |kind, values: &[&str]| values.iter().map(|value| Input::new(kind, &[value])).collect::<Vec<_>>();
+    let single =
+        |kind, values: &[&str]| values.iter().map(|value| Input::new(kind, &[value])).collect::<Vec<_>>();
     let pairs = |kind, values: &[(&str, &str)]| {
         values.iter().map(|(first, second)| Input::new(kind, &[first, second])).collect::<Vec<_>>()
     };

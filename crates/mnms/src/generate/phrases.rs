@@ -58,7 +58,8 @@ pub fn query_by_rule(plan: &Plan, draw: &mut Draw) -> String {
         }
         query.push_str(&clause(plan, step, draw));
     }
-    let is_question = opening.starts_with("Could") || opening.starts_with("Can") || opening.starts_with("Would");
+    let is_question =
+        opening.starts_with("Could") || opening.starts_with("Can") || opening.starts_with("Would");
     if !query.ends_with(['?', '.', '!']) {
         query.push(if is_question { '?' } else { '.' });
     }
@@ -97,7 +98,8 @@ fn mention(plan: &Plan, tool: &str, argument: &str, value: &Value) -> String {
             Part::Words(words) => words.clone(),
             Part::Reference(reference) => {
                 let source = plan.steps.iter().find(|step| step.id == reference.step);
-                let called = source.and_then(|source| row(&source.tool)).map_or("the result", |(_, _, gives)| gives);
+                let called =
+                    source.and_then(|source| row(&source.tool)).map_or("the result", |(_, _, gives)| gives);
                 match reference.key.as_str() {
                     "lon" => format!("the longitude of {called}"),
                     "lat" => format!("the latitude of {called}"),

@@ -116,7 +116,9 @@ impl Filler<'_> {
             if values.iter().all(Option::is_none) {
                 let kinds = tool.arguments.iter().enumerate();
                 let (nth, key) = kinds
-                    .filter_map(|(nth, port)| Some((nth, given.iter().find(|given| given.kind == port.kind)?)))
+                    .filter_map(|(nth, port)| {
+                        Some((nth, given.iter().find(|given| given.kind == port.kind)?))
+                    })
                     .next()?;
                 values[nth] = Some(output(last.id, &key.name));
             }
@@ -141,7 +143,9 @@ impl Filler<'_> {
         let begins_with_picture = self.input.values.contains_key("image");
         match argument {
             "object_name" => begins_with_picture,
-            "question" => begins_with_picture == is_picture && !steps.iter().any(|step| gives_a_new_text(step)),
+            "question" => {
+                begins_with_picture == is_picture && !steps.iter().any(|step| gives_a_new_text(step))
+            }
             "prompt" => begins_with_picture && steps.is_empty(),
             _ => false,
         }
@@ -156,9 +160,7 @@ impl Filler<'_> {
             "object_name" => &self.input.labels,
             _ => &[],
         };
-        let is_new = |value: &str| {
-            !self.used.iter().any(|(name, used)| name == argument && used == value)
-        };
+        let is_new = |value: &str| !self.used.iter().any(|(name, used)| name == argument && used == value);
         let mut open: Vec<&str> = said.iter().map(String::as_str).filter(|value| is_new(value)).collect();
         let ours = own::fillings(argument, is_picture);
         if open.is_empty() {
@@ -230,7 +232,8 @@ pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<Stri
         for (name, value) in &step.arguments {
             for reference in value.references() {
                 let source = plan.steps[..nth].iter().find(|earlier| earlier.id == reference.step);
-                let Some((source, of)) = source.and_then(|source| Some((source, catalogue.find(&source.tool)?)))
+                let Some((source, of)) =
+                    source.and_then(|source| Some((source, catalogue.find(&source.tool)?)))
                 else {
                     faults.push(format!("step {}: no earlier step {}", step.id, reference.step));
                     continue;
@@ -274,7 +277,8 @@ mod tests {
         let inputs = Inputs::own();
         let kind = begins_with(catalogue.find(tools[0]).unwrap())?;
         let input = &inputs.of_kind(kind)[0];
-        plan_of(catalogue, &sequence, input, &mut Draw::new(1, 0, "test")).map(|plan| written_json(&plan).to_string())
+        plan_of(catalogue, &sequence, input, &mut Draw::new(1, 0, "test"))
+            .map(|plan| written_json(&plan).to_string())
     }
 
     #[test]
@@ -307,9 +311,15 @@ mod tests {
     fn the_picture_of_selected_objects_is_the_one_they_were_found_in() {
         for tool in ["image crop", "background blur", "color pop", "emoji"] {
             let plan = plan(&["object detection", "select object", tool]).unwrap();
-            assert!(plan.contains(r#""image":"harbour.jpg","object":"<node-1>.object""#) || tool == "emoji", "{plan}");
+            assert!(
+                plan.contains(r#""image":"harbour.jpg","object":"<node-1>.object""#) || tool == "emoji",
+                "{plan}"
+            );
             assert_eq!(plan.matches("harbour.jpg").count(), 2, "{plan}");
-            assert!(plan.contains(r#""object_name":"boat""#) || plan.contains(r#""object_name":"person""#), "{plan}");
+            assert!(
+                plan.contains(r#""object_name":"boat""#) || plan.contains(r#""object_name":"person""#),
+                "{plan}"
+            );
         }
         let drawn = plan(&["image generation", "object detection", "select object", "image crop"]).unwrap();
         assert!(drawn.contains(r#""image":"<node-0>.image","object":"<node-2>.object""#), "{drawn}");
@@ -317,9 +327,16 @@ mod tests {
 
     #[test]
     fn tools_that_take_objects_begin_no_plan() {
-        let none: Vec<&str> =
-            catalogue().signatures().iter().filter(|tool| begins_with(tool).is_none()).map(|tool| tool.name.as_str()).collect();
-        assert_eq!(none, ["image crop", "background blur", "color pop", "count", "tag", "select object", "emoji"]);
+        let none: Vec<&str> = catalogue()
+            .signatures()
+            .iter()
+            .filter(|tool| begins_with(tool).is_none())
+            .map(|tool| tool.name.as_str())
+            .collect();
+        assert_eq!(
+            none,
+            ["image crop", "background blur", "color pop", "count", "tag", "select object", "emoji"]
+        );
         let select = catalogue().place("select object").unwrap();
         assert_eq!(plan_of(catalogue(), &[select], &Input::default(), &mut Draw::new(1, 0, "test")), None);
     }

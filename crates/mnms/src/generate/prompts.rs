@@ -65,7 +65,13 @@ fn tool_line(tool: &Signature) -> String {
     let names = |ports: &[planproof_trace::Port]| {
         ports.iter().map(|port| format!("{} ({})", port.name, port.kind)).collect::<Vec<_>>().join(", ")
     };
-    format!("- {}: {} Takes {}. Gives {}.", tool.name, tool.description, names(&tool.arguments), names(&tool.outputs))
+    format!(
+        "- {}: {} Takes {}. Gives {}.",
+        tool.name,
+        tool.description,
+        names(&tool.arguments),
+        names(&tool.outputs)
+    )
 }
 
 fn tool_lines<'t>(tools: impl Iterator<Item = &'t Signature>) -> String {
@@ -122,7 +128,9 @@ fn described(input: &Input, kind: InputKind) -> String {
 
 fn needs(kind: InputKind) -> String {
     match kind {
-        InputKind::Image | InputKind::Audio => "the name of the file as it is, and any question, change, object or emoji",
+        InputKind::Image | InputKind::Audio => {
+            "the name of the file as it is, and any question, change, object or emoji"
+        }
         InputKind::Text => "the passage word for word, and any question",
         _ => "the values that the calls are given, such as names, numbers and questions",
     }

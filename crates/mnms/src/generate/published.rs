@@ -161,8 +161,11 @@ fn push_python_text(text: &mut String, string: &str) {
 fn program(plan: &Plan) -> String {
     let mut text = String::from("def solve():\n");
     for step in &plan.steps {
-        let arguments: Vec<String> =
-            step.arguments.iter().map(|(name, value)| format!("{name}={}", expression(name, value))).collect();
+        let arguments: Vec<String> = step
+            .arguments
+            .iter()
+            .map(|(name, value)| format!("{name}={}", expression(name, value)))
+            .collect();
         let tool = step.tool.replace(' ', "_");
         let _ = writeln!(text, "    output{} = {tool}({})", step.id, arguments.join(", "));
     }
@@ -182,7 +185,8 @@ fn expression(name: &str, value: &Value) -> String {
     let is_formatted = value.references().next().is_some();
     let piece = |part: &Part| match part {
         Part::Words(words) => {
-            let words = words.replace('\\', "\\\\").replace('"', "'").replace('\n', "\\n").replace('\r', "\\r");
+            let words =
+                words.replace('\\', "\\\\").replace('"', "'").replace('\n', "\\n").replace('\r', "\\r");
             if is_formatted { words.replace('{', "{{").replace('}', "}}") } else { words }
         }
         Part::Reference(reference) => format!("{{output{}['{}']}}", reference.step, reference.key),
@@ -216,7 +220,8 @@ mod tests {
                 step(2, "image captioning", "image", Value::Text(vec![reference(1, "image")])),
             ],
         };
-        let draft = Draft { id: 7, query: "Do \"it\"".to_owned(), plan: plan.clone(), alternatives: vec![plan] };
+        let draft =
+            Draft { id: 7, query: "Do \"it\"".to_owned(), plan: plan.clone(), alternatives: vec![plan] };
         let line: Json = serde_json::from_str(&draft.to_line()).unwrap();
         let list = r#"[{'id': 0, 'name': 'text summarization', 'args': {'text': 'It\'s "new"\n\\ \x07'}}, {'id': 1, 'name': 'image generation', 'args': {'text': 'a picture of {<node-0>.text'}}, {'id': 2, 'name': 'image captioning', 'args': {'image': '<node-1>.image'}}]"#;
         assert_eq!(line["plan_str"], list);
@@ -243,6 +248,9 @@ mod tests {
         ] {
             assert_eq!(python(&json!(text)), quoted);
         }
-        assert_eq!(python(&json!([null, true, false, 1.5, {"b": 1, "a": {}}])), "[None, True, False, 1.5, {'a': {}, 'b': 1}]");
+        assert_eq!(
+            python(&json!([null, true, false, 1.5, {"b": 1, "a": {}}])),
+            "[None, True, False, 1.5, {'a': {}, 'b': 1}]"
+        );
     }
 }

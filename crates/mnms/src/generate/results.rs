@@ -94,7 +94,8 @@ pub fn accuracies(ratings: &Ratings) -> Result<Vec<RatedSetting>, ResultsError> 
 /// # Errors
 /// The table cannot be used, or has none of the settings.
 pub fn correlations(rated: &[RatedSetting], table: &str) -> Result<Vec<Correlation>, ResultsError> {
-    let mut reader = ReaderBuilder::new().from_reader(table.strip_prefix('\u{feff}').unwrap_or(table).as_bytes());
+    let mut reader =
+        ReaderBuilder::new().from_reader(table.strip_prefix('\u{feff}').unwrap_or(table).as_bytes());
     let fail = |line, why: String| ResultsError::Table { line, why };
     let csv = |error: csv::Error| fail(error.position().map_or(0, csv::Position::line), error.to_string());
     let names = reader.headers().map_err(csv)?.clone();
@@ -164,7 +165,8 @@ mod tests {
 
     #[test]
     fn metrics_are_correlated_over_the_settings_that_have_both() {
-        let table = "setting,tool_f1,pass_rate,turns\njson P,87.5,10,1\ncode#a,25,30,1\nstep,50,,1\nother,3,3,3\n";
+        let table =
+            "setting,tool_f1,pass_rate,turns\njson P,87.5,10,1\ncode#a,25,30,1\nstep,50,,1\nother,3,3,3\n";
         let found = correlations(&rated(), table).unwrap();
         let [tool, pass, turns] = &found[..] else { panic!("{found:?}") };
         assert_eq!((tool.metric.as_str(), tool.settings, tool.pearson), ("tool_f1", 3, Ok(1.0)));
@@ -182,7 +184,10 @@ mod tests {
             ("setting,f1\njson P,inf\n", "\"inf\" is no number"),
             ("setting,f1\njson P,1\njson P,2\n", "line 3: setting \"json P\" is in an earlier row"),
             ("setting,f1\njson P,1,2\n", "line 2"),
-            ("setting,f1\nother,1\n", "no setting of the table is one of those that are rated: code#a, json P, step"),
+            (
+                "setting,f1\nother,1\n",
+                "no setting of the table is one of those that are rated: code#a, json P, step",
+            ),
         ] {
             let said = correlations(&rated(), table).unwrap_err().to_string();
             assert!(said.contains(why), "{table:?}: {said}");

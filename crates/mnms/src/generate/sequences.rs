@@ -21,8 +21,10 @@ pub enum SequenceError {
         to: usize,
     },
     /// There are too many walks to list.
-    #[error("there are more than {LISTED_WALKS_MAX} walks of {from} to {to} tools, too many to list and draw from; ask for \
-             shorter ones")]
+    #[error(
+        "there are more than {LISTED_WALKS_MAX} walks of {from} to {to} tools, too many to list and draw from; ask for \
+             shorter ones"
+    )]
     TooMany {
         /// The fewest tools asked for.
         from: usize,

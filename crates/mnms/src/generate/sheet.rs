@@ -139,7 +139,8 @@ pub fn write_sheet(columns: &[&str], rows: &[SheetRow], raters: &[String]) -> St
         .flexible(true)
         .from_writer(Vec::new());
     let names = raters.iter().map(|rater| format!("{RATING}{rater}"));
-    let header = ["id".to_owned()].into_iter().chain(columns.iter().map(|name| (*name).to_owned())).chain(names);
+    let header =
+        ["id".to_owned()].into_iter().chain(columns.iter().map(|name| (*name).to_owned())).chain(names);
     // Writing into memory cannot fail.
     let _ = writer.write_record(header);
     for row in rows {
@@ -310,7 +311,8 @@ mod tests {
             sheet,
             "id,query,rating Ann,rating Bo\r\n0,\"'=1+1, \"\"so\"\"\nand on\",,\r\n1,Zwei; drei,,\r\n'-2,,,\r\n"
         );
-        let filled = sheet.replace("drei,,", "drei, 1.0 ,0").replace("on\",,", "on\",1,").replace("-2,,,", "-2,,0,0");
+        let filled =
+            sheet.replace("drei,,", "drei, 1.0 ,0").replace("on\",,", "on\",1,").replace("-2,,,", "-2,,0,0");
         let ratings = read_sheet(&filled, Scale::Binary).unwrap();
         assert_eq!(ratings.raters, ["Ann", "Bo"]);
         assert_eq!(
