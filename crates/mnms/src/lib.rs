@@ -2,14 +2,33 @@
 //!
 //! # What is where
 //!
-//! The tools and their graph (`tools.rs`), the values that plans are written with (`literal.rs`), what Python does with
-//! them (`python/`), and the metrics (`evaluation/`).
+//! The kind of case (`suite.rs`), a request with its right plan (`case.rs`) and where it comes from (`data.rs`), the plan
+//! that a run came to (`prediction.rs`), what it has in common with the right one (`compared.rs`), the verdict
+//! (`judge.rs`), the same in words (`explain.rs`), and figures of many runs (`figures.rs`). The tools and their graph
+//! (`tools.rs`), and simulated ones (`pretend.rs`). The values that plans are written with (`literal.rs`), what Python
+//! does with them (`python/`), and the metrics (`evaluation/`). Data of this kind, made anew (`generate.rs`).
 
+mod case;
+mod compared;
+mod data;
+mod explain;
+mod figures;
+mod judge;
 mod literal;
+mod prediction;
+mod pretend;
 mod python;
+mod suite;
 mod tools;
 
 pub mod evaluation;
+pub mod generate;
 
+pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Task};
+pub use data::{ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX};
+pub use judge::{Detail, STEP_CHARACTERS_MAX, STEPS_KEPT_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
 pub use literal::{Literal, LiteralError, NESTED_MAX};
+pub use prediction::{Executed, Predicted};
+pub use pretend::PretendTools;
+pub use suite::{Mnms, NAME};
 pub use tools::catalogue;

@@ -5,6 +5,8 @@
 //! calls nothing: who carries a plan out asks it for the values of one step after the other.
 
 mod fault;
+pub mod findings;
+pub mod headings;
 mod json;
 pub mod limits;
 mod plan;
@@ -19,7 +21,7 @@ mod write_json;
 
 pub use fault::{ParseFault, ParseProblem, Position};
 pub use plan::{Part, Plan, Reference, Step, Value};
-pub use python::{Program, read_python, to_python};
+pub use python::{Program, read_python, to_line, to_python};
 pub use read_json::{read_json, read_step_json};
 pub use substitute::substitute;
 pub use verify::{Fault, FaultKind, Problem, Site, verify, verify_next, verify_program, verify_step};

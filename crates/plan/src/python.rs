@@ -10,4 +10,4 @@ mod write;
 pub(crate) use read::parse_program;
 pub use read::{Program, read_python};
 pub(crate) use straight_line::plan as straight_line_plan;
-pub use write::to_python;
+pub use write::{to_line, to_python};

@@ -22,7 +22,7 @@ pub fn to_python(plan: &Plan) -> String {
     let mut result = Vec::new();
     for step in &plan.steps {
         program.push_str("    ");
-        program.push_str(&step_to_python(step));
+        program.push_str(&to_line(step));
         program.push('\n');
         result.push(format!("{}: {}", step.id, names::variable(step.id)));
     }
@@ -30,8 +30,8 @@ pub fn to_python(plan: &Plan) -> String {
     program
 }
 
-/// A step as an assignment.
-fn step_to_python(step: &Step) -> String {
+/// A step as an assignment, one line of a program.
+pub fn to_line(step: &Step) -> String {
     let arguments: Vec<String> = step.arguments.iter().map(|(name, value)| argument(name, value)).collect();
     format!("{} = {}({})", names::variable(step.id), callee(&step.tool), arguments.join(", "))
 }
