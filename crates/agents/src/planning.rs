@@ -149,7 +149,9 @@ impl Work<'_> {
     async fn consider_whole(&mut self, reply: &str) -> Next {
         let read = match self.options.format {
             PlanFormat::Json => read_json(reply).map(|plan| (Some(plan), String::new())),
-            PlanFormat::Code => read_python(reply).map(|program| (program.plan, program.text.trim().to_owned())),
+            PlanFormat::Code => {
+                read_python(reply).map(|program| (program.plan, program.text.trim().to_owned()))
+            }
         };
         let (plan, program) = match read {
             Ok(read) => read,
@@ -307,8 +309,11 @@ impl Work<'_> {
     fn answer(&self) -> String {
         let Draft { plan, program, .. } = &self.draft;
         match (self.options.format, plan) {
+            // Steps that came one by one are lines without a function around them.
+            (PlanFormat::Code, Some(plan)) if self.options.strategy == Strategy::StepByStep => {
+                to_python(plan)
+            }
             (PlanFormat::Code, _) if !program.is_empty() => program.clone(),
-            (PlanFormat::Code, Some(plan)) if !plan.steps.is_empty() => to_python(plan),
             (PlanFormat::Json, Some(plan)) => format!("{{\"nodes\": {}}}", to_json_text(plan)),
             _ => "{\"nodes\": []}".to_owned(),
         }

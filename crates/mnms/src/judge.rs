@@ -4,6 +4,7 @@ use planproof_plan::{Plan, findings, read_json, read_python, to_line};
 use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_trace::{EndReason, Event, EventKind, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::case::Task;
 use crate::compared::{self, Compared};
@@ -144,6 +145,9 @@ pub(crate) struct Run<'a> {
 
 /// The verdict on a predicted plan.
 pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, run: &Run<'_>) -> Verdict {
+    // A plan without a step is none.
+    let found =
+        found.filter(|found| !matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty()));
     let compared = compared::compare(task, found);
     let passed = run.ended.is_none() && compared.argnames_right;
     let class = match found {

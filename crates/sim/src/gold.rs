@@ -219,7 +219,7 @@ impl GoldModel {
         let call = calls.get(made).map(|(tool, call)| ToolCall {
             id: CallId::new(format!("call_{number}")),
             name: tool.name.clone(),
-            arguments: Arguments::Object(call.arguments.clone()),
+            arguments: Arguments::Object(planning::filled_in(&call.arguments, &request.messages)),
         });
         Ok(match call.or_else(|| tools::last_words(&request.tools, &handed.answer, number)) {
             Some(call) => (String::new(), vec![call]),

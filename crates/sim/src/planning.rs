@@ -2,7 +2,10 @@
 //! that feedback is for.
 
 use planproof_model::{ChatRequest, Message};
-use planproof_plan::{Plan, headings, read_json, step_to_json, to_json_text, to_line, to_python};
+use planproof_plan::{
+    Plan, Reference, Value, headings, read_json, step_to_json, substitute, to_json_text, to_line, to_python,
+};
+use serde_json::{Map, Value as Json};
 
 /// What a conversation asks for that is about a plan.
 pub(crate) struct Asked {
@@ -80,6 +83,29 @@ impl Asked {
 
 fn fenced(program: &str) -> String {
     format!("```python\n{}\n```", program.trim_end())
+}
+
+/// Arguments of a call with what earlier calls gave in place of the references to them: the n-th call answered is the step
+/// of number n. What nobody gave stays as it is.
+pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> Map<String, Json> {
+    let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
+    if !arguments.values().any(refers) {
+        return arguments.clone();
+    }
+    let given: Vec<Json> = messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool { text, .. } => Some(serde_json::from_str(text).unwrap_or_default()),
+            _ => None,
+        })
+        .collect();
+    let output =
+        |reference: &Reference| given.get(usize::try_from(reference.step).ok()?)?.get(&reference.key);
+    let fill = |(name, value): (&String, &Json)| {
+        let filled = value.as_str().and_then(|text| substitute(&Value::text(text), &output).ok());
+        (name.clone(), filled.unwrap_or_else(|| value.clone()))
+    };
+    arguments.iter().map(fill).collect()
 }
 
 /// What goes wrong with a plan. All but another plan are mended once anything is said against them.
