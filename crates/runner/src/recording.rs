@@ -55,34 +55,34 @@ fn is_once(repeats: &u32) -> bool {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CaseNote {
     r#type: String,
-    pub case: Box<RawValue>,
+    pub(crate) case: Box<RawValue>,
 }
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerdictNote {
-    pub r#type: String,
-    pub case: String,
+    pub(crate) r#type: String,
+    pub(crate) case: String,
     /// Which repeat of the case, from 0.
     #[serde(default, skip_serializing_if = "is_first")]
-    pub repeat: u32,
+    pub(crate) repeat: u32,
     /// Why there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unscored: Option<String>,
+    pub(crate) unscored: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub passed: Option<bool>,
-    pub class: Option<String>,
+    pub(crate) passed: Option<bool>,
+    pub(crate) class: Option<String>,
     /// What else has to come out again, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub essence: String,
+    pub(crate) essence: String,
     /// In recordings of before there was an essence, which was made of these.
     #[serde(default, skip_serializing)]
-    pub violated: Vec<String>,
+    pub(crate) violated: Option<Vec<String>>,
     #[serde(default, skip_serializing)]
-    pub calls: Vec<String>,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
+    pub(crate) calls: Option<Vec<String>>,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
@@ -95,7 +95,7 @@ fn is_first(repeat: &u32) -> bool {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndNote {
     r#type: String,
-    pub ended_by: Option<String>,
+    pub(crate) ended_by: Option<String>,
 }
 
 impl VerdictNote {
@@ -108,8 +108,8 @@ impl VerdictNote {
             passed: None,
             class: None,
             essence: String::new(),
-            violated: Vec::new(),
-            calls: Vec::new(),
+            violated: None,
+            calls: None,
             input_tokens: outcome.usage.input_tokens,
             output_tokens: outcome.usage.output_tokens,
         };
@@ -127,7 +127,8 @@ impl VerdictNote {
     /// The note as it is written today.
     pub(crate) fn renewed(mut self) -> Self {
         let [violated, calls] = [&mut self.violated, &mut self.calls].map(std::mem::take);
-        if self.passed.is_some() && self.essence.is_empty() {
+        if let (Some(_), true, Some(calls)) = (self.passed, self.essence.is_empty(), calls) {
+            let violated = violated.unwrap_or_default();
             let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" ") };
             self.essence = match violated.as_slice() {
                 [] => format!("calls {calls}"),
@@ -155,7 +156,7 @@ impl VerdictNote {
 
 /// A recording of this campaign that is being written.
 pub(crate) struct CampaignRecording {
-    pub file: RecordingFile,
+    pub(crate) file: RecordingFile,
     /// Runs whose verdicts are in it already: a case and which repeat of it.
     written: HashSet<(String, u32)>,
 }
