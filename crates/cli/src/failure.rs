@@ -6,6 +6,7 @@ use planproof_bench::CampaignError;
 use planproof_model::ModelError;
 use planproof_model::recording::RecordingError;
 use planproof_order::synth::SynthesisError;
+use planproof_runner::RunnerError;
 use planproof_store::StoreError;
 
 use crate::terminal;
@@ -105,6 +106,17 @@ impl From<RecordingError> for Failure {
                 Self::outside(error.to_string())
             }
             _ => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<RunnerError> for Failure {
+    fn from(error: RunnerError) -> Self {
+        match error {
+            RunnerError::Usage(what) => Self::Usage(what),
+            RunnerError::Outside(what) => Self::Outside(what),
+            RunnerError::Store(error) => error.into(),
+            RunnerError::Recording(error) => error.into(),
         }
     }
 }

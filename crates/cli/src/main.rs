@@ -9,14 +9,14 @@
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
 //! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), the kinds of cases (`suites.rs`) and the typed
-//! side of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`): from the
-//! command line, the store or a recording to what can be run (`commands/campaign/prepare.rs`, with what only one of the
-//! commands says in `commands/campaign/asked.rs`, and where its cases come from in `commands/campaign/cases.rs`), its
-//! rows in the store (`commands/campaign/create.rs`), what it may spend (`commands/campaign/budgets.rs`), the run
-//! (`commands/campaign/carry_out.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its shrinking
-//! (`commands/campaign/shrink.rs`), what a recording holds of it (`commands/campaign/recording.rs`), and what a replay
-//! is held to (`commands/campaign/recorded.rs`; options beside it must agree, `commands/campaign/agreement.rs`). All
-//! that is printed goes through `terminal.rs`.
+//! side of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life
+//! is the crate `runner`: here are its options (`commands/campaign/prepare.rs`, with what only one of the commands says
+//! in `commands/campaign/asked.rs`, and what orders keep beside in `commands/campaign/options.rs`), what it has from
+//! outside (`commands/campaign/world.rs`), who watches it (`commands/campaign/carry_out.rs`), and whether options beside
+//! a replay agree with the recording (`commands/campaign/agreement.rs`); and what only orders have: where their cases
+//! come from (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its
+//! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). All that is printed
+//! goes through `terminal.rs`.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.

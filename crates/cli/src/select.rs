@@ -5,7 +5,7 @@ mod kinds;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::{
@@ -20,6 +20,7 @@ use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{Case, TopicBank};
+use planproof_runner::{FindModel, KeyNeeded, ModelForm};
 use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_suite::Case as AnyCase;
 use planproof_tools::SchemaCache;
@@ -30,7 +31,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::{progress, secrets};
-pub(crate) use kinds::{FileDigest, MadeFrom, options_written, with_options};
+pub(crate) use kinds::{made_from, options_written, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -50,15 +51,6 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     }
     // Some editors begin a file with a mark of its encoding.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// The path from any folder in which a campaign may resume.
-pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    // What is read from stdin has no place.
-    if path.as_os_str() == "-" {
-        return Ok(path.to_owned());
-    }
-    std::path::absolute(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
@@ -159,24 +151,6 @@ pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Fail
     }
 }
 
-/// In which form an agent needs its model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ModelForm {
-    /// Each request holds the whole conversation.
-    Chat,
-    /// The model keeps its replies, and a request holds what is new.
-    KeepsReplies,
-}
-
-/// When a missing key is an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyNeeded {
-    /// At once, before anything is begun.
-    AtOnce,
-    /// By the first request that is really sent: there are answers already.
-    ByRequests,
-}
-
 /// The model of that name.
 pub(crate) fn model(
     name: &str,
@@ -264,9 +238,6 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Gives the model of a name.
-pub(crate) type FindModel<'a> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, Failure> + 'a;
-
 /// The agent of that name, taken apart.
 pub(crate) fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {
     AgentSpec::parse(name).map_err(|error| Failure::usage(error.to_string()))
@@ -282,7 +253,7 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
 pub(crate) fn agent(
     name: &AgentSpec,
     passed: &[String],
-    find_model: &FindModel<'_>,
+    find_model: &FindModel<'_, Failure>,
 ) -> Result<AgentUnderTest, Failure> {
     match name.form() {
         AgentForm::Command(command) => {

@@ -21,7 +21,7 @@ use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
 
-use crate::commands::campaign::{Derived, StoredOptions, read_candidates, read_trials, shrinker};
+use crate::commands::campaign::{CampaignOptions, Derived, read_candidates, read_trials, shrinker};
 use crate::failure::Failure;
 use crate::orders;
 
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
     pub(crate) campaign: Campaign,
     pub(crate) suite: Arc<dyn Suite>,
     pub(crate) cases: Vec<Arc<dyn Case>>,
-    pub(crate) options: StoredOptions,
+    pub(crate) options: CampaignOptions,
     /// How to go on with it.
     pub(crate) commands: CommandLines,
     /// The finished runs, judged again from their traces.
@@ -93,11 +93,12 @@ impl Stored {
         let wrong = || damaged(&campaign, "its cases are no trials of a dissection");
         let origins = store.origins(&campaign.id)?;
         let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
-        let how = options.dissect.ok_or_else(wrong)?;
+        let how = options.order.dissect.ok_or_else(wrong)?;
         let (failed, outcomes) = self.typed()?;
-        let errors = pick_errors(&outcomes, &how, self.options.seed());
-        let mutator = Mutator::new(Wordings::shipped(), self.options.bank());
-        let dissection = Dissection::of_trials(&failed, &errors, how, self.options.seed(), mutator, records);
+        let errors = pick_errors(&outcomes, &how, self.options.kept.seed);
+        let mutator = Mutator::new(Wordings::shipped(), self.options.order.bank());
+        let dissection =
+            Dissection::of_trials(&failed, &errors, how, self.options.kept.seed, mutator, records);
         Ok((campaign.id, dissection))
     }
 
@@ -109,7 +110,7 @@ impl Stored {
         let wrong = || damaged(&campaign, "its cases are no candidates of a shrinking");
         let origins = store.origins(&campaign.id)?;
         let records = read_candidates(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
-        let how = options.shrink.ok_or_else(wrong)?;
+        let how = options.order.shrink.ok_or_else(wrong)?;
         let (failed, outcomes) = self.typed()?;
         let failures = pick_failures(&failed, &outcomes, &how);
         let shrinking = Shrinking::of_candidates(&failed, failures, how, shrinker(), records);
@@ -118,7 +119,7 @@ impl Stored {
 
     /// Its cases and outcomes as those of orders.
     fn typed(&self) -> Result<(Vec<Arc<OrderCase>>, Vec<OrderOutcome>), Failure> {
-        Ok((orders::cases(self.options.judge(), &self.cases)?, orders::outcomes(&self.outcomes)))
+        Ok((orders::cases(self.options.order.judge(), &self.cases)?, orders::outcomes(&self.outcomes)))
     }
 
     fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
@@ -191,7 +192,7 @@ impl Stored {
         let mut part = dissection.clone();
         part.retain(counts);
         let dissected = part.errors.len() as u64;
-        part.draw(errors_max, self.options.seed());
+        part.draw(errors_max, self.options.kept.seed);
         let (cases, mut outcomes) = self.typed()?;
         outcomes.retain(|outcome| counts(outcome.ordinal));
         Ok(Some(PartOfDissection {
@@ -213,7 +214,7 @@ impl Stored {
             created_ms: self.campaign.created_ms,
             command_line: &self.campaign.command_line,
             commands: &self.commands,
-            seed: self.options.seed(),
+            seed: self.options.kept.seed,
             cases: &self.cases,
             repeats: self.campaign.repeats,
             outcomes: &self.outcomes,
@@ -272,7 +273,7 @@ impl Summaries {
     pub(crate) fn report(
         &self,
         campaign: &Campaign,
-        options: &StoredOptions,
+        options: &CampaignOptions,
         counts: impl Fn(&Card) -> bool,
     ) -> Report {
         let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
@@ -282,15 +283,15 @@ impl Summaries {
     }
 
     /// What the search for a limit that the campaign is came to; `None` if it is none.
-    pub(crate) fn limit(&self, campaign: &Campaign, options: &StoredOptions) -> Option<LimitReport> {
-        let plan = options.limit?;
+    pub(crate) fn limit(&self, campaign: &Campaign, options: &CampaignOptions) -> Option<LimitReport> {
+        let plan = options.kept.limit?;
         Some(LimitReport::new(plan, self.input(campaign, options, &self.runs)))
     }
 
     fn input<'a>(
         &'a self,
         campaign: &'a Campaign,
-        options: &StoredOptions,
+        options: &CampaignOptions,
         runs: &'a [RunSummary],
     ) -> SummaryInput<'a> {
         SummaryInput {
@@ -314,7 +315,7 @@ impl Figures {
     pub(crate) fn read(
         store: &Store,
         campaign: &Campaign,
-        options: &StoredOptions,
+        options: &CampaignOptions,
         findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
         let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
@@ -342,8 +343,8 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<Campaign, Failure> {
 }
 
 /// The options of a campaign.
-pub(crate) fn options(campaign: &Campaign) -> Result<StoredOptions, Failure> {
-    serde_json::from_str(&campaign.options)
+pub(crate) fn options(campaign: &Campaign) -> Result<CampaignOptions, Failure> {
+    CampaignOptions::parse(&campaign.options)
         .map_err(|error| damaged(campaign, &format!("its options: {error}")))
 }
 
@@ -355,7 +356,7 @@ pub(crate) type JudgedRun = (Outcome, Trace);
 pub(crate) fn load_one(
     store: &Store,
     campaign: &Campaign,
-    options: &StoredOptions,
+    options: &CampaignOptions,
     unit: Unit,
 ) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
     let Some(row) = store.case(&campaign.id, unit.ordinal)? else {

@@ -6,8 +6,10 @@ use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
+use planproof_runner::StoredOptions;
 use planproof_suite::{Registry, Suite};
 
+use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
 
 /// The suites. `judge` says what counts as a failure of an order.
@@ -19,4 +21,9 @@ pub(crate) fn registry(judge: JudgeOptions) -> Registry {
 /// The suite of that name.
 pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Failure> {
     registry(judge).find(name).map(Arc::clone).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The suite of a campaign.
+pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
+    find(options.suite.as_deref().unwrap_or(ORDER), order.judge())
 }

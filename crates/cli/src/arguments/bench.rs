@@ -1,13 +1,10 @@
 //! The arguments of `planproof bench` and `planproof score`.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::CampaignArguments;
-use super::test::REPEATS_MAX;
-use crate::report_files::ReportFileArguments;
+use super::{AllCasesArguments, CampaignArguments};
 use crate::values::whole;
 
 /// Options that say which cases there are.
@@ -32,19 +29,8 @@ pub(crate) struct BenchArguments {
     /// Take the cases from a file of case lines instead, as `runs export --format cases` writes them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places"])]
     pub(crate) from: Option<PathBuf>,
-    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
-    /// (pass^k), and how many cases are flaky.
-    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
-    pub(crate) repeat: NonZeroU32,
-    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
-    /// that is so anyway.
-    #[arg(long)]
-    pub(crate) require_pass: bool,
-    /// Most findings shown.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
-    pub(crate) findings: usize,
     #[command(flatten)]
-    pub(crate) files: ReportFileArguments,
+    pub(crate) all: AllCasesArguments,
 }
 
 /// Which cases of which data.

@@ -1,21 +1,23 @@
 //! A campaign: whom it is about, how it is run and what it may spend. `planproof test` and `planproof limit`
 //! have this in common.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use planproof_model::prices::DOLLARS_MAX;
+use planproof_runner::CASES_MAX;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, StoreArguments};
 use super::{bench, limit, test};
+use crate::report_files::ReportFileArguments;
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
-
-/// Most cases of one campaign.
-pub(crate) const CASES_MAX: u64 = 100_000;
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
+
+/// Most runs of each case.
+const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Most model turns of a run where nothing is said.
 pub(crate) const ITERATIONS: u32 = 50;
@@ -126,6 +128,24 @@ pub(crate) struct CampaignArguments {
         conflicts_with_all = RECORDING
     )]
     pub(crate) resume: Option<String>,
+}
+
+/// What commands have that run all their cases.
+#[derive(Debug, Args)]
+pub(crate) struct AllCasesArguments {
+    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
+    /// (pass^k), and how many cases are flaky.
+    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
+    pub(crate) repeat: NonZeroU32,
+    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
+    /// that is so anyway.
+    #[arg(long)]
+    pub(crate) require_pass: bool,
+    /// Most findings shown.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
 }
 
 /// The name of a variable that is set, and that planproof does not set itself.

@@ -1,18 +1,14 @@
 //! The arguments of `planproof test`.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
+use planproof_runner::CASES_MAX;
 
 use super::campaign::{BEGINNING, SHAPE};
-use super::{CASES_MAX, CampaignArguments, CaseArguments};
-use crate::report_files::ReportFileArguments;
+use super::{AllCasesArguments, CampaignArguments, CaseArguments};
 use crate::values::{file, whole};
-
-/// Most runs of each case.
-pub(super) const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Options that say which cases there are.
 const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
@@ -40,25 +36,14 @@ pub(crate) struct TestArguments {
     /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) from: Option<PathBuf>,
-    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
-    /// (pass^k), and how many cases are flaky.
-    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
-    pub(crate) repeat: NonZeroU32,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
     #[command(flatten)]
     pub(crate) dissect: DissectArguments,
     #[command(flatten)]
     pub(crate) shrink: ShrinkArguments,
-    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
-    /// that is so anyway.
-    #[arg(long)]
-    pub(crate) require_pass: bool,
-    /// Most findings shown.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
-    pub(crate) findings: usize,
     #[command(flatten)]
-    pub(crate) files: ReportFileArguments,
+    pub(crate) all: AllCasesArguments,
 }
 
 /// Whether the cause of each failure is looked for.

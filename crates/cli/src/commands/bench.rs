@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_order::synth::JudgeOptions;
+use planproof_runner::{CASES_MAX, Cases};
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
-use super::campaign::{Asked, CampaignRequest, Cases, MakesCases};
+use super::campaign::{Asked, CampaignRequest, MakesCases};
 use super::print_json;
-use crate::arguments::{BenchArguments, CASES_MAX, ChoiceArguments, Global};
+use crate::arguments::{BenchArguments, ChoiceArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
 use crate::terminal;
@@ -45,12 +46,10 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     let request = CampaignRequest {
         campaign,
-        asked: Asked::Bench(&cases, arguments.repeat),
-        files: &arguments.files,
+        asked: Asked::Bench(&cases, arguments.all.repeat),
+        all: &arguments.all,
         taken,
         shrink_to: None,
-        findings: arguments.findings,
-        require_pass: arguments.require_pass,
     };
     super::campaign::run_request(&request, global)
 }

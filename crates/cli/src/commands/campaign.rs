@@ -2,20 +2,16 @@
 
 mod agreement;
 mod asked;
-mod budgets;
 mod carry_out;
 mod cases;
-mod create;
 mod derived;
 mod dissect;
 mod lift;
-mod models;
 mod options;
 mod prepare;
 mod prepared;
-mod recorded;
-mod recording;
 mod shrink;
+mod world;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -29,26 +25,22 @@ use planproof_report::CommandLines;
 use planproof_suite::{Unit, Unscored};
 
 use super::{print_json, runtime};
-use crate::arguments::{CampaignArguments, Global, TestArguments};
+use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
 use crate::render::{self, Marking};
-use crate::report_files::{ReportFile, ReportFileArguments, ReportFiles, must_differ};
+use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::{orders, terminal};
 
 pub(super) use asked::{Asked, MakesCases};
-pub(super) use budgets::Budgets;
-pub(super) use carry_out::{Ended, all_at_once, carry_out};
-pub(super) use cases::Cases;
-pub(crate) use create::{create_row, milliseconds_now, must_be_no_folder};
+pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
-pub(super) use models::{Around, Models};
-pub(crate) use options::StoredOptions;
-pub(super) use prepare::{key_needed, prepare, with_cost};
+pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
+pub(super) use prepare::prepare;
 pub(super) use prepared::Prepared;
-pub(super) use recording::cache as open_cache;
 pub(crate) use shrink::{read_candidates, shrinker};
+pub(super) use world::Outside;
 
 /// Stands above the figures of a replay.
 pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
@@ -57,11 +49,9 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         asked: Asked::Test(arguments),
-        files: &arguments.files,
+        all: &arguments.all,
         taken: taken_files(arguments),
         shrink_to: arguments.shrink.shrink_to.as_deref(),
-        findings: arguments.findings,
-        require_pass: arguments.require_pass,
     };
     run_request(&request, global)
 }
@@ -70,19 +60,16 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
 pub(super) struct CampaignRequest<'a> {
     pub(super) campaign: &'a CampaignArguments,
     pub(super) asked: Asked<'a>,
-    pub(super) files: &'a ReportFileArguments,
+    pub(super) all: &'a AllCasesArguments,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a Path)>,
     /// Where the smallest failing cases go.
     pub(super) shrink_to: Option<&'a Path>,
-    /// Most findings shown.
-    pub(super) findings: usize,
-    pub(super) require_pass: bool,
 }
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
-    let files = request.files.open(global, &request.taken)?;
+    let files = request.all.files.open(global, &request.taken)?;
     let cases_file = match request.shrink_to {
         None => None,
         Some(path) => {
@@ -91,32 +78,33 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
     };
     let prepared = prepare(request.campaign, global, request.asked)?;
-    let all = |outcomes: &[Outcome]| all_at_once(&prepared, outcomes);
+    let run = &prepared.run;
+    let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =
-        runtime()?.block_on(carry_out(&prepared, global, all))?;
+        runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), all).await })?;
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let report = Report::of_summaries(SummaryInput {
-        suite: &*prepared.suite,
-        agent: &prepared.campaign.agent.name,
-        model: prepared.campaign.agent.model.as_deref(),
-        simulated: prepared.campaign.agent.simulated,
-        cards: &prepared.cards,
-        repeats: prepared.campaign.repeats.get(),
+        suite: &*run.suite,
+        agent: &run.campaign.agent.name,
+        model: run.campaign.agent.model.as_deref(),
+        simulated: run.campaign.agent.simulated,
+        cards: &run.cards,
+        repeats: run.campaign.repeats.get(),
         runs: &runs,
-        synthesis: prepared.options.synthesis(),
-        cost: prepared.options.cost(&progress),
+        synthesis: run.options.synthesis(),
+        cost: run.options.cost(&progress),
         ended_by: progress.ended_by.as_deref(),
     });
-    let mut report = prepared.options.completed(report, &progress);
+    let mut report = run.options.completed(report, &progress);
     if dissection.is_some() || shrinking.is_some() {
-        let cases = orders::cases(prepared.options.judge(), &prepared.campaign.cases)?;
+        let cases = orders::cases(prepared.order.judge(), &run.campaign.cases)?;
         let outcomes = orders::outcomes(&outcomes);
         report.dissection = dissection.as_ref().map(|dissection| {
-            let id = Derived::Dissection.id(&prepared.campaign.id);
+            let id = Derived::Dissection.id(&run.campaign.id);
             dissection_report(&id, dissection, &cases, &outcomes)
         });
         report.shrinking = shrinking.as_ref().map(|shrinking| {
-            let id = Derived::Shrinking.id(&prepared.campaign.id);
+            let id = Derived::Shrinking.id(&run.campaign.id);
             shrink_report(&id, shrinking, &cases, &outcomes)
         });
     }
@@ -140,31 +128,30 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     }
     if let Some(why) = &report.broken_setup {
         let commands = prepared.commands();
-        tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&prepared.campaign.id))).describe());
+        tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&run.campaign.id))).describe());
         if global.json && !takes_stdout {
             print_json(&report)?;
         }
         return written.map(|()| ExitCode::Outside);
     }
-    let findings = pick_findings(&prepared.campaign.cases, &outcomes, request.findings);
+    let findings = pick_findings(&run.campaign.cases, &outcomes, request.all.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
         false => print_report(
-            prepared.suite.unit(),
+            run.suite.unit(),
             &report,
             &findings,
             unscored,
-            &prepared.campaign.id,
+            &run.campaign.id,
             &prepared.commands(),
             global,
         ),
     };
-    let printed =
-        printed.and_then(|()| match prepared.campaign.agent.guarded && !takes_stdout && !global.json {
-            true => lift::print(&prepared),
-            false => Ok(()),
-        });
+    let printed = printed.and_then(|()| match run.campaign.agent.guarded && !takes_stdout && !global.json {
+        true => lift::print(&prepared),
+        false => Ok(()),
+    });
     match written.and(printed) {
         // Whoever reads no further wants to know all the same how it went.
         Ok(()) | Err(Failure::OutputClosed) => {}
@@ -173,7 +160,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
-    Ok(match prepared.is_as_recorded(&outcomes, &progress) && !request.require_pass {
+    Ok(match run.is_as_recorded(&outcomes, &progress) && !request.all.require_pass {
         true => {
             say_as_recorded(&report, global);
             ExitCode::Passed
@@ -322,7 +309,7 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
         Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
         None => format!("{not_run} of {all} {noun}"),
     };
-    let again = format!(" Go on with: {resumed}{}", budgets::larger(budget));
+    let again = format!(" Go on with: {resumed}{}", planproof_runner::larger(budget));
     let again = if report.replay { "" } else { &again };
     Some(format!("Ended by the budget of {budget}: {what}.{again}"))
 }

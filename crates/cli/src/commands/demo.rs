@@ -13,17 +13,16 @@ use planproof_bench::{
     AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, Work, pick_findings,
 };
 use planproof_order::synth::file::read_verdict;
-use planproof_order::synth::{
-    ActionId, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings,
-};
+use planproof_order::synth::{ActionId, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
+use planproof_runner::{NewRow, milliseconds_now};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
-use super::campaign::{StoredOptions, create_row, milliseconds_now};
+use super::campaign::of_simulation;
 use super::{print_json, runtime};
 use crate::arguments::{DemoArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -31,7 +30,7 @@ use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, must_differ};
 use crate::select::random_bytes;
 use crate::stored::{Stored, StoredTraces};
-use crate::terminal;
+use crate::{secrets, terminal};
 
 /// Cases of the demonstration, the same for each agent.
 const CASES: u64 = 200;
@@ -68,18 +67,15 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let new_store = match &page {
             Some(page) if kind == SHOWN => {
                 let store = page.new_store()?;
-                let options = StoredOptions::of_simulation(&campaign, JudgeOptions::default(), synthesis);
-                let now = milliseconds_now();
-                create_row(
-                    &store,
-                    &campaign.id,
-                    now,
-                    &campaign.agent,
-                    &cases,
-                    NonZeroU32::MIN,
-                    &options,
-                    &global.command_line,
-                )?;
+                let options = of_simulation(&campaign, synthesis);
+                let row = NewRow {
+                    agent: &campaign.agent,
+                    cases: &cases,
+                    repeats: NonZeroU32::MIN,
+                    options: &options,
+                    command_line: &global.command_line,
+                };
+                row.create_as(&store, &campaign.id, milliseconds_now(), &secrets::held())?;
                 Some(store)
             }
             _ => None,

@@ -11,7 +11,7 @@ use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 
 use super::campaign::{
-    Asked, Ended, Prepared, REPLAY, StoredOptions, broken_setup, carry_out, cost, notes, prepare,
+    Asked, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, notes, prepare, stop_on_signal,
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
@@ -37,13 +37,13 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         None => None,
     };
     let prepared = prepare(&arguments.campaign, global, Asked::Limit(plan, arguments))?;
-    let plan = prepared.options.limit.unwrap_or(plan);
+    let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =
-        runtime()?.block_on(carry_out(&prepared, global, next))?;
+        runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
-    report.campaign.cost = prepared.options.cost(&progress);
-    report.campaign = prepared.options.completed(report.campaign, &progress);
+    report.campaign.cost = prepared.run.options.cost(&progress);
+    report.campaign = prepared.run.options.completed(report.campaign, &progress);
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         return Err(failure);
     }
     if let Some(why) = &report.campaign.broken_setup {
-        let resumed = prepared.commands().resume(&prepared.campaign.id);
+        let resumed = prepared.commands().resume(&prepared.run.campaign.id);
         tell!("{}", Failure::outside(broken_setup(why, &resumed)).describe());
         if global.json && !is_stdout_taken {
             print_json(&report)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         return Ok(ExitCode::Outside);
     }
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
-    let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.campaign.id));
+    let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.run.campaign.id));
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| tell!("{note}"));
     }
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }
-    Ok(match prepared.is_as_recorded(&outcomes, &progress) && arguments.at_least.is_none() {
+    Ok(match prepared.run.is_as_recorded(&outcomes, &progress) && arguments.at_least.is_none() {
         true => ExitCode::Passed,
         false => exit_code(&report, arguments.at_least),
     })
@@ -117,7 +117,7 @@ fn next_units(plan: &LimitPlan, prepared: &Prepared, outcomes: &[Outcome]) -> Ve
     match plan.next(|place| scores.get(&place).copied()) {
         LimitStep::Run(places) => {
             let units = places.into_iter().map(|ordinal| Unit { ordinal, repeat: 0 });
-            units.filter(|unit| prepared.can_run(unit)).collect()
+            units.filter(|unit| prepared.run.can_run(unit)).collect()
         }
         LimitStep::Done => Vec::new(),
     }
@@ -130,16 +130,16 @@ fn sum_up(
     ended_by: Option<&str>,
 ) -> LimitReport {
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
-    let agent = &prepared.campaign.agent;
-    let options: &StoredOptions = &prepared.options;
+    let agent = &prepared.run.campaign.agent;
+    let options = &prepared.run.options;
     LimitReport::new(
         *plan,
         SummaryInput {
-            suite: &*prepared.suite,
+            suite: &*prepared.run.suite,
             agent: &agent.name,
             model: agent.model.as_deref(),
             simulated: agent.simulated,
-            cards: &prepared.cards,
+            cards: &prepared.run.cards,
             repeats: 1,
             runs: &runs,
             synthesis: options.synthesis(),

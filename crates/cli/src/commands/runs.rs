@@ -28,7 +28,7 @@ use crate::{orders, secrets, select};
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    super::campaign::must_be_no_folder(path)?;
+    planproof_runner::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
@@ -173,7 +173,7 @@ fn show_in_full(
 pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) {
     let missing = campaign.total() - campaign.finished();
     // Of a search for a limit, most cases beyond it are never run.
-    let is_search = stored::options(campaign).is_ok_and(|options| options.limit.is_some());
+    let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
     // Of one that another led to, not every case is run as often as it could be.
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
@@ -315,7 +315,7 @@ fn learning(
         let (order, typed) = (orders::case(&*case)?, planproof_order::typed(&outcome));
         let Ok(verdict) = &typed.verdict else { continue };
         failed += 1;
-        match learning::lines(&order, verdict, options.judge(), &trace.events, &language, form) {
+        match learning::lines(&order, verdict, options.order.judge(), &trace.events, &language, form) {
             Ok(lines) => {
                 let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
                 for mut line in lines.into_iter().filter_map(as_object) {

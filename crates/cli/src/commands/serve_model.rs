@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use planproof_model::server::{ServerConfig, serve};
+use planproof_runner::{KeyNeeded, ModelForm};
 use secrecy::SecretString;
 use serde_json::json;
 
@@ -17,12 +18,7 @@ use crate::{open_files, progress, select, signals};
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
 
 pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let model = select::model(
-        &arguments.model,
-        select::ModelForm::Chat,
-        &arguments.asking,
-        select::KeyNeeded::AtOnce,
-    )?;
+    let model = select::model(&arguments.model, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)?;
     let given = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {

@@ -12,7 +12,7 @@ use planproof_report::tables::{
 };
 use planproof_store::{Campaign, Store};
 
-use super::campaign::StoredOptions;
+use super::campaign::CampaignOptions;
 use super::print_json;
 use super::runs::{must_exist, say_what_is_missing};
 use crate::arguments::{Global, TablesArguments};
@@ -34,7 +34,7 @@ const CAUSES: [&str; 5] = ["Probability", "Terminal", "Topic", "Structure", "Con
 pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    super::campaign::must_be_no_folder(path)?;
+    planproof_runner::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let load = |of: &Found| of.load(&store, &found);
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
 /// A campaign that was named.
 struct Found {
     campaign: Campaign,
-    options: StoredOptions,
+    options: CampaignOptions,
     is_time_form: bool,
     /// The capability limit that it found, if it is a search for one.
     limit: Option<u32>,
@@ -94,7 +94,7 @@ impl Found {
         // The cases of a campaign are of one form.
         let is_time_form = stored::first_case(store, &campaign)?
             .is_some_and(|case| orders::case(&*case).is_ok_and(|case| case.time.is_some()));
-        let limit = match options.limit {
+        let limit = match options.kept.limit {
             Some(_) => {
                 let summaries = Summaries::of_stored(store, &campaign)?;
                 summaries.limit(&campaign, &options).and_then(|report| report.limit)
@@ -106,7 +106,7 @@ impl Found {
 
     /// The limit of its agent: its own, or that of the first search among `all` for the same agent, model and form.
     fn limit_among(&self, all: &[Self]) -> Option<u32> {
-        if self.options.limit.is_some() {
+        if self.options.kept.limit.is_some() {
             return self.limit;
         }
         let whom = |it: &Self| {
@@ -143,7 +143,7 @@ impl Found {
     fn todo(&self, failed: u64, commands: &CommandLines) -> String {
         let Self { campaign, limit, .. } = self;
         let dissect = format!("--dissect --dissect-max {ERRORS_MAX}");
-        match (&self.options.limit, limit) {
+        match (&self.options.kept.limit, limit) {
             (None, _) if failed == 0 => "nothing failed in it".to_owned(),
             (None, _) => format!("{} {dissect}", commands.resume(&campaign.id)),
             (Some(plan), Some(limit)) => {

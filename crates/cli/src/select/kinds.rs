@@ -12,11 +12,10 @@ use planproof_agents::{
 };
 use planproof_model::Model;
 use planproof_order::learning::Language;
+use planproof_runner::{FileDigest, FindModel, MadeFrom, ModelForm};
 use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
-use serde::{Deserialize, Serialize};
 
-use super::{FindModel, ModelForm};
 use crate::arguments::{self, AgentArguments};
 use crate::failure::Failure;
 use crate::spec_source::{Source, sha256};
@@ -52,7 +51,7 @@ type WithModel = (Arc<dyn Agent>, Arc<dyn Model>);
 pub(super) fn agent(
     name: &AgentSpec,
     model_name: &str,
-    find_model: &FindModel<'_>,
+    find_model: &FindModel<'_, Failure>,
 ) -> Result<WithModel, Failure> {
     let options = name.options().cloned().unwrap_or_default();
     // Files are read before models are looked for, whose keys may be missing.
@@ -80,81 +79,28 @@ fn checker(command: &str) -> Result<ProgramChecker, Failure> {
     Ok(checker)
 }
 
-/// A file of the user's that an agent is made from, as a campaign keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FileDigest {
-    /// As the agent's name has it.
-    file: String,
-    /// Of what is in it, in hexadecimal digits.
-    sha256: String,
-}
-
-/// The user's files that an agent is made from, as they are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct MadeFrom {
-    /// Its specifications.
-    pub(crate) specifications: Vec<FileDigest>,
-    /// Of the command that judges its answers, the words that are names of files.
-    pub(crate) evaluator_files: Vec<FileDigest>,
-}
-
-impl MadeFrom {
-    /// The files of the agent of this name, as they are now.
-    pub(crate) fn now(name: &AgentSpec) -> Result<Self, Failure> {
-        let files = name.specifications().into_iter().filter_map(|name| match name {
-            SpecName::File(file) => Some(file),
-            SpecName::Shipped(_) => None,
-        });
-        let specifications = files.map(|file| {
-            let sha256 = Source::find(file)?.sha256();
-            Ok(FileDigest { file: file.to_owned(), sha256 })
-        });
-        let command = match name.options().and_then(|options| options.evaluator.as_ref()) {
-            Some(EvaluatorName::Program(command)) => Some(command),
-            _ => None,
-        };
-        let evaluator_files = command.map(|command| checker(command)).transpose()?.map(|checker| {
-            let digest = |file: &str| Some(FileDigest { sha256: sha256_of(file)?, file: file.to_owned() });
-            checker.words().filter_map(digest).collect()
-        });
-        Ok(Self {
-            specifications: specifications.collect::<Result<_, Failure>>()?,
-            evaluator_files: evaluator_files.unwrap_or_default(),
-        })
-    }
-
-    /// Makes sure that the agent of this name is still made from the same files.
-    pub(crate) fn must_be_unchanged(&self, name: &AgentSpec) -> Result<(), Failure> {
-        // Campaigns of before there were digests have none.
-        if *self == Self::default() {
-            return Ok(());
-        }
-        let now = Self::now(name)?;
-        let lists = [
-            ("the specification", &self.specifications, now.specifications),
-            ("the evaluator's file", &self.evaluator_files, now.evaluator_files),
-        ];
-        for (what, before, now) in lists {
-            for then in before {
-                let Some(now) = now.iter().find(|now| now.file == then.file) else {
-                    return Err(Failure::usage(format!(
-                        "{what} {} is gone or cannot be read, and the campaign was begun with it; put it back, or begin a \
-                         new campaign",
-                        then.file
-                    )));
-                };
-                if then.sha256 != now.sha256 {
-                    return Err(Failure::usage(format!(
-                        "{what} {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} now; \
-                         put the old text back, or begin a new campaign",
-                        now.file, then.sha256, now.sha256
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
+/// The files of the agent of this name, as they are now.
+pub(crate) fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
+    let files = name.specifications().into_iter().filter_map(|name| match name {
+        SpecName::File(file) => Some(file),
+        SpecName::Shipped(_) => None,
+    });
+    let specifications = files.map(|file| {
+        let sha256 = Source::find(file)?.sha256();
+        Ok(FileDigest { file: file.to_owned(), sha256 })
+    });
+    let command = match name.options().and_then(|options| options.evaluator.as_ref()) {
+        Some(EvaluatorName::Program(command)) => Some(command),
+        _ => None,
+    };
+    let evaluator_files = command.map(|command| checker(command)).transpose()?.map(|checker| {
+        let digest = |file: &str| Some(FileDigest { sha256: sha256_of(file)?, file: file.to_owned() });
+        checker.words().filter_map(digest).collect()
+    });
+    Ok(MadeFrom {
+        specifications: specifications.collect::<Result<_, Failure>>()?,
+        evaluator_files: evaluator_files.unwrap_or_default(),
+    })
 }
 
 /// The digest of a file, if it is one that can be read and is no larger than [`DIGESTED_BYTES_MAX`].

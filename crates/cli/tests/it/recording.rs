@@ -121,7 +121,11 @@ fn other_cases_are_told() {
     edit(&path, |text| text.replacen("\"actions_max\":5", "\"actions_max\":9", 1));
     let run = place.run("test --replay r.jsonl -q").code(3);
     assert!(run.err.contains("  case 7-0: the recording does not hold this request: "), "{run:?}");
-    fs::write(&path, recorded.replacen("\"drawn\":{\"seed\":\"7\"", "\"drawn\":{\"seed\":\"8\"", 1)).unwrap();
+    fs::write(
+        &path,
+        recorded.replacen("\"seed\":\"7\",\"sentences_max\"", "\"seed\":\"8\",\"sentences_max\"", 1),
+    )
+    .unwrap();
     let run = place.run("test --replay r.jsonl -q --json").code(3);
     assert_eq!(run.json()["not_run"], 4);
     assert!(run.err.ends_with("  case 7-3: it was recorded, and is not drawn any more\n"), "{run:?}");

@@ -8,11 +8,12 @@ use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::LimitPlan;
 use planproof_bench::studies::ShrinkOptions;
 use planproof_order::{DissectOptions, OrderSuite};
+use planproof_runner::{CasesOrigin, RecordedCampaign};
 use planproof_suite::Case;
 
 use super::asked::Asked;
-use super::cases::{Cases, CasesOrigin, Drawn};
-use super::recorded::RecordedCampaign;
+use super::cases::{Drawn, Making, of_orders};
+use super::options::OrderOptions;
 use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
 use crate::failure::Failure;
 use crate::select;
@@ -69,7 +70,7 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
 /// # Errors
 /// One error names every contradiction with both values.
 pub(super) fn must_agree(
-    recorded: &RecordedCampaign,
+    (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
@@ -99,28 +100,28 @@ pub(super) fn must_agree(
         number(options.iterations).as_deref(),
         number(arguments.iterations).as_deref(),
     );
-    agreement.switch("allow_repeats", !options.repeated_fails, arguments.judge.allow_repeats);
-    agreement.switch("allow_distractors", !options.distractor_fails, arguments.judge.allow_distractors);
-    agreement.switch("fail_at_once", options.at_once_fails, arguments.judge.fail_at_once);
+    let judge = order.judge();
+    agreement.switch("allow_repeats", !judge.repeated_fails, arguments.judge.allow_repeats);
+    agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);
+    agreement.switch("fail_at_once", judge.at_once_fails, arguments.judge.fail_at_once);
     agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
-    topics(&mut agreement, recorded, asked.topics())?;
+    topics(&mut agreement, order, asked.topics())?;
     match asked {
         Asked::Test(asked) => {
-            drawn_cases(&mut agreement, recorded, cases, asked, global.seed)?;
+            drawn_cases(&mut agreement, (recorded, order), cases, asked, global.seed)?;
             agreement.option(
                 "repeat",
                 number(note.repeats).as_deref(),
-                number(asked.repeat.get()).as_deref(),
+                number(asked.all.repeat.get()).as_deref(),
             );
             agreement
-                .options(dissecting(options.dissect.as_ref()), &dissecting(asked.dissect.options().as_ref()));
-            agreement
-                .options(shrinking(options.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
+                .options(dissecting(order.dissect.as_ref()), &dissecting(asked.dissect.options().as_ref()));
+            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
         }
         Asked::Limit(plan, arguments) => {
             let shape = &arguments.shape;
             agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
-            if let CasesOrigin::Levels(levels) = note.drawn.as_ref().unwrap_or(&note.cases) {
+            if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
                 let now = CaseArguments {
                     actions: (plan.from, plan.from),
                     first: 0,
@@ -161,14 +162,18 @@ fn is_same_program(name: &AgentSpec, recorded: &AgentSpec) -> bool {
     name.is_program() && recorded.is_program() && name.is_guarded() == recorded.is_guarded()
 }
 
-fn topics(
-    agreement: &mut Agreement<'_>,
-    recorded: &RecordedCampaign,
-    file: Option<&Path>,
-) -> Result<(), Failure> {
+/// How cases were made that were not given.
+fn made(origin: &CasesOrigin) -> Result<Option<Making>, Failure> {
+    match origin {
+        CasesOrigin::Made(how) => Making::read(how).map(Some),
+        CasesOrigin::Given(_) => Ok(None),
+    }
+}
+
+fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Path>) -> Result<(), Failure> {
     let Some(file) = file.filter(|_| agreement.given.has("topics")) else { return Ok(()) };
     let shown = file.display();
-    match &recorded.campaign.options.topics {
+    match &order.topics {
         Some(bank) if *bank == select::topic_bank(Some(file))? => {}
         Some(_) => {
             agreement
@@ -190,14 +195,14 @@ fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
 /// Compares the cases of a test.
 fn drawn_cases(
     agreement: &mut Agreement<'_>,
-    recorded: &RecordedCampaign,
+    (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
     asked: &TestArguments,
     seed: u64,
 ) -> Result<(), Failure> {
     if let Some(file) = &asked.from {
-        let orders = OrderSuite::new(recorded.campaign.options.judge());
-        let now = Cases::of_orders(&orders, select::read_cases(file)?).cases;
+        let orders = OrderSuite::new(order.judge());
+        let now = of_orders(&orders, select::read_cases(file)?).cases;
         let is_same = are_same(&now, cases);
         if !is_same {
             let (recorded, shown, now) = (cases.len(), file.display(), now.len());
@@ -209,10 +214,11 @@ fn drawn_cases(
     }
     let now = Drawn::of(&asked.draw, seed, asked.cases)?.as_written();
     let campaign = &recorded.campaign;
-    match campaign.drawn.as_ref().unwrap_or(&campaign.cases) {
-        CasesOrigin::Drawn(drawn) => agreement.options(drawn.as_written(), &now),
+    let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
+    match (made(origin)?, origin) {
+        (Some(Making::Drawn(drawn)), _) => agreement.options(drawn.as_written(), &now),
         // Nothing is known of cases from a file but how many they are.
-        CasesOrigin::Given(count) => {
+        (None, CasesOrigin::Given(count)) => {
             agreement.option("cases", Some(&count.to_string()), Some(&asked.cases.to_string()));
             for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
                 if agreement.given.has(id) {
@@ -221,7 +227,7 @@ fn drawn_cases(
                 }
             }
         }
-        CasesOrigin::Levels(_) => {}
+        (Some(Making::Levels(_)) | None, _) => {}
     }
     Ok(())
 }

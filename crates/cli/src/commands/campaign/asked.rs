@@ -8,9 +8,11 @@ use planproof_bench::studies::ShrinkOptions;
 use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
-use super::cases::Cases;
-use super::options::StoredOptions;
-use crate::arguments::{CASES_MAX, LimitArguments, TestArguments};
+use planproof_runner::{Cases, StoredOptions};
+
+use super::cases;
+use super::options::command;
+use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
 
@@ -41,10 +43,10 @@ impl Asked<'_> {
     /// The cases, of this bank unless they are in a file.
     pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
         match self {
-            Self::Test(arguments) => Cases::of(arguments, seed, bank),
+            Self::Test(arguments) => cases::of(arguments, seed, bank),
             Self::Limit(plan, arguments) => {
                 let judge = judge_options(&arguments.campaign.judge);
-                Cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
+                cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
             Self::Bench(makes, _) => makes.make(),
         }
@@ -59,19 +61,21 @@ impl Asked<'_> {
         }
     }
 
-    /// How often each of so many cases is run.
-    pub(super) fn repeats(&self, cases: usize) -> Result<NonZeroU32, Failure> {
-        let repeat = match self {
-            Self::Test(TestArguments { repeat, .. }) | Self::Bench(_, repeat) => repeat,
-            Self::Limit(..) => return Ok(NonZeroU32::MIN),
-        };
-        let runs = cases as u64 * u64::from(repeat.get());
-        if runs > CASES_MAX {
-            return Err(Failure::usage(format!(
-                "--repeat {repeat} makes {runs} runs of {cases} cases; a campaign has at most {CASES_MAX}"
-            )));
+    /// The name of the suite, where the command is not one for orders.
+    pub(super) fn suite(&self) -> Option<&str> {
+        match self {
+            Self::Test(_) | Self::Limit(..) => None,
+            Self::Bench(makes, _) => Some(makes.suite()),
         }
-        Ok(*repeat)
+    }
+
+    /// How often each case is run.
+    pub(super) fn repeats(&self) -> NonZeroU32 {
+        match self {
+            Self::Test(arguments) => arguments.all.repeat,
+            Self::Bench(_, repeat) => *repeat,
+            Self::Limit(..) => NonZeroU32::MIN,
+        }
     }
 
     pub(super) fn dissect(&self) -> Option<DissectOptions> {
@@ -89,9 +93,9 @@ impl Asked<'_> {
     }
 
     /// Makes sure that failures are shrunk where the smallest cases are asked for.
-    pub(super) fn must_be_shrunk(&self, options: &StoredOptions) -> Result<(), Failure> {
+    pub(super) fn must_be_shrunk(&self, how: Option<&ShrinkOptions>) -> Result<(), Failure> {
         let Self::Test(TestArguments { shrink, .. }) = self else { return Ok(()) };
-        if shrink.shrink_to.is_some() && options.shrink.is_none() {
+        if shrink.shrink_to.is_some() && how.is_none() {
             let what = "--shrink-to: the failures of the campaign are not shrunk; add --shrink";
             return Err(Failure::usage(what));
         }
@@ -119,7 +123,7 @@ impl Asked<'_> {
             Self::Limit(..) => "limit".to_owned(),
             Self::Bench(makes, _) => format!("bench {}", makes.suite()),
         };
-        let before = options.command();
+        let before = command(options);
         if now == before {
             return Ok(());
         }

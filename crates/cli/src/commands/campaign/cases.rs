@@ -1,4 +1,4 @@
-//! The cases of a campaign: drawn, or from a file.
+//! The cases of a campaign of orders: drawn, or from a file.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,37 +8,26 @@ use planproof_order::synth::{
     Case, Day, JudgeOptions, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
 };
 use planproof_order::{OrderSuite, SolverMeter};
-use planproof_suite::{Case as AnyCase, Suite};
+use planproof_runner::{CASES_MAX, Cases, CasesOrigin};
+use planproof_suite::Case as AnyCase;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::agreement::{Written, switch};
-use crate::arguments::{CASES_MAX, CaseArguments, ShapeArguments, TestArguments};
+use super::options::OrderOptions;
+use crate::arguments::{CaseArguments, ShapeArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
 use crate::select;
 
-/// Cases, and what it took to draw them.
-pub(in crate::commands) struct Cases {
-    /// Their kind.
-    pub(in crate::commands) suite: Arc<dyn Suite>,
-    pub(in crate::commands) cases: Vec<Arc<dyn AnyCase>>,
-    pub(super) origin: CasesOrigin,
-    /// How they were drawn that are given in full.
-    pub(super) drawn: Option<CasesOrigin>,
-    /// What it took to synthesise them; `None` where they were not.
-    pub(super) synthesis: Option<SynthesisUse>,
-}
-
-/// Where cases come from, as a recording keeps it.
+/// How cases of orders are made, as a recording keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum CasesOrigin {
+pub(super) enum Making {
     /// They are drawn.
     Drawn(Drawn),
     /// They are drawn level by level, for a search for a limit.
     Levels(Vec<Drawn>),
-    /// They were in a file: so many.
-    Given(usize),
 }
 
 /// All that it takes to draw the same cases again.
@@ -98,85 +87,100 @@ impl From<&DrawnTime> for TimeOptions {
     }
 }
 
-impl Cases {
-    /// The cases that the command line asks for.
-    pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Self, Failure> {
-        let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
-        let Some(file) = &arguments.from else {
-            let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(&suite, bank)?;
-            return Ok(drawn.of_topics(&arguments.draw.shape));
-        };
-        Ok(Self::of_orders(&suite, select::read_cases(file)?))
-    }
+/// The cases that the command line asks for.
+pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
+    let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
+    let Some(file) = &arguments.from else {
+        let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(&suite, bank)?;
+        return Ok(of_topics(drawn, &arguments.draw.shape));
+    };
+    Ok(of_orders(&suite, select::read_cases(file)?))
+}
 
-    /// Orders that are there already.
-    pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<Case>) -> Self {
-        let cases = cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect();
-        Self::given(Arc::new(suite.clone()), cases)
-    }
+/// Orders that are there already.
+pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<Case>) -> Cases {
+    let cases = cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect();
+    Cases::given(Arc::new(suite.clone()), cases)
+}
 
-    /// The same, as a recording has to keep them: in full where they are about topics of the user's own,
-    /// whose file may be another one by then.
-    fn of_topics(self, shape: &ShapeArguments) -> Self {
-        match shape.topics {
-            Some(_) => {
-                Self { origin: CasesOrigin::Given(self.cases.len()), drawn: Some(self.origin), ..self }
-            }
-            None => self,
+/// The same, as a recording has to keep them: in full where they are about topics of the user's own,
+/// whose file may be another one by then.
+fn of_topics(cases: Cases, shape: &ShapeArguments) -> Cases {
+    match shape.topics {
+        Some(_) => {
+            Cases { origin: CasesOrigin::Given(cases.cases.len()), drawn: Some(cases.origin), ..cases }
         }
+        None => cases,
     }
+}
 
-    /// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the
-    /// seed's sequence, so that its cases are the same in every search and no two cases share an id.
-    pub(super) fn of_levels(
-        plan: &LimitPlan,
-        shape: &ShapeArguments,
-        seed: u64,
-        (judge, bank): (JudgeOptions, &TopicBank),
-    ) -> Result<Self, Failure> {
-        let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
-        if count > CASES_MAX {
-            return Err(Failure::usage(format!(
-                "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
-            )));
-        }
-        let level = |(actions, count): (u32, u32)| {
-            let first = u64::from(actions) * CASES_MAX;
-            let draw =
-                CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
-            Drawn::of(&draw, seed, count.into())
-        };
-        let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
-        Ok(Self::draw_levels_from(levels, &OrderSuite::new(judge), bank)?.of_topics(shape))
+/// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the
+/// seed's sequence, so that its cases are the same in every search and no two cases share an id.
+pub(super) fn of_levels(
+    plan: &LimitPlan,
+    shape: &ShapeArguments,
+    seed: u64,
+    (judge, bank): (JudgeOptions, &TopicBank),
+) -> Result<Cases, Failure> {
+    let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
+    if count > CASES_MAX {
+        return Err(Failure::usage(format!(
+            "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
+        )));
     }
+    let level = |(actions, count): (u32, u32)| {
+        let first = u64::from(actions) * CASES_MAX;
+        let draw =
+            CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
+        Drawn::of(&draw, seed, count.into())
+    };
+    let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
+    Ok(of_topics(draw_levels(levels, &OrderSuite::new(judge), bank)?, shape))
+}
 
-    /// Draws the cases of all levels again, of the topics that come with planproof.
-    pub(super) fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite) -> Result<Self, Failure> {
-        Self::draw_levels_from(levels, suite, TopicBank::shipped())
+/// Makes cases again as they were made, of the topics that come with planproof.
+pub(super) fn make_again(order: &OrderOptions, how: &Value) -> Result<Cases, Failure> {
+    let (suite, bank) = (OrderSuite::new(order.judge()), TopicBank::shipped());
+    match Making::read(how)? {
+        Making::Drawn(drawn) => drawn.draw_from(&suite, bank),
+        Making::Levels(levels) => draw_levels(levels, &suite, bank),
     }
+}
 
-    fn draw_levels_from(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Result<Self, Failure> {
-        let mut all = Self::given(Arc::new(suite.clone()), Vec::new());
-        let mut made = SynthesisUse::default();
-        for drawn in &levels {
-            let level = drawn.clone().draw_from(suite, bank)?;
-            all.cases.extend(level.cases);
-            let level = level.synthesis.unwrap_or_default();
-            made.solver_calls += level.solver_calls;
-            made.solver_time += level.solver_time;
-            made.time += level.time;
-        }
-        all.synthesis = Some(made);
-        if all.cases.len() as u64 > CASES_MAX {
-            return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
-        }
-        Ok(Self { origin: CasesOrigin::Levels(levels), ..all })
+fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
+    let mut all = Cases::given(Arc::new(suite.clone()), Vec::new());
+    let mut made = SynthesisUse::default();
+    for drawn in &levels {
+        let level = drawn.clone().draw_from(suite, bank)?;
+        all.cases.extend(level.cases);
+        let level = level.synthesis.unwrap_or_default();
+        made.solver_calls += level.solver_calls;
+        made.solver_time += level.solver_time;
+        made.time += level.time;
     }
+    all.synthesis = Some(made);
+    if all.cases.len() as u64 > CASES_MAX {
+        return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
+    }
+    Ok(Cases { origin: Making::Levels(levels).into(), ..all })
+}
 
-    /// Cases that are there already.
-    pub(in crate::commands) fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn AnyCase>>) -> Self {
-        let origin = CasesOrigin::Given(cases.len());
-        Self { suite, cases, origin, drawn: None, synthesis: None }
+impl Making {
+    /// As a recording keeps it.
+    ///
+    /// # Errors
+    /// It is not understood.
+    pub(super) fn read(how: &Value) -> Result<Self, Failure> {
+        Self::deserialize(how).map_err(|error| {
+            Failure::usage(format!("how the recorded cases were drawn makes no sense: {error}"))
+        })
+    }
+}
+
+impl From<Making> for CasesOrigin {
+    fn from(how: Making) -> Self {
+        // All its keys are strings, so it can be written.
+        Self::Made(serde_json::to_value(how).unwrap_or_default())
     }
 }
 
@@ -233,11 +237,6 @@ impl Drawn {
         }
     }
 
-    /// Draws the cases again, of the topics that come with planproof.
-    pub(super) fn draw(self, suite: &OrderSuite) -> Result<Cases, Failure> {
-        self.draw_from(suite, TopicBank::shipped())
-    }
-
     /// Draws the cases.
     fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
         let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
@@ -252,8 +251,8 @@ impl Drawn {
             .collect::<Result<Vec<Case>, _>>()?;
         let synthesis =
             SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
-        let origin = CasesOrigin::Drawn(self);
-        Ok(Cases { origin, synthesis: Some(synthesis), ..Cases::of_orders(suite, cases) })
+        let origin = Making::Drawn(self).into();
+        Ok(Cases { origin, synthesis: Some(synthesis), ..of_orders(suite, cases) })
     }
 
     /// The options that draw these cases.

@@ -6,12 +6,11 @@ use std::num::NonZeroU32;
 use planproof_bench::{Outcome, card_to_json};
 use planproof_order::{OrderSuite, synth};
 use planproof_report::CommandLines;
+use planproof_runner::milliseconds_now;
 use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_suite::Case as _;
 use serde::Serialize;
 
-use super::create::milliseconds_now;
-use super::options::StoredOptions;
 use super::prepared::Prepared;
 use crate::failure::Failure;
 
@@ -103,10 +102,12 @@ impl<'a> Keeper<'a> {
         first: u32,
         cases: impl Iterator<Item = (&'c synth::Case, O)>,
     ) -> Result<(), StoreError> {
-        let Prepared { campaign, options, store, .. } = self.prepared;
+        let Prepared { run: planproof_runner::Prepared { campaign, options, store, .. }, order, .. } =
+            self.prepared;
         let id = self.of.id(&campaign.id);
         if !self.is_created && self.of.find(&campaign.id, &store.derived(&campaign.id)?).is_none() {
-            let options = StoredOptions { seed: self.seed, limit: None, ..options.clone() };
+            let mut options = options.clone();
+            (options.seed, options.limit) = (self.seed, None);
             let row = NewCampaign {
                 id: &id,
                 created_ms: milliseconds_now(),
@@ -121,7 +122,7 @@ impl<'a> Keeper<'a> {
             store.create_derived(&campaign.id, &row)?;
         }
         self.is_created = true;
-        let orders = OrderSuite::new(options.judge());
+        let orders = OrderSuite::new(order.judge());
         let cases: Vec<DerivedCase> =
             cases.map(|(case, origin)| derived_case(&orders, case, &origin)).collect();
         store.add_cases(&id, first, &cases)

@@ -139,14 +139,12 @@ pub(super) async fn dissect(
         id: Derived::Dissection.id(&campaign.id),
         options,
         errors,
-        mutator: Mutator::new(Wordings::shipped(), prepared.options.bank()),
+        mutator: Mutator::new(Wordings::shipped(), prepared.order.bank()),
     };
     let seed = DissectionRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);
     // A replay asks nothing that was not asked when it was recorded.
-    let may_run = |case: &Case| {
-        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(&case.id, 0))
-    };
+    let may_run = |case: &Case| prepared.run.may_follow(&case.id, 0);
     let keep = |first: u32, trials: &[TrialRecord]| {
         keeper.keep(first, trials.iter().map(|record| (&record.case, Origin::of(record))))
     };

@@ -14,9 +14,9 @@ use crate::terminal;
 
 /// Says what the guard gains, where the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
-    let guarded = Stored::load(&prepared.store, &prepared.campaign.id)?;
+    let guarded = Stored::load(&prepared.run.store, &prepared.run.campaign.id)?;
     let mut out = terminal::text();
-    if let Some(lift) = over_bare(&prepared.store, &guarded)? {
+    if let Some(lift) = over_bare(&prepared.run.store, &guarded)? {
         let passed = |side: &Side| format!("{} of {}", side.success.passed, side.success.runs);
         let [fixed, broken] = [Change::Fixed, Change::Broken].map(|change| lift.count(change));
         let (a, b) = (&lift.a, &lift.b);

@@ -99,9 +99,7 @@ pub(super) async fn shrink(
     let seed = ShrinkRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Shrinking, seed, options.repeats());
     // A replay asks nothing that was not asked when it was recorded.
-    let may_run = |case: &Case, repeat: u32| {
-        prepared.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(&case.id, repeat))
-    };
+    let may_run = |case: &Case, repeat: u32| prepared.run.may_follow(&case.id, repeat);
     let keep = |first: u32, candidates: &[CandidateRecord]| {
         let origin = |it: &CandidateRecord| Origin { error: it.error, candidate: it.number };
         keeper.keep(first, candidates.iter().map(|record| (&record.case, origin(record))))

@@ -1,16 +1,17 @@
 //! A model that is asked for topics, with a meter around it and a cache around that.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
+use planproof_runner::{Around, Budgets, ModelForm, Models, key_needed, open_cache};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::commands::campaign::{Around, Budgets, Models, key_needed, open_cache, with_cost};
+use crate::commands::campaign::Outside;
 use crate::failure::Failure;
-use crate::select::ModelForm;
 use crate::{progress, secrets, signals};
 
 /// The model with what watches over it.
@@ -26,13 +27,15 @@ pub(super) struct Asked {
 impl Asked {
     /// The model of that name. Nothing is asked yet.
     pub(super) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
-        let models = Models::live(&arguments.model, key_needed(arguments.cache.as_deref()));
+        let world = Outside { asking: &arguments.model, is_quiet: false };
+        let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         models.plain(name, ModelForm::Chat)?;
-        let budgets = Budgets::of(&arguments.budget);
-        let prices = budgets.prices()?;
+        let budgets = Budgets::of(&(&arguments.budget).into());
+        let prices = budgets.prices(&world)?;
         budgets.check(&models.names(), &prices)?;
-        let cache = arguments.cache.as_deref().map(|path| open_cache(path, secrets::held())).transpose()?;
-        let meter = Arc::new(Meter::new(budgets.budget(), with_cost(Spent::default(), &models, &prices)));
+        let open = |path: &Path| open_cache(&world, path, secrets::held());
+        let cache = arguments.cache.as_deref().map(open).transpose()?;
+        let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
         let around = Around { meter: &meter, prices: &prices, file: cache.as_ref() };
         let model = models.surrounded(name, ModelForm::Chat, &around)?;
         Ok(Self {

@@ -7,42 +7,50 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_bench::Outcome;
 use planproof_model::recording::{MayDiffer, Note, Recording};
-use planproof_order::OrderSuite;
 use planproof_suite::{Case, Suite};
 
-use super::cases::{Cases, CasesOrigin};
-use super::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
-use crate::failure::Failure;
-use crate::{progress, select};
+use crate::cases::{Cases, CasesOrigin};
+use crate::error::RunnerError;
+use crate::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
+use crate::world::World;
 
 /// A recorded campaign.
-pub(super) struct RecordedCampaign {
-    pub(super) recording: Arc<Recording>,
-    pub(super) campaign: CampaignNote,
+pub struct RecordedCampaign {
+    /// The file.
+    pub recording: Arc<Recording>,
+    /// What was run.
+    pub campaign: CampaignNote,
     /// Whom it is of.
-    pub(super) agent: AgentSpec,
+    pub agent: AgentSpec,
     /// The last verdict of each repeat of each case.
     verdicts: HashMap<(String, u32), VerdictNote>,
-    pub(super) ended_by: Option<String>,
+    pub(crate) ended_by: Option<String>,
     /// The campaign's end is the last thing in the file.
     has_end: bool,
 }
 
 /// The patterns of a file.
-fn patterns(path: &Path) -> Result<MayDiffer, Failure> {
-    let text = select::read_text(path)?;
+fn patterns<W: World>(world: &W, path: &Path) -> Result<MayDiffer, W::Error> {
+    let text = world.text(path)?;
     MayDiffer::parse(&text)
-        .map_err(|error| Failure::usage(format!("--may-differ {}: {error}", path.display())))
+        .map_err(|error| RunnerError::usage(format!("--may-differ {}: {error}", path.display())).into())
 }
 
 impl RecordedCampaign {
     /// Reads a recording of a campaign, in whose requests may differ what the patterns of that file match.
-    pub(super) fn read(path: &Path, may_differ: Option<&Path>) -> Result<Self, Failure> {
-        let may_differ = may_differ.map(patterns).transpose()?.unwrap_or_default();
+    ///
+    /// # Errors
+    /// It cannot be read, or holds no campaign.
+    pub fn read<W: World>(world: &W, path: &Path, may_differ: Option<&Path>) -> Result<Self, W::Error> {
+        let may_differ = may_differ.map(|path| patterns(world, path)).transpose()?.unwrap_or_default();
+        Ok(Self::read_but(path, may_differ)?)
+    }
+
+    fn read_but(path: &Path, may_differ: MayDiffer) -> Result<Self, RunnerError> {
         let recording = Recording::read_but(path, may_differ)?;
         let shown = path.display();
         let damaged = |kind: &str, error: serde_json::Error| {
-            Failure::usage(format!(
+            RunnerError::usage(format!(
                 "the recording {shown} is damaged: a line of type {kind} is not understood: {error}"
             ))
         };
@@ -50,7 +58,7 @@ impl RecordedCampaign {
         for Note { kind, json } in recording.notes() {
             match kind.as_str() {
                 "campaign" if campaign.is_some() => {
-                    return Err(Failure::usage(format!("the recording {shown} is of several campaigns")));
+                    return Err(RunnerError::usage(format!("the recording {shown} is of several campaigns")));
                 }
                 "campaign" => {
                     let note: CampaignNote =
@@ -71,51 +79,49 @@ impl RecordedCampaign {
         }
         let campaign = campaign.ok_or_else(|| {
             if recording.exchange_count() == 0 {
-                return Failure::usage(format!(
+                return RunnerError::usage(format!(
                     "the recording {shown} holds no campaign and no answer: it was cut off, or nothing was recorded yet"
                 ));
             }
-            Failure::usage(format!(
+            RunnerError::usage(format!(
                 "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
             ))
         })?;
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");
         let agent = AgentSpec::parse(&campaign.agent).map_err(|error| {
-            Failure::usage(format!("the recording {shown} is of an agent that is none: {error}"))
+            RunnerError::usage(format!("the recording {shown} is of an agent that is none: {error}"))
         })?;
         Ok(Self { recording: Arc::new(recording), campaign, agent, verdicts, ended_by, has_end })
     }
 
     /// Whether the campaign's end is in the file.
-    pub(super) fn has_end(&self) -> bool {
+    pub fn has_end(&self) -> bool {
         self.has_end
     }
 
-    /// The cases, drawn again where they were drawn.
-    pub(super) fn cases(&self) -> Result<Cases, Failure> {
+    /// The cases, made again where they were made.
+    ///
+    /// # Errors
+    /// They are damaged.
+    pub fn cases<W: World>(&self, world: &W) -> Result<Cases, W::Error> {
         match &self.campaign.cases {
-            CasesOrigin::Drawn(drawn) => drawn.clone().draw(&self.order_suite()),
-            CasesOrigin::Levels(levels) => Cases::draw_levels(levels.clone(), &self.order_suite()),
+            CasesOrigin::Made(how) => world.made_again(&self.campaign.options, how),
             CasesOrigin::Given(count) => {
-                let suite = self.campaign.options.suite()?;
+                let suite = world.suite(&self.campaign.options)?;
                 let cases = self.given_cases(&*suite)?;
                 if cases.len() < *count && !self.has_end {
-                    return Err(self.nothing_to_replay());
+                    return Err(self.nothing_to_replay().into());
                 }
                 if cases.len() != *count {
-                    return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())));
+                    return Err(self.wrong(&format!("it holds {} of {count} cases", cases.len())).into());
                 }
                 Ok(Cases::given(suite, cases))
             }
         }
     }
 
-    fn order_suite(&self) -> OrderSuite {
-        OrderSuite::new(self.campaign.options.judge())
-    }
-
-    fn given_cases(&self, suite: &dyn Suite) -> Result<Vec<Arc<dyn Case>>, Failure> {
+    fn given_cases(&self, suite: &dyn Suite) -> Result<Vec<Arc<dyn Case>>, RunnerError> {
         let notes = self.recording.notes().iter().filter(|note| note.kind == "case");
         let read = |note: &Note| {
             let CaseNote { case, .. } =
@@ -125,16 +131,21 @@ impl RecordedCampaign {
         notes.map(read).collect()
     }
 
-    fn wrong(&self, what: &str) -> Failure {
+    fn wrong(&self, what: &str) -> RunnerError {
         let path = self.recording.path().display();
-        Failure::usage(format!("the cases of the recording {path} are damaged: {what}"))
+        RunnerError::usage(format!("the cases of the recording {path} are damaged: {what}"))
     }
 
     /// Says so where the file stops before the campaign's end. Of so many runs this many have no verdict.
     ///
     /// # Errors
     /// None has: a replay would have nothing to run.
-    pub(super) fn check_end(&self, runs: usize, left_out: usize) -> Result<(), Failure> {
+    pub(crate) fn check_end<W: World>(
+        &self,
+        world: &W,
+        runs: usize,
+        left_out: usize,
+    ) -> Result<(), RunnerError> {
         if self.has_end {
             return Ok(());
         }
@@ -148,7 +159,7 @@ impl RecordedCampaign {
         };
         let noun = if self.campaign.repeats > 1 { "runs" } else { "cases" };
         let done = runs - left_out;
-        progress::warn(&format!("{}. {done} of {runs} {noun} are in it and are replayed{rest}", self.stop()));
+        world.warn(&format!("{}. {done} of {runs} {noun} are in it and are replayed{rest}", self.stop()));
         Ok(())
     }
 
@@ -163,12 +174,15 @@ impl RecordedCampaign {
         }
     }
 
-    fn nothing_to_replay(&self) -> Failure {
-        Failure::usage(format!("{}. It holds no case to its end: there is nothing to replay", self.stop()))
+    fn nothing_to_replay(&self) -> RunnerError {
+        RunnerError::usage(format!(
+            "{}. It holds no case to its end: there is nothing to replay",
+            self.stop()
+        ))
     }
 
     /// Whether that repeat of the case came to its end when the campaign was recorded.
-    pub(super) fn has_verdict(&self, case: &str, repeat: u32) -> bool {
+    pub fn has_verdict(&self, case: &str, repeat: u32) -> bool {
         self.verdicts.contains_key(&(case.to_owned(), repeat))
     }
 
@@ -200,7 +214,7 @@ impl RecordedCampaign {
     }
 
     /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
-    pub(super) fn differences(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> Vec<String> {
+    pub(crate) fn differences(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = Vec::new();
         let swapped = self.swapped(cases, outcomes);
         for outcome in outcomes {

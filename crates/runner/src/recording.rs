@@ -5,35 +5,40 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_bench::Outcome;
-use planproof_model::recording::{Note, Origin, RecordingError, RecordingFile};
+use planproof_model::recording::{Note, RecordingError, RecordingFile};
 use planproof_suite::{Case, Class};
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::cases::{Cases, CasesOrigin};
-use super::options::StoredOptions;
-use crate::arguments::RecordingArguments;
-use crate::failure::Failure;
-use crate::progress;
+use crate::cases::{Cases, CasesOrigin};
+use crate::error::RunnerError;
+use crate::options::StoredOptions;
+use crate::world::World;
 
 /// What was run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CampaignNote {
+pub struct CampaignNote {
     r#type: String,
-    pub(super) id: String,
-    pub(super) agent: String,
-    pub(super) model: Option<String>,
-    pub(super) simulated: bool,
-    pub(super) options: StoredOptions,
-    pub(super) cases: CasesOrigin,
+    /// The id of the campaign.
+    pub id: String,
+    /// The name of its agent.
+    pub agent: String,
+    /// Its model, if it is known.
+    pub model: Option<String>,
+    /// Whether the model is one of our simulations.
+    pub simulated: bool,
+    /// What is kept of it.
+    pub options: StoredOptions,
+    /// Where its cases come from.
+    pub cases: CasesOrigin,
     /// How cases were drawn that are given in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) drawn: Option<CasesOrigin>,
+    pub drawn: Option<CasesOrigin>,
     /// How often each case is run.
     #[serde(default = "once", skip_serializing_if = "is_once")]
-    pub(super) repeats: u32,
+    pub repeats: u32,
 }
 
 fn once() -> u32 {
@@ -48,36 +53,36 @@ fn is_once(repeats: &u32) -> bool {
 /// A case that was not drawn.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CaseNote {
+pub(crate) struct CaseNote {
     r#type: String,
-    pub(super) case: Box<RawValue>,
+    pub(crate) case: Box<RawValue>,
 }
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VerdictNote {
-    pub(super) r#type: String,
-    pub(super) case: String,
+pub(crate) struct VerdictNote {
+    pub(crate) r#type: String,
+    pub(crate) case: String,
     /// Which repeat of the case, from 0.
     #[serde(default, skip_serializing_if = "is_first")]
-    pub(super) repeat: u32,
+    pub(crate) repeat: u32,
     /// Why there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) unscored: Option<String>,
+    pub(crate) unscored: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) passed: Option<bool>,
-    pub(super) class: Option<String>,
+    pub(crate) passed: Option<bool>,
+    pub(crate) class: Option<String>,
     /// What else has to come out again, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(super) essence: String,
+    pub(crate) essence: String,
     /// In recordings of before there was an essence, which was made of these.
     #[serde(default, skip_serializing)]
-    pub(super) violated: Vec<String>,
+    pub(crate) violated: Option<Vec<String>>,
     #[serde(default, skip_serializing)]
-    pub(super) calls: Vec<String>,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(crate) calls: Option<Vec<String>>,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
@@ -88,13 +93,13 @@ fn is_first(repeat: &u32) -> bool {
 /// The end of the campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EndNote {
+pub(crate) struct EndNote {
     r#type: String,
-    pub(super) ended_by: Option<String>,
+    pub(crate) ended_by: Option<String>,
 }
 
 impl VerdictNote {
-    pub(super) fn of(case: &dyn Case, outcome: &Outcome) -> Self {
+    pub(crate) fn of(case: &dyn Case, outcome: &Outcome) -> Self {
         let mut note = Self {
             r#type: "verdict".to_owned(),
             case: case.card().id.clone(),
@@ -103,8 +108,8 @@ impl VerdictNote {
             passed: None,
             class: None,
             essence: String::new(),
-            violated: Vec::new(),
-            calls: Vec::new(),
+            violated: None,
+            calls: None,
             input_tokens: outcome.usage.input_tokens,
             output_tokens: outcome.usage.output_tokens,
         };
@@ -120,9 +125,10 @@ impl VerdictNote {
     }
 
     /// The note as it is written today.
-    pub(super) fn renewed(mut self) -> Self {
+    pub(crate) fn renewed(mut self) -> Self {
         let [violated, calls] = [&mut self.violated, &mut self.calls].map(std::mem::take);
-        if self.passed.is_some() && self.essence.is_empty() {
+        if let (Some(_), true, Some(calls)) = (self.passed, self.essence.is_empty(), calls) {
+            let violated = violated.unwrap_or_default();
             let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(" ") };
             self.essence = match violated.as_slice() {
                 [] => format!("calls {calls}"),
@@ -133,7 +139,7 @@ impl VerdictNote {
     }
 
     /// The verdict in a few words.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         if let Some(why) = &self.unscored {
             return format!("unscored ({why})");
         }
@@ -149,52 +155,52 @@ impl VerdictNote {
 }
 
 /// A recording of this campaign that is being written.
-pub(super) struct CampaignRecording {
-    pub(super) file: RecordingFile,
+pub(crate) struct CampaignRecording {
+    pub(crate) file: RecordingFile,
     /// Runs whose verdicts are in it already: a case and which repeat of it.
     written: HashSet<(String, u32)>,
 }
 
-/// Who writes recordings.
-fn origin() -> Origin {
-    let command = std::env::args().collect::<Vec<_>>().join(" ");
-    Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }
-}
-
 /// An error of a file that is about to be written is a mistake in the command line.
-fn usage(option: &str, error: &RecordingError) -> Failure {
+fn usage(option: &str, error: &RecordingError) -> RunnerError {
     let hint = match error {
         RecordingError::Exists { .. } => "; overwrite it with --force, or use it as --cache",
         _ => "",
     };
-    Failure::usage(format!("{option}: {error}{hint}"))
+    RunnerError::usage(format!("{option}: {error}{hint}"))
 }
 
 /// Begins the recording of a new campaign.
-pub(super) fn begin(
+pub(crate) fn begin<W: World>(
+    world: &W,
     path: &Path,
-    arguments: &RecordingArguments,
+    force: bool,
     secrets: Secrets,
-) -> Result<CampaignRecording, Failure> {
-    let file = RecordingFile::create(path, arguments.force, &origin(), secrets)
+) -> Result<CampaignRecording, RunnerError> {
+    let file = RecordingFile::create(path, force, &world.origin(), secrets)
         .map_err(|error| usage("--record", &error))?;
     Ok(CampaignRecording { file, written: HashSet::new() })
 }
 
 /// Goes on with the recording of a campaign.
-pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignRecording, Failure> {
+pub(crate) fn go_on<W: World>(
+    world: &W,
+    path: &Path,
+    id: &str,
+    secrets: Secrets,
+) -> Result<CampaignRecording, RunnerError> {
     if !path.exists() {
-        return Err(Failure::usage(format!(
+        return Err(RunnerError::usage(format!(
             "the recording {} that the campaign is written to is gone: put it back, or begin anew",
             path.display()
         )));
     }
-    let file = RecordingFile::open(path, &origin(), secrets)?;
-    warn_of_torn_line("recording", &file);
+    let file = RecordingFile::open(path, &world.origin(), secrets)?;
+    warn_of_torn_line(world, "recording", &file);
     let notes = file.notes();
     let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
     if campaign.is_none_or(|campaign| campaign.id != id) {
-        return Err(Failure::usage(format!("the recording {} is of another campaign", path.display())));
+        return Err(RunnerError::usage(format!("the recording {} is of another campaign", path.display())));
     }
     let verdicts = notes.iter().filter(|note| note.kind == "verdict").filter_map(parse::<VerdictNote>);
     let written = verdicts.filter(|verdict| verdict.unscored.is_none());
@@ -203,16 +209,20 @@ pub(super) fn go_on(path: &Path, id: &str, secrets: Secrets) -> Result<CampaignR
 }
 
 /// Opens a cache, making it if it is not there.
-pub(in crate::commands) fn cache(path: &Path, secrets: Secrets) -> Result<RecordingFile, Failure> {
-    let file = RecordingFile::open(path, &origin(), secrets).map_err(|error| usage("--cache", &error))?;
-    warn_of_torn_line("cache", &file);
+///
+/// # Errors
+/// It is no recording, or cannot be written.
+pub fn open_cache<W: World>(world: &W, path: &Path, secrets: Secrets) -> Result<RecordingFile, RunnerError> {
+    let file =
+        RecordingFile::open(path, &world.origin(), secrets).map_err(|error| usage("--cache", &error))?;
+    warn_of_torn_line(world, "cache", &file);
     Ok(file)
 }
 
-fn warn_of_torn_line(what: &str, file: &RecordingFile) {
+fn warn_of_torn_line<W: World>(world: &W, what: &str, file: &RecordingFile) {
     if let Some(line) = file.torn_line() {
         let path = file.path().display();
-        progress::warn(&format!(
+        world.warn(&format!(
             "line {line} of the {what} {path}, its last, was only half written: it is removed, and what it answered is \
              asked again"
         ));
@@ -225,7 +235,7 @@ fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
 
 impl CampaignRecording {
     /// Writes what is run.
-    pub(super) fn write_campaign(
+    pub(crate) fn write_campaign(
         &self,
         note: &CampaignNote,
         cases: &[Arc<dyn Case>],
@@ -241,7 +251,7 @@ impl CampaignRecording {
     }
 
     /// Writes what came of a run, unless it is written already.
-    pub(super) fn write_verdict(&self, case: &dyn Case, outcome: &Outcome) -> Result<(), RecordingError> {
+    pub(crate) fn write_verdict(&self, case: &dyn Case, outcome: &Outcome) -> Result<(), RecordingError> {
         if self.written.contains(&(case.card().id.clone(), outcome.repeat)) {
             return Ok(());
         }
@@ -249,7 +259,7 @@ impl CampaignRecording {
     }
 
     /// Writes that the campaign has come to an end.
-    pub(super) fn write_end(&self, ended_by: Option<&str>) -> Result<(), RecordingError> {
+    pub(crate) fn write_end(&self, ended_by: Option<&str>) -> Result<(), RecordingError> {
         let note = EndNote { r#type: "end".to_owned(), ended_by: ended_by.map(str::to_owned) };
         self.write("end", &note)
     }
@@ -262,7 +272,7 @@ impl CampaignRecording {
 }
 
 impl CampaignNote {
-    pub(super) fn new(
+    pub(crate) fn new(
         id: &str,
         agent: &planproof_bench::AgentUnderTest,
         options: &StoredOptions,

@@ -10,15 +10,15 @@ use planproof_store::{Progress, Spent as StoredSpent};
 use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::BudgetArguments;
-use crate::failure::Failure;
-use crate::select::{self, absolute};
+use crate::error::RunnerError;
+use crate::paths::absolute;
+use crate::world::World;
 
 /// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found
 /// of its models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::commands) struct Budgets {
+pub struct Budgets {
     max_cost_picodollars: Option<u64>,
     max_tokens: Option<u64>,
     minutes: Option<f64>,
@@ -33,62 +33,75 @@ pub(in crate::commands) struct Budgets {
     broken_setup: Option<String>,
 }
 
+/// What a campaign may spend, as it is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct BudgetOptions {
+    /// Most money, in US dollars.
+    pub max_cost: Option<f64>,
+    /// Most tokens, read and written together.
+    pub max_tokens: Option<u64>,
+    /// Longest time, in minutes from now.
+    pub minutes: Option<f64>,
+    /// A file of prices.
+    pub prices: Option<PathBuf>,
+}
+
 impl Budgets {
-    /// The budgets of the command line.
-    pub(in crate::commands) fn of(arguments: &BudgetArguments) -> Self {
+    /// The budgets that are asked for.
+    pub fn of(asked: &BudgetOptions) -> Self {
         // What is less than the smallest amount that can be counted would be no budget at all.
         let money = |dollars| Money::from_dollars(dollars).map(Money::picodollars).map(|most| most.max(1));
         Self {
-            max_cost_picodollars: arguments.max_cost.and_then(money),
-            max_tokens: arguments.max_tokens,
-            minutes: arguments.minutes,
-            prices: arguments.prices.clone(),
+            max_cost_picodollars: asked.max_cost.and_then(money),
+            max_tokens: asked.max_tokens,
+            minutes: asked.minutes,
+            prices: asked.prices.clone(),
             ..Self::default()
         }
     }
 
     /// The budget of time alone, where nothing is paid for.
-    pub(super) fn of_time(self) -> Self {
+    pub(crate) fn of_time(self) -> Self {
         Self { minutes: self.minutes, ..Self::default() }
     }
 
     /// Those of a stored campaign.
-    pub(super) fn stored(progress: &Progress) -> Result<Self, Failure> {
+    pub(crate) fn stored(progress: &Progress) -> Result<Self, RunnerError> {
         serde_json::from_str(&progress.budgets).map_err(|error| {
-            Failure::usage(format!("the budgets of the stored campaign make no sense: {error}"))
+            RunnerError::usage(format!("the budgets of the stored campaign make no sense: {error}"))
         })
     }
 
     /// Of a campaign that is complete: nothing limits it any more, and what was found stays.
-    pub(super) fn of_complete(progress: &Progress) -> Result<Self, Failure> {
+    pub(crate) fn of_complete(progress: &Progress) -> Result<Self, RunnerError> {
         let Self { without_temperature, .. } = Self::stored(progress)?;
         Ok(Self { without_temperature, ..Self::default() })
     }
 
     /// Takes note of models that refused a temperature.
-    pub(super) fn note_without_temperature(&mut self, models: impl IntoIterator<Item = String>) {
+    pub(crate) fn note_without_temperature(&mut self, models: impl IntoIterator<Item = String>) {
         self.without_temperature.extend(models);
     }
 
     /// The models that refused a temperature, by name.
-    pub(super) fn without_temperature(&self) -> Vec<String> {
+    pub(crate) fn without_temperature(&self) -> Vec<String> {
         self.without_temperature.iter().cloned().collect()
     }
 
     /// Takes note of why the campaign was stopped, if its set-up is broken.
-    pub(super) fn note_broken_setup(&mut self, why: Option<String>) {
+    pub(crate) fn note_broken_setup(&mut self, why: Option<String>) {
         self.broken_setup = why;
     }
 
     /// Why the campaign was stopped, if its set-up is broken.
-    pub(super) fn broken_setup(&self) -> Option<&str> {
+    pub(crate) fn broken_setup(&self) -> Option<&str> {
         self.broken_setup.as_deref()
     }
 
     /// The budgets of a campaign that resumes: those that are given now, and its own for the rest.
     ///
     /// Those must leave something: a campaign that would end at once was meant otherwise.
-    pub(super) fn resumed(&self, stored: &Progress) -> Result<Self, Failure> {
+    pub(crate) fn resumed(&self, stored: &Progress) -> Result<Self, RunnerError> {
         let before = Self::stored(stored)?;
         let budgets = Self {
             max_cost_picodollars: self.max_cost_picodollars.or(before.max_cost_picodollars),
@@ -101,13 +114,13 @@ impl Budgets {
         let spent = spent(stored);
         if let Some(most) = budgets.cost_max() {
             let Some(cost) = spent.cost else {
-                return Err(Failure::usage(
+                return Err(RunnerError::usage(
                     "--max-cost: what the campaign has cost so far is not known; use --max-tokens",
                 ));
             };
             let has_ended = self.cost_max().is_none() && stored.ended_by == Some(most.to_string());
             if cost >= most || has_ended {
-                return Err(Failure::usage(format!(
+                return Err(RunnerError::usage(format!(
                     "of the campaign's budget of {most}, {cost} are spent: give it a larger one with --max-cost"
                 )));
             }
@@ -116,7 +129,7 @@ impl Budgets {
             let tokens = spent.usage.input_tokens + spent.usage.output_tokens;
             let has_ended = self.max_tokens.is_none() && stored.ended_by == Some(format!("{most} tokens"));
             if tokens >= most || has_ended {
-                return Err(Failure::usage(format!(
+                return Err(RunnerError::usage(format!(
                     "of the campaign's budget of {most} tokens, {tokens} are spent: give it a larger one with --max-tokens"
                 )));
             }
@@ -125,14 +138,14 @@ impl Budgets {
     }
 
     /// Checks that the budgets can be held. `models` are those that are asked through us.
-    pub(in crate::commands) fn check(&self, models: &[String], prices: &Prices) -> Result<(), Failure> {
+    pub fn check(&self, models: &[String], prices: &Prices) -> Result<(), RunnerError> {
         let option = match (self.max_cost_picodollars, self.max_tokens) {
             (Some(_), _) => "--max-cost",
             (None, Some(_)) => "--max-tokens",
             (None, None) => return Ok(()),
         };
         if models.is_empty() {
-            return Err(Failure::usage(format!(
+            return Err(RunnerError::usage(format!(
                 "{option}: planproof does not see what this agent's model takes; use --minutes, or give a command: agent \
                  a model with --serve-model"
             )));
@@ -140,7 +153,7 @@ impl Budgets {
         if self.max_cost_picodollars.is_some()
             && let Some(model) = models.iter().find(|model| prices.find(model).is_none())
         {
-            return Err(Failure::usage(format!(
+            return Err(RunnerError::usage(format!(
                 "--max-cost: the price of {model} is not known; give it with --prices FILE, or use --max-tokens"
             )));
         }
@@ -148,16 +161,19 @@ impl Budgets {
     }
 
     /// The prices that hold: those of the file if one is given.
-    pub(in crate::commands) fn prices(&self) -> Result<Prices, Failure> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds none.
+    pub fn prices<W: World>(&self, world: &W) -> Result<Prices, W::Error> {
         match &self.prices {
             None => Ok(Prices::shipped().clone()),
-            Some(file) => Prices::read(&select::read_text(file)?)
-                .map_err(|error| Failure::usage(format!("--prices {}: {error}", file.display()))),
+            Some(file) => Prices::read(&world.text(file)?)
+                .map_err(|error| RunnerError::usage(format!("--prices {}: {error}", file.display())).into()),
         }
     }
 
     /// What the meter holds the models to.
-    pub(in crate::commands) fn budget(&self) -> Budget {
+    pub fn budget(&self) -> Budget {
         Budget { cost_max: self.cost_max(), tokens_max: self.max_tokens }
     }
 
@@ -166,27 +182,27 @@ impl Budgets {
     }
 
     /// When the time is over of a campaign that begins now.
-    pub(in crate::commands) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         self.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0))
     }
 
     /// The time budget, with its unit.
-    pub(in crate::commands) fn time(&self) -> String {
+    pub fn time(&self) -> String {
         let minutes = self.minutes.unwrap_or_default();
         if minutes == 1.0 { "1 minute".to_owned() } else { format!("{minutes} minutes") }
     }
 
     /// As the store keeps them.
-    pub(super) fn to_json(&self) -> Result<String, Failure> {
+    pub(crate) fn to_json(&self) -> Result<String, RunnerError> {
         // The campaign may resume from another folder.
         let prices = self.prices.as_deref().map(absolute).transpose()?;
         serde_json::to_string(&Self { prices, ..self.clone() })
-            .map_err(|error| Failure::outside(error.to_string()))
+            .map_err(|error| RunnerError::outside(error.to_string()))
     }
 }
 
 /// What a stored campaign has spent.
-pub(super) fn spent(progress: &Progress) -> Spent {
+pub(crate) fn spent(progress: &Progress) -> Spent {
     let StoredSpent { input_tokens, output_tokens, picodollars, is_estimate } = progress.spent;
     let usage = Usage { input_tokens, output_tokens };
     // A campaign that has taken nothing has cost nothing, whatever the price.
@@ -195,7 +211,7 @@ pub(super) fn spent(progress: &Progress) -> Spent {
 }
 
 /// The same, for the store.
-pub(super) fn to_stored(spent: Spent) -> StoredSpent {
+pub(crate) fn to_stored(spent: Spent) -> StoredSpent {
     StoredSpent {
         input_tokens: spent.usage.input_tokens,
         output_tokens: spent.usage.output_tokens,
@@ -205,7 +221,7 @@ pub(super) fn to_stored(spent: Spent) -> StoredSpent {
 }
 
 /// The option that gives a larger budget instead of one that was used up.
-pub(super) fn larger(ended_by: &str) -> &'static str {
+pub fn larger(ended_by: &str) -> &'static str {
     if ended_by.ends_with(" USD") {
         " --max-cost USD"
     } else if ended_by.ends_with(" tokens") {

@@ -1,0 +1,117 @@
+//! What the runner has from the command line: agents, models and suites by their names, files, keys and messages.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::AgentUnderTest;
+use planproof_model::recording::Origin;
+use planproof_model::{KeepsReplies, Model};
+use planproof_runner::{Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, StoredOptions, Token, World};
+use planproof_sim::{GoldModel, gold_error_rate};
+use planproof_suite::{Case, Suite};
+use planproof_trace::Secrets;
+use serde_json::Value;
+
+use super::cases::make_again;
+use super::options::OrderOptions;
+use crate::arguments::ModelArguments;
+use crate::failure::Failure;
+use crate::{open_files, progress, secrets, select, suites};
+
+/// What the runner has from the command line.
+pub(in crate::commands) struct Outside<'a> {
+    /// How models are asked.
+    pub(in crate::commands) asking: &'a ModelArguments,
+    pub(in crate::commands) is_quiet: bool,
+}
+
+impl World for Outside<'_> {
+    type Error = Failure;
+
+    fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, Failure> {
+        suites::of_campaign(options, &OrderOptions::of(options)?)
+    }
+
+    fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, Failure> {
+        make_again(&OrderOptions::of(options)?, how)
+    }
+
+    fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, Failure> {
+        select::model(name, form, self.asking, key)
+    }
+
+    fn is_handed_answers(&self, model: &str) -> bool {
+        gold_error_rate(model).is_some()
+    }
+
+    fn model_with_answers(
+        &self,
+        name: &str,
+        form: ModelForm,
+        keys: &[Key],
+        seed: u64,
+    ) -> Option<Result<Arc<dyn Model>, Failure>> {
+        let rate = match gold_error_rate(name)? {
+            Ok(rate) => rate,
+            Err(error) => return Some(Err(Failure::usage(error.to_string()))),
+        };
+        let model = GoldModel::new(keys.to_vec(), rate, seed);
+        Some(Ok(match form {
+            ModelForm::Chat => Arc::new(model),
+            ModelForm::KeepsReplies => Arc::new(KeepsReplies::new(Arc::new(model))),
+        }))
+    }
+
+    fn agent(
+        &self,
+        name: &AgentSpec,
+        passed: &[String],
+        find_model: &FindModel<'_, Failure>,
+    ) -> Result<AgentUnderTest, Failure> {
+        select::agent(name, passed, find_model)
+    }
+
+    fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Failure> {
+        select::made_from(name)
+    }
+
+    fn warn_of_tools(&self, name: &AgentSpec, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
+        select::warn_of_tools(name, || select::tools_of_cases(cases))
+    }
+
+    fn text(&self, path: &Path) -> Result<String, Failure> {
+        select::read_text(path)
+    }
+
+    fn secrets(&self) -> Secrets {
+        secrets::held()
+    }
+
+    fn secrets_apart_from(&self, cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
+        secrets::held_apart_from(cases)
+    }
+
+    fn allow_runs(&self, runs: usize) -> Result<(), Failure> {
+        open_files::allow_runs(runs)
+    }
+
+    fn origin(&self) -> Origin {
+        let command = std::env::args().collect::<Vec<_>>().join(" ");
+        Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }
+    }
+
+    fn token(&self) -> Token {
+        select::random_bytes
+    }
+
+    fn warn(&self, what: &str) {
+        progress::warn(what);
+    }
+
+    fn note(&self, what: &str) {
+        if !self.is_quiet {
+            progress::tell!("{what}");
+        }
+    }
+}

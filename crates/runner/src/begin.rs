@@ -1,0 +1,216 @@
+//! A campaign that begins.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::{AgentUnderTest, GUARD_PREFIX, LimitPlan};
+use planproof_model::metering::{Meter, Spent};
+use planproof_trace::Usage;
+use serde_json::{Map, Value};
+
+use crate::budgets::{BudgetOptions, Budgets};
+use crate::cases::{CASES_MAX, Cases};
+use crate::create::{NewRow, StoreOptions};
+use crate::error::RunnerError;
+use crate::models::{Models, key_needed};
+use crate::options::{Answers, StoredOptions};
+use crate::paths::absolute;
+use crate::prepared::{Parts, Prepared};
+use crate::put_together::{CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS, Wanted};
+use crate::recording::{self, CampaignNote};
+use crate::world::World;
+
+/// A campaign that is asked for.
+#[derive(Debug, Clone)]
+pub struct NewCampaign {
+    /// Whom it is about.
+    pub agent: AgentSpec,
+    /// How often each case is run.
+    pub repeats: NonZeroU32,
+    /// Seed of its runs.
+    pub seed: u64,
+    /// Longest time of a run.
+    pub timeout: Duration,
+    /// Most model turns of a run.
+    pub iterations: u32,
+    /// Most runs at once; `None` for what fits the kind of agent.
+    pub concurrency: Option<NonZeroUsize>,
+    /// The model that is served to an external agent.
+    pub serve_model: Option<String>,
+    /// Variables that a program gets beside it, though they look as if they held keys.
+    pub env: Vec<String>,
+    /// What it may spend.
+    pub budgets: BudgetOptions,
+    /// What becomes of the model's answers.
+    pub keeping: Keeping,
+    /// Where it is kept.
+    pub store: StoreOptions,
+    /// How a limit is searched for, where it is a search.
+    pub limit: Option<LimitPlan>,
+    /// The name of its suite; `None` for that of before there were several.
+    pub suite: Option<String>,
+    /// What only the campaigns of its suite have.
+    pub of_suite: Map<String, Value>,
+    /// What was asked for, as a command line.
+    pub command_line: String,
+}
+
+/// What becomes of the model's answers.
+#[derive(Debug, Clone)]
+pub enum Keeping {
+    /// Nothing.
+    Nowhere,
+    /// They are written to this file.
+    Record {
+        /// Which.
+        file: PathBuf,
+        /// Whether it is overwritten if it is there.
+        force: bool,
+    },
+    /// What this file holds is not asked, and what is asked is added to it.
+    Cache(PathBuf),
+}
+
+impl Keeping {
+    /// Where answers come from and go, if a model is asked through us.
+    fn answers(&self, is_asked: bool) -> Result<Answers, RunnerError> {
+        let (option, answers) = match self {
+            Self::Nowhere => return Ok(Answers::Live),
+            Self::Record { file, .. } => ("--record", Answers::Record(absolute(file)?)),
+            Self::Cache(file) => ("--cache", Answers::Cache(absolute(file)?)),
+        };
+        if is_asked {
+            return Ok(answers);
+        }
+        Err(RunnerError::usage(format!(
+            "{option}: this agent asks its model itself, so planproof sees nothing to record; give a command: agent a model \
+             with --serve-model"
+        )))
+    }
+}
+
+/// Begins a campaign on the cases that `make` gives. Everything that may be wrong with it comes before the store is
+/// touched.
+///
+/// # Errors
+/// Something is wrong with what is asked for, or the store or a file fails.
+pub fn begin<W: World>(
+    world: &W,
+    new: &NewCampaign,
+    make: impl FnOnce() -> Result<Cases, W::Error>,
+) -> Result<Prepared, W::Error> {
+    let wanted = Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), env: &new.env };
+    let key = match &new.keeping {
+        Keeping::Cache(file) => key_needed(Some(file)),
+        Keeping::Nowhere | Keeping::Record { .. } => key_needed(None),
+    };
+    let models = Models::live(world, key);
+    let mut make = Some(make);
+    let mut made = None;
+    if wanted.is_handed_answers()
+        && let Some(make) = make.take()
+    {
+        let cases = make()?;
+        models.hand(&cases.cases, new.seed);
+        made = Some(cases);
+    }
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let budgets = Budgets::of(&new.budgets);
+    let prices = budgets.prices(world)?;
+    budgets.check(&models.names(), &prices)?;
+    let answers = new.keeping.answers(!models.names().is_empty())?;
+    // One of the two is there.
+    let cases = match (made, make) {
+        (Some(cases), _) => cases,
+        (None, Some(make)) => make()?,
+        (None, None) => return Err(RunnerError::usage("there are no cases").into()),
+    };
+    let options = new.options(&wanted, &agent, &cases, answers)?;
+
+    let secrets = world.secrets_apart_from(&cases.cases)?;
+    let (recording, file) = match (&options.answers, &new.keeping) {
+        (Answers::Cache(path), _) => (None, Some(recording::open_cache(world, path, secrets.clone())?)),
+        (Answers::Record(path), Keeping::Record { force, .. }) => {
+            let recording = recording::begin(world, path, *force, secrets.clone())?;
+            let file = recording.file.clone();
+            (Some(recording), Some(file))
+        }
+        _ => (None, None),
+    };
+    let store = new.store.open()?;
+    let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
+    let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    let row = NewRow {
+        agent: &agent,
+        cases: &cases.cases,
+        repeats: new.repeats,
+        options: &options,
+        command_line: &new.command_line,
+    };
+    let id = row.create(&store, world)?;
+    if let Some(recording) = &recording {
+        let note = CampaignNote::new(&id, &agent, &options, new.repeats.get(), &cases);
+        recording.write_campaign(&note, &cases.cases).map_err(RunnerError::from)?;
+    }
+    let meter = (!models.names().is_empty()).then_some(meter);
+    let Cases { suite, cases, .. } = cases;
+    let (repeats, token) = (new.repeats, world.token());
+    let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token };
+    let bare = parts.prepared(store)?;
+    Ok(Prepared { served, budgets, asked: models.found(), meter, recording, ..bare })
+}
+
+impl NewCampaign {
+    /// What is kept of it, if all that is asked for fits together.
+    fn options<W: World>(
+        &self,
+        wanted: &Wanted<'_, W>,
+        agent: &AgentUnderTest,
+        made: &Cases,
+        answers: Answers,
+    ) -> Result<StoredOptions, W::Error> {
+        let Cases { suite, cases, synthesis, .. } = made;
+        let count = cases.len();
+        let runs = count as u64 * u64::from(self.repeats.get());
+        if runs > CASES_MAX {
+            let what = format!(
+                "--repeat {} makes {runs} runs of {count} cases; a campaign has at most {CASES_MAX}",
+                self.repeats
+            );
+            return Err(RunnerError::usage(what).into());
+        }
+        if agent.guarded && !cases.iter().any(|case| case.guard().is_some()) {
+            let what =
+                format!("the suite {} has no guard: name the agent without {GUARD_PREFIX}", suite.name());
+            return Err(RunnerError::usage(what).into());
+        }
+        wanted.world.warn_of_tools(&self.agent, cases)?;
+        let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
+        if largest >= self.iterations {
+            wanted.world.note(&format!(
+                "note: {largest} {}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
+                suite.unit().many,
+                self.iterations
+            ));
+        }
+        let is_external = !agent.agent.is_in_process();
+        let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
+        let concurrency = self.concurrency.or(NonZeroUsize::new(default)).unwrap_or(NonZeroUsize::MIN);
+        wanted.allow_open_files(agent, concurrency.get().min(runs as usize))?;
+        let mut options = StoredOptions {
+            suite: self.suite.clone(),
+            serve_model: self.serve_model.clone(),
+            env: self.env.clone(),
+            answers,
+            limit: self.limit,
+            of_suite: self.of_suite.clone(),
+            ..StoredOptions::new(self.seed, concurrency, self.timeout, self.iterations)
+        };
+        options.set_synthesis(*synthesis);
+        options.set_made_from(wanted.world.made_from(&self.agent)?);
+        Ok(options)
+    }
+}

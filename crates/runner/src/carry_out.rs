@@ -1,0 +1,242 @@
+//! Running a campaign that is prepared.
+
+use std::sync::Arc;
+
+use planproof_agents::ServedModel;
+use planproof_bench::{
+    Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
+};
+use planproof_model::recording::RecordingError;
+use planproof_store::{Progress, StoreError, Writer};
+use planproof_suite::Case;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::RunnerError;
+use crate::prepared::Prepared;
+
+/// What came of a campaign.
+pub struct Ended {
+    /// All outcomes, those of before included, in the order of the cases.
+    pub outcomes: Vec<Outcome>,
+    /// How many runs it has.
+    pub total: u64,
+    /// What it took, and what ended it.
+    pub progress: Progress,
+    /// Why it could not go on. What is finished is kept.
+    pub failure: Option<Halted>,
+}
+
+/// Why a campaign could not go on.
+#[derive(Debug, Error)]
+pub enum Halted {
+    /// Its recording cannot be written.
+    #[error(transparent)]
+    Recording(RecordingError),
+    /// Its runs cannot go on, or it was asked to stop.
+    #[error(transparent)]
+    Runs(CampaignError),
+    /// What it came to cannot be kept.
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+/// Whoever watches a campaign.
+pub trait Watch {
+    /// It begins, or goes on.
+    fn begun(&mut self, begun: &Begun<'_>);
+
+    /// A run has come to its end, and is kept.
+    fn ended(&mut self, outcome: &Outcome);
+
+    /// Nothing more is run, but for what the campaign leads to.
+    fn over(&mut self);
+}
+
+/// A campaign that begins or goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct Begun<'a> {
+    /// Its id.
+    pub campaign: &'a str,
+    /// How many cases it has.
+    pub cases: u64,
+    /// How often each is run.
+    pub repeats: u32,
+    /// How many runs that makes.
+    pub total: u64,
+    /// How many are done already.
+    pub done: u64,
+    /// How many of those failed.
+    pub failed: u64,
+    /// Whether the answers come from a recording.
+    pub is_replay: bool,
+}
+
+/// A campaign whose own runs have all come to their ends, for what it leads to.
+pub struct Complete<'a, 'n> {
+    /// The campaign, as it was run.
+    pub campaign: &'a Campaign,
+    /// Its outcomes, in the order of the cases.
+    pub outcomes: &'a [Outcome],
+    /// Where runs are kept.
+    pub writer: Writer,
+    /// Ends it all.
+    pub stop: &'a CancellationToken,
+    /// What watches over its runs.
+    pub supervision: Supervision,
+    /// Takes note of what came of a run.
+    pub notes: &'a mut Notes<'n>,
+}
+
+/// Writes down beside the store, which has it already, what came of runs.
+pub struct Notes<'a> {
+    prepared: &'a Prepared,
+    writer: Writer,
+    stop: CancellationToken,
+    budgets: String,
+    unwritten: Option<RecordingError>,
+}
+
+impl Notes<'_> {
+    /// Takes note of what came of a run of this case.
+    pub fn note(&mut self, case: &dyn Case, outcome: &Outcome) {
+        if let Some(recording) = &self.prepared.recording
+            && let Err(error) = recording.write_verdict(case, outcome)
+        {
+            self.unwritten.get_or_insert(error);
+            self.stop.cancel();
+        }
+        // A failure of the store ends the campaign with the next run.
+        let progress = self.prepared.progress(&self.budgets);
+        drop(self.writer.set_progress(&self.prepared.campaign.id, &progress));
+    }
+
+    /// Whether all could be written so far.
+    pub fn are_whole(&self) -> bool {
+        self.unwritten.is_none()
+    }
+}
+
+/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing; then does what it leads
+/// to, where there is something. What is finished stays in the store, also when `stop` is cancelled. `key` is what a
+/// served model asks of whoever it is served to.
+///
+/// # Errors
+/// The store cannot be written at all.
+pub async fn carry_out<F>(
+    prepared: &Prepared,
+    key: String,
+    stop: &CancellationToken,
+    watch: &mut impl Watch,
+    next: impl Fn(&[Outcome]) -> Vec<Unit>,
+    leads_to: Option<F>,
+) -> Result<Ended, RunnerError>
+where
+    F: AsyncFnOnce(Complete<'_, '_>) -> Result<CampaignEnd, CampaignError>,
+{
+    let leads_on = leads_to.is_some();
+    let writer = prepared.store.writer()?;
+    let mut campaign = prepared.campaign.clone();
+    campaign.served = prepared.served.as_ref().map(|(name, served)| ServedModel {
+        model: Arc::clone(&served.model),
+        name: name.clone(),
+        key: key.clone().into(),
+    });
+    let supervision = Supervision {
+        secrets: if prepared.served.is_some() {
+            prepared.secrets.with(key)
+        } else {
+            prepared.secrets.clone()
+        },
+        meter: prepared.meter.clone(),
+        deadline: prepared.budgets.deadline(),
+        setup: Arc::new(set_up(prepared)),
+    };
+    let mut outcomes = prepared.finished.clone();
+    let total = campaign.units().count() as u64;
+    watch.begun(&Begun {
+        campaign: &campaign.id,
+        cases: campaign.cases.len() as u64,
+        repeats: campaign.repeats.get(),
+        total,
+        done: outcomes.len() as u64,
+        failed: outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count() as u64,
+        is_replay: prepared.replayed.is_some(),
+    });
+    let mut notes = Notes {
+        prepared,
+        writer: writer.clone(),
+        stop: stop.clone(),
+        budgets: prepared.budgets.to_json()?,
+        unwritten: None,
+    };
+    writer.set_progress(&campaign.id, &prepared.progress(&notes.budgets)).await?;
+    prepared.watch_spending(Some(&writer));
+    let mut end = loop {
+        let units = next(&outcomes);
+        if units.is_empty() {
+            break Ok(CampaignEnd::Complete);
+        }
+        let before = outcomes.len();
+        let end = campaign
+            .run(Work::new(Some(writer.clone()), &units, stop).under(supervision.clone()), |progress| {
+                let RunProgress::Ended(outcome) = progress else { return };
+                watch.ended(&outcome);
+                if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
+                    notes.note(&**case, &outcome);
+                }
+                outcomes.push(*outcome);
+            })
+            .await;
+        // Runs that were refused a request would be asked for again and again.
+        if !matches!(end, Ok(CampaignEnd::Complete)) || outcomes.len() == before {
+            break end;
+        }
+    };
+    watch.over();
+    outcomes.sort_by_key(Outcome::unit);
+    if let (Ok(CampaignEnd::Complete), true, Some(leads_to)) = (&end, notes.are_whole(), leads_to) {
+        end = leads_to(Complete {
+            campaign: &campaign,
+            outcomes: &outcomes,
+            writer: writer.clone(),
+            stop,
+            supervision: supervision.clone(),
+            notes: &mut notes,
+        })
+        .await;
+    }
+    let mut found = prepared.budgets.clone();
+    let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
+    found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    found.note_broken_setup(supervision.setup.broken());
+    let mut progress = prepared.progress(&found.to_json()?);
+    let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
+    progress.ended_by = match &end {
+        _ if is_complete => {
+            prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
+        }
+        Ok(CampaignEnd::BudgetUsedUp) => prepared.meter.as_ref().and_then(|meter| meter.used_up()),
+        Ok(CampaignEnd::DeadlineReached) => Some(prepared.budgets.time()),
+        Ok(CampaignEnd::Complete | CampaignEnd::SetupBroken) | Err(_) => None,
+    };
+    let kept = writer.set_progress(&campaign.id, &progress).await;
+    prepared.watch_spending(None);
+    let failure = match (notes.unwritten, end, kept) {
+        (Some(error), ..) => Some(Halted::Recording(error)),
+        (None, Err(error), _) => Some(Halted::Runs(error)),
+        (None, Ok(_), Err(error)) => Some(Halted::Store(error)),
+        (None, Ok(_), Ok(())) => prepared.recording.as_ref().and_then(|recording| {
+            recording.write_end(progress.ended_by.as_deref()).err().map(Halted::Recording)
+        }),
+    };
+    Ok(Ended { outcomes, total, progress, failure })
+}
+
+/// What is known of the set-up beforehand. Answers from a recording need none, but a program does.
+fn set_up(prepared: &Prepared) -> Setup {
+    if prepared.replayed.is_some() && prepared.campaign.agent.agent.is_in_process() {
+        return Setup::trusted();
+    }
+    Setup::that_has_worked(prepared.finished.iter().any(|outcome| outcome.verdict.is_ok()))
+}

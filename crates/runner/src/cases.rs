@@ -1,0 +1,53 @@
+//! The cases of a campaign, and where they come from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_bench::SynthesisUse;
+use planproof_suite::{Case, Suite};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Most cases of one campaign, and most runs.
+pub const CASES_MAX: u64 = 100_000;
+
+/// Cases, and what it took to make them.
+pub struct Cases {
+    /// Their kind.
+    pub suite: Arc<dyn Suite>,
+    /// The cases.
+    pub cases: Vec<Arc<dyn Case>>,
+    /// Where they come from.
+    pub origin: CasesOrigin,
+    /// How they were made that are given in full.
+    pub drawn: Option<CasesOrigin>,
+    /// What it took to synthesise them; `None` where they were not.
+    pub synthesis: Option<SynthesisUse>,
+}
+
+impl fmt::Debug for Cases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { suite, cases, origin, .. } = self;
+        let mut shown = f.debug_struct("Cases");
+        shown.field("suite", &suite.name()).field("cases", &cases.len()).field("origin", origin).finish()
+    }
+}
+
+/// Where cases come from, as a recording keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CasesOrigin {
+    /// They were there: so many.
+    Given(usize),
+    /// They were made. How, only whoever makes them knows.
+    #[serde(untagged)]
+    Made(Value),
+}
+
+impl Cases {
+    /// Cases that are there already.
+    pub fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn Case>>) -> Self {
+        let origin = CasesOrigin::Given(cases.len());
+        Self { suite, cases, origin, drawn: None, synthesis: None }
+    }
+}

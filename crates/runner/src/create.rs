@@ -1,0 +1,121 @@
+//! A new campaign in the run store.
+
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use planproof_bench::{AgentUnderTest, card_to_json};
+use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
+use planproof_suite::Case;
+use planproof_trace::Secrets;
+
+use crate::error::RunnerError;
+use crate::options::StoredOptions;
+use crate::world::World;
+
+/// Where campaigns are kept.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// The file.
+    pub path: PathBuf,
+    /// Most pages of 4 KiB that it may take.
+    pub pages_max: Option<NonZeroU32>,
+}
+
+impl StoreOptions {
+    /// Opens the run store for writing, making its folder where it is missing.
+    ///
+    /// # Errors
+    /// It is a folder, no run store, or cannot be opened.
+    pub fn open(&self) -> Result<Store, RunnerError> {
+        let path = &self.path;
+        must_be_no_folder(path)?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|error| {
+                RunnerError::usage(format!("cannot make the folder {}: {error}", folder.display()))
+            })?;
+        }
+        let limits = StoreLimits { pages_max: self.pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
+        Ok(Store::open(path, limits)?)
+    }
+}
+
+/// A folder is the commonest mistake, and SQLite's word for it says nothing.
+///
+/// # Errors
+/// It is a folder.
+pub fn must_be_no_folder(path: &Path) -> Result<(), RunnerError> {
+    if path.is_dir() {
+        return Err(RunnerError::usage(format!("--store {} is a folder; name a file in it", path.display())));
+    }
+    Ok(())
+}
+
+/// A campaign that is new in the run store.
+#[derive(Clone, Copy)]
+pub struct NewRow<'a> {
+    /// Whom it is about.
+    pub agent: &'a AgentUnderTest,
+    /// On what.
+    pub cases: &'a [Arc<dyn Case>],
+    /// How often each case is run.
+    pub repeats: NonZeroU32,
+    /// All else that it takes to resume it.
+    pub options: &'a StoredOptions,
+    /// What was asked for, as a command line.
+    pub command_line: &'a str,
+}
+
+impl NewRow<'_> {
+    /// Puts it into the store under a new id, with its cases and their cards; gives the id.
+    pub(crate) fn create<W: World>(&self, store: &Store, world: &W) -> Result<String, RunnerError> {
+        let created_ms = milliseconds_now();
+        let id = campaign_id(created_ms, world);
+        self.create_as(store, &id, created_ms, &world.secrets())?;
+        Ok(id)
+    }
+
+    /// Puts it into the store under this id. Keys that stand on the command line are left out.
+    ///
+    /// # Errors
+    /// The store fails, or has such a campaign.
+    pub fn create_as(
+        &self,
+        store: &Store,
+        id: &str,
+        created_ms: u64,
+        secrets: &Secrets,
+    ) -> Result<(), RunnerError> {
+        let Self { agent, cases, repeats, options, command_line } = *self;
+        let campaign = NewCampaign {
+            id,
+            created_ms,
+            command_line: &secrets.redact(command_line),
+            agent: &agent.name,
+            model: agent.model.as_deref(),
+            simulated: agent.simulated,
+            options: &options.to_json()?,
+            repeats: repeats.get(),
+        };
+        let rows = cases.iter().map(|case| NewCase {
+            id: case.card().id.clone(),
+            json: case.to_line(),
+            summary: Some(card_to_json(case.card())),
+        });
+        Ok(store.create_campaign(&campaign, rows)?)
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn milliseconds_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Short, sorts by time, and differs even between campaigns of the same millisecond.
+fn campaign_id<W: World>(created_ms: u64, world: &W) -> String {
+    let [tail, ..] = world.token()();
+    format!("{created_ms:010x}{tail:02x}")
+}

@@ -1,0 +1,34 @@
+//! What keeps a campaign from its beginning or its going on.
+
+use planproof_model::recording::RecordingError;
+use planproof_store::StoreError;
+use thiserror::Error;
+
+/// What keeps a campaign from its beginning or its going on. A fault of the agent under test is none of these.
+#[derive(Debug, Error)]
+pub enum RunnerError {
+    /// What was asked for makes no sense, and what to do instead. Options are called by their names.
+    #[error("{0}")]
+    Usage(String),
+    /// Something outside failed.
+    #[error("{0}")]
+    Outside(String),
+    /// The run store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A recording cannot be read or written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+}
+
+impl RunnerError {
+    /// What was asked for makes no sense.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::Usage(what.into())
+    }
+
+    /// Something outside failed.
+    pub fn outside(what: impl Into<String>) -> Self {
+        Self::Outside(what.into())
+    }
+}

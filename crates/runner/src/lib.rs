@@ -1,0 +1,46 @@
+//! The life of a campaign: it begins, is kept, is recorded, may be cut off, resumes, and is replayed. The runner knows
+//! no suite, and neither parses arguments nor prints: what is asked for comes in as plain options, and whoever calls
+//! it finds suites, agents and models by name and draws what comes back.
+//!
+//! # What is where
+//!
+//! What the caller has to give (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
+//! (`replay.rs`), its cases (`cases.rs`), what is kept of it (`options.rs`, `create.rs`), what it may spend
+//! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
+//! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
+//! campaign that can be run (`prepared.rs`), and the run (`carry_out.rs`).
+
+mod begin;
+mod budgets;
+mod carry_out;
+mod cases;
+mod create;
+mod error;
+mod made_from;
+mod models;
+mod options;
+mod paths;
+mod prepared;
+mod put_together;
+mod recorded;
+mod recording;
+mod replay;
+mod resume;
+mod world;
+
+pub use begin::{Keeping, NewCampaign, begin};
+pub use budgets::{BudgetOptions, Budgets, larger};
+pub use carry_out::{Begun, Complete, Ended, Halted, Notes, Watch, carry_out};
+pub use cases::{CASES_MAX, Cases, CasesOrigin};
+pub use create::{NewRow, StoreOptions, milliseconds_now, must_be_no_folder};
+pub use error::RunnerError;
+pub use made_from::{FileDigest, MadeFrom};
+pub use models::{Around, Models, key_needed};
+pub use options::{Answers, StoredOptions};
+pub use paths::absolute;
+pub use prepared::{Prepared, Replayed};
+pub use recorded::RecordedCampaign;
+pub use recording::{CampaignNote, open_cache};
+pub use replay::{Replay, replay};
+pub use resume::{Resumed, resume};
+pub use world::{FindModel, Key, KeyNeeded, ModelForm, Token, World};

@@ -1,0 +1,66 @@
+//! The user's files that an agent is made from: a campaign goes on with the same ones.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::RunnerError;
+
+/// A file of the user's that an agent is made from, as a campaign keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDigest {
+    /// As the agent's name has it.
+    pub file: String,
+    /// Of what is in it, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The user's files that an agent is made from, as they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MadeFrom {
+    /// Its specifications.
+    pub specifications: Vec<FileDigest>,
+    /// Of the command that judges its answers, the words that are names of files.
+    pub evaluator_files: Vec<FileDigest>,
+}
+
+impl MadeFrom {
+    /// Makes sure that the agent is still made from the same files: `now` gives them as they are.
+    ///
+    /// # Errors
+    /// One was changed, or is gone.
+    pub fn must_be_unchanged<E: From<RunnerError>>(
+        &self,
+        now: impl FnOnce() -> Result<Self, E>,
+    ) -> Result<(), E> {
+        // Campaigns of before there were digests have none.
+        if *self == Self::default() {
+            return Ok(());
+        }
+        let now = now()?;
+        let lists = [
+            ("the specification", &self.specifications, now.specifications),
+            ("the evaluator's file", &self.evaluator_files, now.evaluator_files),
+        ];
+        for (what, before, now) in lists {
+            for then in before {
+                let Some(now) = now.iter().find(|now| now.file == then.file) else {
+                    return Err(RunnerError::usage(format!(
+                        "{what} {} is gone or cannot be read, and the campaign was begun with it; put it back, or begin a \
+                         new campaign",
+                        then.file
+                    ))
+                    .into());
+                };
+                if then.sha256 != now.sha256 {
+                    return Err(RunnerError::usage(format!(
+                        "{what} {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} now; \
+                         put the old text back, or begin a new campaign",
+                        now.file, then.sha256, now.sha256
+                    ))
+                    .into());
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! The models of a campaign: each with a meter around it, and a recording around that.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_model::Model;
+use planproof_model::metering::{Meter, MeteredModel, Spent};
+use planproof_model::prices::Prices;
+use planproof_model::recording::{Recording, RecordingFile, RecordingModel, ReplayModel};
+use planproof_suite::Case;
+use planproof_trace::Usage;
+
+use crate::world::{Key, KeyNeeded, ModelForm, World};
+
+/// Finds models by their names, the same one for the same name.
+pub struct Models<'a, W> {
+    world: &'a W,
+    key: KeyNeeded,
+    recording: Option<Arc<Recording>>,
+    found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
+    replays: RefCell<Vec<Arc<ReplayModel>>>,
+    /// What a model is handed that knows the right answers, and the seed by which it errs.
+    answers: RefCell<(Vec<Key>, u64)>,
+}
+
+/// What is put around each model of a campaign.
+pub struct Around<'a> {
+    /// Adds up what is paid for.
+    pub meter: &'a Arc<Meter>,
+    /// By which prices.
+    pub prices: &'a Prices,
+    /// Where its answers go.
+    pub file: Option<&'a RecordingFile>,
+}
+
+impl<'a, W: World> Models<'a, W> {
+    /// Models that are asked.
+    pub fn live(world: &'a W, key: KeyNeeded) -> Self {
+        let (found, replays, answers) = Default::default();
+        Self { world, key, recording: None, found, replays, answers }
+    }
+
+    /// Models that answer from a recording.
+    pub(crate) fn recorded(world: &'a W, recording: Arc<Recording>) -> Self {
+        Self { recording: Some(recording), ..Self::live(world, KeyNeeded::ByRequests) }
+    }
+
+    /// Hands the right answers of these cases to the model that knows them, which errs by this seed.
+    pub(crate) fn hand(&self, cases: &[Arc<dyn Case>], seed: u64) {
+        let key = |case: &Arc<dyn Case>| Some((case.prompt().to_owned(), case.gold()?));
+        *self.answers.borrow_mut() = (cases.iter().filter_map(key).collect(), seed);
+    }
+
+    /// The model itself. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// There is no such model, or its key is missing and needed at once.
+    pub fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, W::Error> {
+        let key = (name.to_owned(), form);
+        if let Some(model) = self.found.borrow().get(&key) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn Model> = match &self.recording {
+            None => {
+                let (keys, seed) = &*self.answers.borrow();
+                match self.world.model_with_answers(name, form, keys, *seed) {
+                    Some(model) => model?,
+                    None => self.world.model(name, form, self.key)?,
+                }
+            }
+            Some(recording) => {
+                let secrets = self.world.secrets();
+                // A recording that was made of another one has the model by its own name.
+                let model = ReplayModel::of_model(Arc::clone(recording), name, secrets.clone())
+                    .or_else(|_| ReplayModel::new(Arc::clone(recording), secrets))
+                    .map_err(crate::RunnerError::from)?;
+                let model = Arc::new(model);
+                self.replays.borrow_mut().push(Arc::clone(&model));
+                model
+            }
+        };
+        self.found.borrow_mut().insert(key, Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// The model with all around it. One from a recording has nothing around it: it costs nothing and is recorded.
+    ///
+    /// # Errors
+    /// As of [`plain`](Self::plain).
+    pub fn surrounded(
+        &self,
+        name: &str,
+        form: ModelForm,
+        around: &Around<'_>,
+    ) -> Result<Arc<dyn Model>, W::Error> {
+        let plain = self.plain(name, form)?;
+        if self.recording.is_some() {
+            return Ok(plain);
+        }
+        let price = around.prices.find(name);
+        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(around.meter)));
+        Ok(match around.file {
+            None => metered,
+            Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
+        })
+    }
+
+    /// The names of the models that were found so far.
+    pub fn names(&self) -> Vec<String> {
+        self.found.borrow().keys().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The models that were found so far.
+    pub(crate) fn found(&self) -> Vec<Arc<dyn Model>> {
+        self.found.borrow().values().cloned().collect()
+    }
+
+    /// The models that answer from a recording.
+    pub(crate) fn into_replays(self) -> Vec<Arc<ReplayModel>> {
+        self.replays.into_inner()
+    }
+
+    /// What was spent, whose cost is not known where nothing was and no price is.
+    pub fn with_cost(&self, spent: Spent, prices: &Prices) -> Spent {
+        let is_priced = self.names().iter().all(|name| prices.find(name).is_some());
+        if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
+    }
+}
+
+/// A cache with something in it may hold all the answers that are needed.
+pub fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+    let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
+    if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
+}

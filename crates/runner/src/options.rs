@@ -1,0 +1,238 @@
+//! What of a campaign is kept in the store, and in a recording, beside its cases.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use planproof_agents::RunLimits;
+use planproof_bench::{LimitPlan, Report, SynthesisUse};
+use planproof_model::prices::Money;
+use planproof_store::Progress;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::budgets::Budgets;
+use crate::error::RunnerError;
+use crate::made_from::{FileDigest, MadeFrom};
+
+/// The options with which a campaign resumes and is summed up again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoredOptions {
+    /// The kind of its cases; absent where it is that of before there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    /// Seed of its runs.
+    #[serde(with = "decimal")]
+    pub seed: u64,
+    /// Most runs at once.
+    pub concurrency: usize,
+    /// Longest time of a run, in milliseconds.
+    pub timeout_ms: u64,
+    /// Most model turns of a run.
+    pub iterations: u32,
+    /// The model that is served to an external agent.
+    pub serve_model: Option<String>,
+    /// Variables that a program gets beside it, though they look as if they held keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    pub(crate) solver_calls: u64,
+    pub(crate) solver_ns: u64,
+    pub(crate) synthesis_ns: u64,
+    /// Where the model's answers come from. Campaigns of before there were recordings have none.
+    #[serde(default)]
+    pub answers: Answers,
+    /// The file of what may differ in a replay's requests; absent where nothing may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_differ: Option<PathBuf>,
+    /// How a limit is searched for, where the campaign is a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitPlan>,
+    /// The user's specifications that the agent is made from, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) specifications: Vec<FileDigest>,
+    /// The files that the command names which judges the agent's answers, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) evaluator_files: Vec<FileDigest>,
+    /// What only the campaigns of one suite have, beside the others. The runner does not look into it.
+    #[serde(flatten)]
+    pub of_suite: Map<String, Value>,
+}
+
+/// Where the answers of the model come from, and where they go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answers {
+    /// From the model, and nowhere.
+    #[default]
+    Live,
+    /// From the model, into this file.
+    Record(PathBuf),
+    /// From this file if it has them, else from the model and into the file.
+    Cache(PathBuf),
+    /// From this file alone.
+    Replay(PathBuf),
+}
+
+impl Answers {
+    /// The file that answers first, before a model is asked.
+    pub fn cache(&self) -> Option<&Path> {
+        match self {
+            Self::Cache(file) => Some(file),
+            Self::Live | Self::Record(_) | Self::Replay(_) => None,
+        }
+    }
+}
+
+impl StoredOptions {
+    /// Those of a campaign of this seed, so many runs at once and these limits of each run, where nothing else is said.
+    pub fn new(seed: u64, concurrency: NonZeroUsize, wall: Duration, iterations: u32) -> Self {
+        Self {
+            suite: None,
+            seed,
+            concurrency: concurrency.get(),
+            timeout_ms: milliseconds(wall),
+            iterations,
+            serve_model: None,
+            env: Vec::new(),
+            solver_calls: 0,
+            solver_ns: 0,
+            synthesis_ns: 0,
+            answers: Answers::Live,
+            may_differ: None,
+            limit: None,
+            specifications: Vec::new(),
+            evaluator_files: Vec::new(),
+            of_suite: Map::new(),
+        }
+    }
+
+    /// Longest time of a run.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    /// What ends a run.
+    pub fn limits(&self) -> RunLimits {
+        RunLimits { wall: self.timeout(), iterations: self.iterations, ..RunLimits::default() }
+    }
+
+    /// The user's files that the agent is made from.
+    pub fn made_from(&self) -> MadeFrom {
+        MadeFrom {
+            specifications: self.specifications.clone(),
+            evaluator_files: self.evaluator_files.clone(),
+        }
+    }
+
+    /// Notes the user's files that the agent is made from.
+    pub fn set_made_from(&mut self, made_from: MadeFrom) {
+        let MadeFrom { specifications, evaluator_files } = made_from;
+        self.specifications = specifications;
+        self.evaluator_files = evaluator_files;
+    }
+
+    /// What it took to make its cases; `None` where they were not synthesised.
+    pub fn synthesis(&self) -> Option<SynthesisUse> {
+        let made = SynthesisUse {
+            solver_calls: self.solver_calls,
+            solver_time: Duration::from_nanos(self.solver_ns),
+            time: Duration::from_nanos(self.synthesis_ns),
+        };
+        self.suite.is_none().then_some(made)
+    }
+
+    /// Notes what it took to make its cases.
+    pub fn set_synthesis(&mut self, made: Option<SynthesisUse>) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let made = made.unwrap_or_default();
+        self.solver_calls = made.solver_calls;
+        self.solver_ns = nanoseconds(made.solver_time);
+        self.synthesis_ns = nanoseconds(made.time);
+    }
+
+    /// What runs cost in US dollars by what the campaign has spent; `None` where it is not known, or nothing was asked.
+    pub fn cost(&self, progress: &Progress) -> Option<f64> {
+        let cost = progress.spent.picodollars.filter(|_| !self.is_replay())?;
+        Some(Money::from_picodollars(cost).dollars())
+    }
+
+    /// The report with what neither cases nor runs tell.
+    pub fn completed(&self, mut report: Report, progress: &Progress) -> Report {
+        report.replay = self.is_replay();
+        // That the budgets of a campaign cannot be read is reported when it resumes.
+        let found = Budgets::stored(progress).unwrap_or_default();
+        report.without_temperature = found.without_temperature();
+        report.broken_setup = found.broken_setup().map(str::to_owned);
+        report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
+        // A program's turns are not in its traces; what the model told it that was served to it is counted there.
+        if self.serve_model.is_some() {
+            report.tokens.input = progress.served_input_tokens;
+            report.tokens.output = progress.served_output_tokens;
+        }
+        report
+    }
+
+    /// Whether no model is asked.
+    pub fn is_replay(&self) -> bool {
+        matches!(self.answers, Answers::Replay(_))
+    }
+
+    /// As the store keeps them.
+    ///
+    /// # Errors
+    /// They cannot be written as JSON, which is a bug of ours.
+    pub fn to_json(&self) -> Result<String, RunnerError> {
+        serde_json::to_string(self).map_err(|error| RunnerError::outside(error.to_string()))
+    }
+}
+
+/// A time in whole milliseconds.
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A number in decimal digits, because many readers lose some of one above 2^53. Campaigns of before have it
+/// as a number.
+mod decimal {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    // By reference, because that is how serde hands it over.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+    pub(super) fn serialize<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&number.to_string())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Digits(String),
+            Number(u64),
+        }
+        match Either::deserialize(deserializer)? {
+            Either::Number(number) => Ok(number),
+            Either::Digits(digits) => digits.parse().map_err(D::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_before_there_were_recordings_are_read() {
+        let old = r#"{"seed":7,"concurrency":64,"timeout_ms":180000,"iterations":50,"repeated_fails":true,
+            "distractor_fails":false,"serve_model":null,"solver_calls":26,"solver_ns":1,"synthesis_ns":2}"#;
+        let options: StoredOptions = serde_json::from_str(old).unwrap();
+        assert_eq!((options.seed, &options.answers), (7, &Answers::Live));
+        let seed = u64::MAX;
+        let answers = Answers::Record("r.jsonl".into());
+        let text =
+            serde_json::to_string(&StoredOptions { seed, answers: answers.clone(), ..options }).unwrap();
+        let options: StoredOptions = serde_json::from_str(&text).unwrap();
+        assert_eq!((options.seed, options.answers), (seed, answers));
+        assert!(text.contains("\"seed\":\"18446744073709551615\""), "{text}");
+    }
+}

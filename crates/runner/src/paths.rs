@@ -1,0 +1,17 @@
+//! Paths that hold from any folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::RunnerError;
+
+/// The path from any folder in which a campaign may resume.
+///
+/// # Errors
+/// It is empty, or there is no current folder.
+pub fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
+    // What is read from stdin has no place.
+    if path.as_os_str() == "-" {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path).map_err(|error| RunnerError::usage(format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,108 @@
+//! The agent of a campaign, put together with its models and what is around them.
+
+use std::collections::HashSet;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::{AgentUnderTest, Unit};
+use planproof_model::Model;
+use planproof_model::metering::{Meter, MeteredModel, Spent};
+use planproof_model::prices::Prices;
+use planproof_model::recording::RecordingFile;
+use planproof_suite::Case;
+use planproof_trace::Usage;
+
+use crate::error::RunnerError;
+use crate::models::{Around, Models};
+use crate::prepared::Served;
+use crate::recorded::RecordedCampaign;
+use crate::world::{FindModel, ModelForm, World};
+
+/// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
+pub(crate) const CONCURRENCY_IN_PROCESS: usize = 64;
+pub(crate) const CONCURRENCY_EXTERNAL: usize = 4;
+
+/// An agent, and the model that is served to it.
+type WithModel = (AgentUnderTest, Option<Arc<dyn Model>>);
+
+/// The same, with the name of the model and what it tells.
+type WithServed = (AgentUnderTest, Option<(String, Served)>);
+
+/// What it takes to put together the agent of a campaign.
+pub(crate) struct Wanted<'a, W> {
+    pub(crate) world: &'a W,
+    pub(crate) agent: &'a AgentSpec,
+    pub(crate) serve_model: Option<&'a str>,
+    pub(crate) env: &'a [String],
+}
+
+impl<W: World> Wanted<'_, W> {
+    /// Whether one of its models is handed the right answers.
+    pub(crate) fn is_handed_answers(&self) -> bool {
+        let names = [self.agent.model(), self.serve_model];
+        names.into_iter().flatten().any(|name| self.world.is_handed_answers(name))
+    }
+
+    /// The agent, with the served model named if there is one.
+    pub(crate) fn agent(&self, find_model: &FindModel<'_, W::Error>) -> Result<WithModel, W::Error> {
+        let mut agent = self.world.agent(self.agent, self.env, find_model)?;
+        let Some(name) = self.serve_model else { return Ok((agent, None)) };
+        let usage = |what: &str| W::Error::from(RunnerError::usage(what));
+        if agent.agent.is_in_process() {
+            return Err(usage(
+                "--serve-model is for a command: or url: agent; others name their model themselves",
+            ));
+        }
+        if !self.env.is_empty() && !self.agent.is_program() {
+            return Err(usage("--env is for a command: agent; a service has its own environment"));
+        }
+        let model = find_model(name, ModelForm::Chat)?;
+        agent.simulated = model.is_simulated();
+        agent.model = Some(name.to_owned());
+        Ok((agent, Some(model)))
+    }
+
+    /// The agent with all that is around its models.
+    pub(crate) fn surrounded(
+        &self,
+        models: &Models<'_, W>,
+        meter: &Arc<Meter>,
+        prices: &Prices,
+        file: Option<&RecordingFile>,
+        told: Usage,
+    ) -> Result<WithServed, W::Error> {
+        let around = Around { meter, prices, file };
+        let (agent, served) = self.agent(&|name, form| models.surrounded(name, form, &around))?;
+        let served = served.zip(self.serve_model).map(|(model, name)| {
+            let before = Spent { usage: told, ..Spent::default() };
+            let told = Arc::new(Meter::new(Default::default(), before));
+            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&told)));
+            (name.to_owned(), Served { model, told })
+        });
+        Ok((agent, served))
+    }
+
+    /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process
+    /// needs none.
+    pub(crate) fn allow_open_files(&self, agent: &AgentUnderTest, runs: usize) -> Result<(), W::Error> {
+        let is_in_process = agent.agent.is_in_process()
+            && agent.model.as_deref().is_some_and(|model| model.starts_with("sim/"))
+            && !self.agent.is_judged_by_program();
+        if is_in_process { Ok(()) } else { self.world.allow_runs(runs) }
+    }
+}
+
+/// Runs that did not come to their end when the campaign was recorded.
+pub(crate) fn left_out(
+    recorded: &RecordedCampaign,
+    cases: &[Arc<dyn Case>],
+    repeats: NonZeroU32,
+) -> HashSet<Unit> {
+    let runs = (0..)
+        .zip(cases)
+        .flat_map(|(ordinal, case)| (0..repeats.get()).map(move |repeat| (case, Unit { ordinal, repeat })));
+    runs.filter(|(case, unit)| !recorded.has_verdict(&case.card().id, unit.repeat))
+        .map(|(_, unit)| unit)
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! A recorded campaign, run again with the answers of the recording.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_agents::AgentSpec;
+use planproof_model::metering::{Meter, Spent};
+use planproof_model::prices::Prices;
+use planproof_trace::Usage;
+
+use crate::budgets::{BudgetOptions, Budgets};
+use crate::cases::Cases;
+use crate::create::{NewRow, StoreOptions};
+use crate::error::RunnerError;
+use crate::models::Models;
+use crate::options::{Answers, StoredOptions, milliseconds};
+use crate::paths::absolute;
+use crate::prepared::{Parts, Prepared, Replayed};
+use crate::put_together::{CONCURRENCY_IN_PROCESS, Wanted, left_out};
+use crate::recorded::RecordedCampaign;
+use crate::world::World;
+
+/// A replay that is asked for.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// The recording.
+    pub file: PathBuf,
+    /// The file of what may differ in its requests.
+    pub may_differ: Option<PathBuf>,
+    /// Whom to run; `None` for the agent that was recorded.
+    pub agent: Option<AgentSpec>,
+    /// Variables that a program gets beside a served model. They are for whoever runs it to say, like the program.
+    pub env: Vec<String>,
+    /// Longest time of a run; `None` for that of then.
+    pub timeout: Option<Duration>,
+    /// Most runs at once; `None` for what fits.
+    pub concurrency: Option<NonZeroUsize>,
+    /// What it may spend, of which only the time counts.
+    pub budgets: BudgetOptions,
+    /// Where it is kept.
+    pub store: StoreOptions,
+    /// What was asked for, as a command line.
+    pub command_line: String,
+}
+
+/// Runs a recorded campaign again on its own cases.
+///
+/// # Errors
+/// The recording is of a program that nobody names, or of none of its runs, or the store fails.
+pub fn replay<W: World>(
+    world: &W,
+    asked: &Replay,
+    recorded: RecordedCampaign,
+    cases: Cases,
+) -> Result<Prepared, W::Error> {
+    let note = &recorded.campaign;
+    // A program is run only if whoever runs it names it: a recording may come from anywhere.
+    let name = match &asked.agent {
+        Some(agent) => agent,
+        None if recorded.agent.is_judged_by_program() => {
+            return Err(RunnerError::usage(format!(
+                "the recording is of {:?}, whose answers a program judges: to run it, name the agent before --replay",
+                note.agent
+            ))
+            .into());
+        }
+        None if recorded.agent.is_program() => {
+            return Err(RunnerError::usage(format!(
+                "the recording is of a program, {:?}: to run it, name it before --replay",
+                note.agent
+            ))
+            .into());
+        }
+        None => &recorded.agent,
+    };
+    note.options.made_from().must_be_unchanged(|| world.made_from(name))?;
+    let repeats = NonZeroU32::new(note.repeats)
+        .ok_or_else(|| RunnerError::usage("the recorded campaign runs each case 0 times"))?;
+    let left_out = left_out(&recorded, &cases.cases, repeats);
+    let runs = cases.cases.len() * repeats.get() as usize;
+    recorded.check_end(world, runs, left_out.len())?;
+    let models = Models::recorded(world, Arc::clone(&recorded.recording));
+    let wanted =
+        Wanted { world, agent: name, serve_model: note.options.serve_model.as_deref(), env: &asked.env };
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let answers = Answers::Replay(absolute(&asked.file)?);
+    let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
+    let mut options = StoredOptions { answers, may_differ, ..note.options.clone() };
+    options.set_synthesis(cases.synthesis);
+    if let Some(timeout) = asked.timeout {
+        options.timeout_ms = milliseconds(timeout);
+    }
+    if let Some(concurrency) = asked.concurrency {
+        options.concurrency = concurrency.get();
+    }
+    if recorded.agent.is_program() {
+        wanted.allow_open_files(&agent, options.concurrency.min(runs))?;
+    } else if asked.concurrency.is_none() {
+        // The answers come at once, so there is nothing to be spared.
+        options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
+    }
+
+    let store = asked.store.open()?;
+    let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
+    let (mut agent, served) =
+        wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
+    agent.simulated |= note.simulated;
+    agent.model.clone_from(&note.model);
+    let row = NewRow {
+        agent: &agent,
+        cases: &cases.cases,
+        repeats,
+        options: &options,
+        command_line: &asked.command_line,
+    };
+    let id = row.create(&store, world)?;
+    let secrets = world.secrets_apart_from(&cases.cases)?;
+    let Cases { suite, cases, .. } = cases;
+    let token = world.token();
+    let bare = Parts { id, agent, suite, cases, repeats, options, secrets, token }.prepared(store)?;
+    let budgets = Budgets::of(&asked.budgets).of_time();
+    let replayed = Some(Replayed { recorded, models: models.into_replays() });
+    Ok(Prepared { left_out, served, budgets, replayed, ..bare })
+}

@@ -1,0 +1,117 @@
+//! A campaign that resumes.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::Outcome;
+use planproof_model::metering::Meter;
+use planproof_store::{Campaign as CampaignRow, Store};
+use planproof_suite::{Case, Suite};
+use planproof_trace::Usage;
+
+use crate::budgets::{self, BudgetOptions, Budgets};
+use crate::error::RunnerError;
+use crate::models::{Models, key_needed};
+use crate::options::{Answers, StoredOptions};
+use crate::prepared::{Parts, Prepared, Replayed};
+use crate::put_together::{Wanted, left_out};
+use crate::recorded::RecordedCampaign;
+use crate::recording;
+use crate::world::{KeyNeeded, World};
+
+/// A campaign from the store, and what is asked of it.
+pub struct Resumed {
+    /// Its row.
+    pub row: CampaignRow,
+    /// The kind of its cases.
+    pub suite: Arc<dyn Suite>,
+    /// Its cases.
+    pub cases: Vec<Arc<dyn Case>>,
+    /// What was kept of it, with what is new.
+    pub options: StoredOptions,
+    /// Its finished runs, judged again. What has no score is tried again: whatever failed outside may work now.
+    pub outcomes: Vec<Outcome>,
+    /// The runs with a score that it has led to.
+    pub further: Vec<(Arc<dyn Case>, Outcome)>,
+    /// Whether something is left to do that it leads to.
+    pub leads_on: bool,
+    /// Budgets that take the place of its own.
+    pub budgets: BudgetOptions,
+}
+
+/// Goes on with a campaign.
+///
+/// # Errors
+/// It cannot be gone on with: a file has changed, a budget is used up, a key is missing, or the store or a file fails.
+pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Prepared, W::Error> {
+    let Resumed { row, suite, cases, options, mut outcomes, further, leads_on, budgets } = resumed;
+    outcomes.retain(|outcome| outcome.verdict.is_ok());
+    let repeats = NonZeroU32::new(row.repeats)
+        .ok_or_else(|| RunnerError::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
+    let is_complete = outcomes.len() as u64 == row.total() && !leads_on;
+    let name = AgentSpec::parse(&row.agent).map_err(|error| RunnerError::usage(error.to_string()))?;
+    if !is_complete {
+        options.made_from().must_be_unchanged(|| world.made_from(&name))?;
+    }
+    let recorded = match &options.answers {
+        Answers::Replay(path) => Some(RecordedCampaign::read(world, path, options.may_differ.as_deref())?),
+        _ => None,
+    };
+    let models = match &recorded {
+        Some(recorded) => Models::recorded(world, Arc::clone(&recorded.recording)),
+        // Nobody is asked anything any more.
+        None if is_complete => Models::live(world, KeyNeeded::ByRequests),
+        None => Models::live(world, key_needed(options.answers.cache())),
+    };
+    let serve_model = options.serve_model.as_deref();
+    let wanted = Wanted { world, agent: &name, serve_model, env: &options.env };
+    if recorded.is_none() && wanted.is_handed_answers() {
+        models.hand(&cases, options.seed);
+    }
+    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let budgets = match is_complete {
+        true => Budgets::of_complete(&row.progress)?,
+        false => Budgets::of(&budgets).resumed(&row.progress)?,
+    };
+    let prices = budgets.prices(world)?;
+    budgets.check(&models.names(), &prices)?;
+    wanted.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
+    let secrets = world.secrets_apart_from(&cases)?;
+    let (recording, file) = match &options.answers {
+        // Nobody is asked anything any more.
+        _ if is_complete => (None, None),
+        Answers::Live | Answers::Replay(_) => (None, None),
+        Answers::Cache(path) => (None, Some(recording::open_cache(world, path, secrets.clone())?)),
+        Answers::Record(path) => {
+            let recording = recording::go_on(world, path, &row.id, secrets.clone())?;
+            let file = recording.file.clone();
+            (Some(recording), Some(file))
+        }
+    };
+    let spent = models.with_cost(budgets::spent(&row.progress), &prices);
+    let meter = Arc::new(Meter::new(budgets.budget(), spent));
+    let told = Usage {
+        input_tokens: row.progress.served_input_tokens,
+        output_tokens: row.progress.served_output_tokens,
+    };
+    let (mut agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), told)?;
+    // The environment may name another model by now; the campaign keeps the one it was begun with.
+    agent.simulated |= row.simulated;
+    agent.model = row.model;
+    if let Some(recording) = &recording {
+        // Those whose ends were not written when the campaign was cut off.
+        let own = outcomes.iter().filter_map(|outcome| Some((cases.get(outcome.ordinal as usize)?, outcome)));
+        let further = further.iter().map(|(case, outcome)| (case, outcome));
+        for (case, outcome) in own.chain(further) {
+            recording.write_verdict(&**case, outcome).map_err(RunnerError::from)?;
+        }
+    }
+    let meter = (!models.names().is_empty()).then_some(meter);
+    let left_out = recorded.as_ref().map(|recorded| left_out(recorded, &cases, repeats)).unwrap_or_default();
+    let asked = models.found();
+    let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
+    let token = world.token();
+    let bare = Parts { id: row.id, agent, suite, cases, repeats, options, secrets, token }.prepared(store)?;
+    Ok(Prepared { finished: outcomes, left_out, served, budgets, asked, meter, recording, replayed, ..bare })
+}

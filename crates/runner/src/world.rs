@@ -1,0 +1,141 @@
+//! What the runner has from whoever calls it: all that has a name on the outside.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::AgentUnderTest;
+use planproof_model::Model;
+use planproof_model::recording::Origin;
+use planproof_store::StoreError;
+use planproof_suite::{Case, Gold, Suite};
+use planproof_tools::mcp::TOKEN_BYTES;
+use planproof_trace::Secrets;
+use serde_json::Value;
+
+use crate::cases::Cases;
+use crate::error::RunnerError;
+use crate::made_from::MadeFrom;
+use crate::options::StoredOptions;
+
+/// In which form an agent needs its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModelForm {
+    /// Each request holds the whole conversation.
+    Chat,
+    /// The model keeps its replies, and a request holds what is new.
+    KeepsReplies,
+}
+
+/// When a missing key is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyNeeded {
+    /// At once, before anything is begun.
+    AtOnce,
+    /// By the first request that is really sent: there are answers already.
+    ByRequests,
+}
+
+/// Gives the model of a name.
+pub type FindModel<'a, E> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, E> + 'a;
+
+/// A prompt with the right answer to it.
+pub type Key = (String, Gold);
+
+/// What the runner has from whoever calls it: all that has a name on the outside. Suites, agents and models are found
+/// by their names, files are read, and whoever watches is told.
+pub trait World {
+    /// What can go wrong outside, beside what the runner itself finds wrong.
+    type Error: From<RunnerError> + From<StoreError>;
+
+    /// The kind of the cases of a campaign.
+    ///
+    /// # Errors
+    /// There is no such suite.
+    fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, Self::Error>;
+
+    /// Cases that were made, made again: `how` is what [`CasesOrigin::Made`](crate::CasesOrigin::Made) holds.
+    ///
+    /// # Errors
+    /// They cannot be made of that.
+    fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, Self::Error>;
+
+    /// The model of that name. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// There is no such model, or its key is missing and needed at once.
+    fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, Self::Error>;
+
+    /// Whether the model of that name is handed the right answers.
+    fn is_handed_answers(&self, model: &str) -> bool;
+
+    /// The model of that name that is handed the right answers, and errs by this seed; `None` where it is not handed
+    /// any.
+    fn model_with_answers(
+        &self,
+        name: &str,
+        form: ModelForm,
+        keys: &[Key],
+        seed: u64,
+    ) -> Option<Result<Arc<dyn Model>, Self::Error>>;
+
+    /// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they look
+    /// as if they held keys.
+    ///
+    /// # Errors
+    /// It cannot be put together.
+    fn agent(
+        &self,
+        name: &AgentSpec,
+        passed: &[String],
+        find_model: &FindModel<'_, Self::Error>,
+    ) -> Result<AgentUnderTest, Self::Error>;
+
+    /// The user's files that the agent of that name is made from, as they are now.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Self::Error>;
+
+    /// Warns where the agent of that name is made for other tools than those of these cases.
+    ///
+    /// # Errors
+    /// The tools of a case cannot be made.
+    fn warn_of_tools(&self, name: &AgentSpec, cases: &[Arc<dyn Case>]) -> Result<(), Self::Error>;
+
+    /// The text of a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn text(&self, path: &Path) -> Result<String, Self::Error>;
+
+    /// The keys that we hold.
+    fn secrets(&self) -> Secrets;
+
+    /// The keys that we hold, but for placeholders that stand in the cases themselves.
+    ///
+    /// # Errors
+    /// A case holds a key. What cases say is stored and shown as it is.
+    fn secrets_apart_from(&self, cases: &[Arc<dyn Case>]) -> Result<Secrets, Self::Error>;
+
+    /// Makes sure that so many runs at once can have their connections and processes.
+    ///
+    /// # Errors
+    /// The system does not allow so many.
+    fn allow_runs(&self, runs: usize) -> Result<(), Self::Error>;
+
+    /// Who writes recordings.
+    fn origin(&self) -> Origin;
+
+    /// What draws the secret part of a run's URLs.
+    fn token(&self) -> Token;
+
+    /// Tells a warning, which is shown in any case.
+    fn warn(&self, what: &str);
+
+    /// Says what is good to know, unless nobody wants to.
+    fn note(&self, what: &str);
+}
+
+/// Draws the secret part of a run's URLs.
+pub type Token = fn() -> [u8; TOKEN_BYTES];

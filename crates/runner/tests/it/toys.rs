@@ -1,0 +1,236 @@
+//! The least that a campaign can be about, and the least that the runner can have from outside.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use planproof_agents::{AgentSpec, FunctionCallingAgent};
+use planproof_bench::AgentUnderTest;
+use planproof_model::recording::Origin;
+use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_runner::{
+    Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, RunnerError, StoredOptions, Token, World,
+};
+use planproof_suite::{
+    Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, Suite, Toolbox, Unit, Unscored,
+    Verdict,
+};
+use planproof_tools::{MockTool, MockTools, SchemaCache};
+use planproof_trace::{Event, FinishReason, Secrets, Tool, Usage};
+use serde_json::{Value, json};
+
+/// A kind of case: those of an even number pass.
+pub(crate) struct Toys;
+
+#[derive(Debug)]
+struct Toy {
+    card: Card,
+    number: u64,
+    prompt: String,
+}
+
+static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "odd", meaning: "It is odd.", rank: 0 }];
+
+/// The case of that number.
+pub(crate) fn toy(number: u64) -> Arc<dyn Case> {
+    let (id, label) = (format!("toy-{number}"), String::new());
+    let card = Card { id, label, size: 1, detail_sizes: [0, 0], baselines: [].into(), apart: None, marks: 0 };
+    Arc::new(Toy { card, number, prompt: format!("Play with toy {number}.") })
+}
+
+impl Case for Toy {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        json!({ "toy": self.number }).to_string()
+    }
+
+    fn identity(&self) -> String {
+        self.to_line()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        let tool = MockTool { tool: Tool::without_arguments("ball", "Bounces."), answer: "Boing.".into() };
+        Ok(Arc::new(MockTools::new(vec![tool], &SchemaCache::default()).map_err(CaseError::new)?))
+    }
+
+    fn judge(&self, _: &[Event]) -> Result<Verdict, Unscored> {
+        let class = if self.number.is_multiple_of(2) { None } else { Class::find(&CLASSES, "odd") };
+        let scored = Scored { class, flags: Vec::new(), scores: Vec::new() };
+        Ok(Verdict { scored, detail: "{}".to_owned() })
+    }
+
+    fn explain(&self, _: &Verdict) -> Explanation {
+        Explanation::default()
+    }
+
+    fn target(&self) -> String {
+        String::new()
+    }
+}
+
+impl Suite for Toys {
+    fn name(&self) -> &'static str {
+        "toys"
+    }
+
+    fn about(&self) -> &'static str {
+        "toys"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        let line: Value = serde_json::from_str(line).map_err(CaseError::new)?;
+        line["toy"].as_u64().map(toy).ok_or_else(|| CaseError::new("no toy"))
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &[]
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "part", many: "parts" }
+    }
+}
+
+/// A model that is done at once.
+struct Done;
+
+impl Model for Done {
+    fn name(&self) -> &str {
+        "toy/done"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { tool_calls: true, ..Capabilities::default() }
+    }
+
+    fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let usage = Usage { input_tokens: 5, output_tokens: 1 };
+        let (text, finish) = ("Done.".to_owned(), FinishReason::Stop);
+        Box::pin(std::future::ready(Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })))
+    }
+}
+
+/// A world of one model, and what it was told.
+#[derive(Default)]
+pub(crate) struct Playground {
+    pub(crate) told: RefCell<Vec<String>>,
+}
+
+impl World for Playground {
+    type Error = RunnerError;
+
+    fn suite(&self, _: &StoredOptions) -> Result<Arc<dyn Suite>, RunnerError> {
+        Ok(Arc::new(Toys))
+    }
+
+    fn made_again(&self, _: &StoredOptions, how: &Value) -> Result<Cases, RunnerError> {
+        Err(RunnerError::usage(format!("toys are not made: {how}")))
+    }
+
+    fn model(&self, name: &str, _: ModelForm, _: KeyNeeded) -> Result<Arc<dyn Model>, RunnerError> {
+        match name {
+            "toy/done" => Ok(Arc::new(Done)),
+            _ => Err(RunnerError::usage(format!("there is no model {name}"))),
+        }
+    }
+
+    fn is_handed_answers(&self, _: &str) -> bool {
+        false
+    }
+
+    fn model_with_answers(
+        &self,
+        _: &str,
+        _: ModelForm,
+        _: &[Key],
+        _: u64,
+    ) -> Option<Result<Arc<dyn Model>, RunnerError>> {
+        None
+    }
+
+    fn agent(
+        &self,
+        name: &AgentSpec,
+        _: &[String],
+        find_model: &FindModel<'_, RunnerError>,
+    ) -> Result<AgentUnderTest, RunnerError> {
+        let model = find_model(name.model().unwrap_or_default(), ModelForm::Chat)?;
+        let (name, model_name) = (name.to_string(), Some(model.name().to_owned()));
+        let agent = FunctionCallingAgent::new(model).ok_or_else(|| RunnerError::usage("no tools"))?;
+        let agent = Arc::new(agent);
+        Ok(AgentUnderTest { agent, name, model: model_name, simulated: false, guarded: false })
+    }
+
+    fn made_from(&self, _: &AgentSpec) -> Result<MadeFrom, RunnerError> {
+        Ok(MadeFrom::default())
+    }
+
+    fn warn_of_tools(&self, _: &AgentSpec, _: &[Arc<dyn Case>]) -> Result<(), RunnerError> {
+        Ok(())
+    }
+
+    fn text(&self, path: &Path) -> Result<String, RunnerError> {
+        std::fs::read_to_string(path).map_err(|error| RunnerError::usage(error.to_string()))
+    }
+
+    fn secrets(&self) -> Secrets {
+        Secrets::default()
+    }
+
+    fn secrets_apart_from(&self, _: &[Arc<dyn Case>]) -> Result<Secrets, RunnerError> {
+        Ok(Secrets::default())
+    }
+
+    fn allow_runs(&self, _: usize) -> Result<(), RunnerError> {
+        Ok(())
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { version: "test".to_owned(), command: "test".to_owned() }
+    }
+
+    fn token(&self) -> Token {
+        || [7; planproof_tools::mcp::TOKEN_BYTES]
+    }
+
+    fn warn(&self, what: &str) {
+        self.told.borrow_mut().push(what.to_owned());
+    }
+
+    fn note(&self, what: &str) {
+        self.told.borrow_mut().push(what.to_owned());
+    }
+}
+
+/// A folder of its own, gone with the test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("planproof-runner-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a new folder");
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
