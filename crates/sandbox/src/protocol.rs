@@ -29,7 +29,7 @@ pub(crate) enum ToWorker {
 }
 
 /// A program and what it may use.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) program: String,
     pub(crate) entry: Entry,

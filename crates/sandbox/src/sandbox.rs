@@ -96,7 +96,10 @@ impl Sandbox {
     /// No worker can be had.
     pub async fn warm_up(&self) -> Result<(), SandboxError> {
         let _place = self.place().await;
-        let worker = self.worker().await?;
+        let worker = match self.idle_worker() {
+            Some(worker) => worker,
+            None => Worker::start(&self.command).await?,
+        };
         self.put_back(worker);
         Ok(())
     }
@@ -126,34 +129,44 @@ impl Sandbox {
             limits,
         };
         let _place = self.place().await;
-        let mut worker = self.worker().await?;
+        let worker = match self.idle_worker() {
+            Some(worker) => worker,
+            None => Worker::start(&self.command).await?,
+        };
         let mut talk = Talk::new(functions, run);
-        let end = match talk.hold(&mut worker).await {
+        let mut end = self.hold(&mut talk, worker).await;
+        // An idle worker may have been killed before it was given the program. If it was the program, it will be again.
+        if matches!(end, End::Crashed { .. }) && !talk.was_answered() {
+            end = self.hold(&mut talk, Worker::start(&self.command).await?).await;
+        }
+        Ok(talk.outcome(end))
+    }
+
+    /// Runs the program on this worker, and keeps the worker only if it came to its end.
+    async fn hold(&self, talk: &mut Talk<'_>, mut worker: Worker) -> End {
+        match talk.hold(&mut worker).await {
+            Ok(end @ End::Finished { .. }) => {
+                self.put_back(worker);
+                end
+            }
             Ok(end) => {
-                if matches!(end, End::Finished { .. }) {
-                    self.put_back(worker);
-                } else {
-                    worker.kill().await;
-                }
+                worker.kill().await;
                 end
             }
             Err(break_off) => death::end(worker, break_off).await,
-        };
-        Ok(talk.outcome(end))
+        }
     }
 
     async fn place(&self) -> tokio::sync::SemaphorePermit<'_> {
         self.places.acquire().await.expect("the semaphore is never closed")
     }
 
-    /// An idle worker, or a new one.
-    async fn worker(&self) -> Result<Worker, SandboxError> {
+    fn idle_worker(&self) -> Option<Worker> {
         loop {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let Some(mut worker) = idle else { return Worker::start(&self.command).await };
+            let mut worker = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
             // One that somebody else killed meanwhile is nobody's loss.
             if worker.is_alive() {
-                return Ok(worker);
+                return Some(worker);
             }
         }
     }

@@ -31,7 +31,10 @@ pub fn main() -> ! {
     let status = match worker.map(thread::JoinHandle::join) {
         Ok(Ok(status)) => status,
         Ok(Err(_)) => EXIT_PANIC,
-        Err(_) => EXIT_UNCONFINED,
+        Err(error) => {
+            complain(&format!("there is no room for its stack: {error}"));
+            EXIT_UNCONFINED
+        }
     };
     process::exit(status);
 }

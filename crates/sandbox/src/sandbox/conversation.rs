@@ -20,27 +20,30 @@ pub(super) struct Talk<'a> {
     functions: &'a dyn Functions,
     names: Vec<String>,
     limits: Limits,
-    run: Option<Run>,
+    run: Run,
     printed: String,
     calls: usize,
+    was_answered: bool,
 }
 
 impl<'a> Talk<'a> {
     pub(super) fn new(functions: &'a dyn Functions, run: Run) -> Self {
         let (names, limits) = (run.functions.clone(), run.limits.clone());
-        Self { functions, names, limits, run: Some(run), printed: String::new(), calls: 0 }
+        Self { functions, names, limits, run, printed: String::new(), calls: 0, was_answered: false }
     }
 
     pub(super) fn outcome(self, end: End) -> Outcome {
         Outcome { end, printed: self.printed, calls: self.calls }
     }
 
+    /// Whether a worker has said anything of the program.
+    pub(super) fn was_answered(&self) -> bool {
+        self.was_answered
+    }
+
     /// Has a worker run the program, and makes its calls. Nothing that the worker says is trusted beyond its limits.
     pub(super) async fn hold(&mut self, worker: &mut Worker) -> Result<End, BreakOff> {
-        let mut say = match self.run.take() {
-            Some(run) => ToWorker::Run(Box::new(run)),
-            None => return Err(BreakOff::Nonsense("a run is held once".into())),
-        };
+        let mut say = ToWorker::Run(Box::new(self.run.clone()));
         worker.runs += 1;
         let line_bytes_max = self.limits.line_bytes_max();
         let mut time_left = self.limits.time + DEADLINE_GRACE;
@@ -52,6 +55,7 @@ impl<'a> Talk<'a> {
             };
             let heard = timeout(time_left, answer).await.map_err(|_| BreakOff::Silent)??;
             time_left = time_left.saturating_sub(asked.elapsed());
+            self.was_answered = true;
             match heard {
                 FromWorker::Ended { end, printed } => {
                     self.print(&printed)?;

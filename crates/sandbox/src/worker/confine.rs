@@ -5,8 +5,7 @@
 use std::fs;
 
 use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{Limits, MEMORY_BYTES_MAX};
@@ -32,12 +31,24 @@ pub(super) fn give_up() {
         // An error means that it is closed, as that of the listing is.
         let _ = nix::unistd::close(descriptor);
     }
-    // What a system does not know, or forbids, is one wall less.
+    give_up_rights();
+}
+
+/// Gives up capabilities, the right to gain any, and to be looked into. What a system forbids is one wall less.
+#[cfg(target_os = "linux")]
+fn give_up_rights() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = set_no_new_privs(true);
     let none = CapabilitySet::empty();
     let _ = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
 }
+
+/// Other systems have other rights.
+#[cfg(not(target_os = "linux"))]
+fn give_up_rights() {}
 
 /// The numbers of the open descriptors above those of stdin, stdout and stderr.
 fn inherited() -> Vec<i32> {
@@ -58,7 +69,7 @@ pub(super) fn confine(stack_bytes: usize) -> Result<Confined, String> {
         (Resource::Nofile, 0),
         (Resource::Fsize, 0),
         (Resource::Core, 0),
-        // Does not bind root, on whose machines containers give no more rights than here.
+        // Does not bind root.
         (Resource::Nproc, 0),
         (Resource::As, address_bytes),
         (Resource::Data, idle_bytes + MEMORY_BYTES_MAX + MEMORY_SLACK_BYTES),

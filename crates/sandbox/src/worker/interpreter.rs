@@ -1,6 +1,7 @@
 //! A run of the interpreter.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use monty::{FunctionCall, MontyRun, NameLookup, OsCall, RunProgress};
 use monty_types::{
@@ -51,11 +52,8 @@ fn with_entry(program: String, entry: &Entry) -> String {
 
 type Progress = Result<RunProgress, MontyException>;
 
-/// What a step of a session leads to.
-enum Next {
-    Go(Progress),
-    Stop(End),
-}
+/// What a step of a session leads to: another, or the end.
+type Next = ControlFlow<End, Progress>;
 
 struct Session<'a, 'h> {
     host: &'a mut Host<'h>,
@@ -87,20 +85,20 @@ impl Session<'_, '_> {
         let mut progress = program.start(Vec::new(), tracker, PrintWriter::Callback(&mut self.printed));
         loop {
             let next = match progress {
-                Err(exception) => Next::Stop(self.uncaught(&exception)),
-                Ok(_) if self.printed.is_over => Next::Stop(End::Limit(Limit::Output)),
-                Ok(RunProgress::Complete(value)) => Next::Stop(self.finished(&value)),
+                Err(exception) => Next::Break(self.uncaught(&exception)),
+                Ok(_) if self.printed.is_over => Next::Break(End::Limit(Limit::Output)),
+                Ok(RunProgress::Complete(value)) => Next::Break(self.finished(&value)),
                 Ok(RunProgress::FunctionCall(call)) => self.call(call)?,
                 Ok(RunProgress::NameLookup(lookup)) => self.look_up(lookup),
                 Ok(RunProgress::OsCall(call)) => self.system(call),
                 Ok(RunProgress::ResolveFutures(_)) => {
                     let lack = Lack::Ability("awaiting what is not there yet".into());
-                    Next::Stop(End::Unsupported { lack, line: None })
+                    Next::Break(End::Unsupported { lack, line: None })
                 }
             };
             match next {
-                Next::Go(next) => progress = next,
-                Next::Stop(end) => return Ok(end),
+                Next::Continue(next) => progress = next,
+                Next::Break(end) => return Ok(end),
             }
         }
     }
@@ -128,7 +126,7 @@ impl Session<'_, '_> {
         } else {
             NameLookupResult::Undefined
         };
-        Next::Go(lookup.resume(found, PrintWriter::Callback(&mut self.printed)))
+        Next::Continue(lookup.resume(found, PrintWriter::Callback(&mut self.printed)))
     }
 
     /// The program wants something of the system. It gets nothing, and cannot go on as if it had asked nothing.
@@ -137,28 +135,28 @@ impl Session<'_, '_> {
         let exception = MontyException::new(ExcType::PermissionError, Some(format!("no {name} here")));
         let aborted = call.abort(exception, PrintWriter::Callback(&mut self.printed));
         let line = aborted.err().and_then(|exception| classify::line(&exception, self.lines));
-        Next::Stop(End::Unsupported { lack: Lack::System(name.into()), line })
+        Next::Break(End::Unsupported { lack: Lack::System(name.into()), line })
     }
 
     fn call(&mut self, call: FunctionCall) -> io::Result<Next> {
         // A call is not preceded by a look-up of its name.
         if call.object_id.is_some() || !self.functions.contains(&call.function_name) {
             let unknown = ExtFunctionResult::NotFound(call.function_name.clone());
-            return Ok(Next::Go(call.resume(unknown, PrintWriter::Callback(&mut self.printed))));
+            return Ok(Next::Continue(call.resume(unknown, PrintWriter::Callback(&mut self.printed))));
         }
         self.calls += 1;
         if usize::try_from(self.calls).unwrap_or(usize::MAX) > self.limits.calls {
-            return Ok(Next::Stop(End::Limit(Limit::Calls)));
+            return Ok(Next::Break(End::Limit(Limit::Calls)));
         }
         let mut writer = Writer::new(self.limits.value_bytes);
         let args = call.args.iter().map(|value| writer.value(value)).collect::<Result<Vec<_>, _>>();
         let written = args.and_then(|args| Ok((args, writer.members(&call.kwargs)?)));
         let (args, kwargs) = match written {
             Ok(written) => written,
-            Err(NotJson::TooLarge) => return Ok(Next::Stop(End::Limit(Limit::ValueBytes))),
+            Err(NotJson::TooLarge) => return Ok(Next::Break(End::Limit(Limit::ValueBytes))),
             Err(NotJson::Kind(what)) => {
                 let message = format!("{}() takes values that JSON has, not {what}", call.function_name);
-                return Ok(Next::Go(self.raise(call, ExcType::TypeError, message)));
+                return Ok(Next::Continue(self.raise(call, ExcType::TypeError, message)));
             }
         };
         let function = call.function_name.clone();
@@ -166,12 +164,12 @@ impl Session<'_, '_> {
         match self.host.call(&FromWorker::Call { id: self.calls, function, args, kwargs, printed })? {
             ToWorker::Result(value) => {
                 let printer = PrintWriter::Callback(&mut self.printed);
-                Ok(Next::Go(call.resume(from_json(value), printer)))
+                Ok(Next::Continue(call.resume(from_json(value), printer)))
             }
             ToWorker::Raise { kind, message } => {
                 let kind = kind.parse().unwrap_or(ExcType::RuntimeError);
                 self.hosts_exception = Some((kind, message.clone()));
-                Ok(Next::Go(self.raise(call, kind, message)))
+                Ok(Next::Continue(self.raise(call, kind, message)))
             }
             ToWorker::Run(_) => Err(io::Error::other("the host sends a program instead of a result")),
         }

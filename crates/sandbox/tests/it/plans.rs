@@ -268,14 +268,14 @@ impl planproof_sandbox::Functions for Slow {
 
     fn call(&self, _: Call) -> planproof_sandbox::CallFuture<'_> {
         Box::pin(async {
-            tokio::time::sleep(Duration::from_millis(700)).await;
+            tokio::time::sleep(Duration::from_millis(1200)).await;
             Ok(json!(1))
         })
     }
 }
 
 fn waiting_for_a_tool_takes_no_time() {
-    let limits = Limits { time: Duration::from_millis(400), ..Limits::default() };
-    let outcome = run(&Program::whole("[wait() for i in [1, 2, 3]]"), &Slow, &limits);
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(json!([1, 1, 1])) });
+    let limits = Limits { time: Duration::from_secs(1), ..Limits::default() };
+    let outcome = run(&Program::whole("[wait() for i in [1, 2]]"), &Slow, &limits);
+    assert_eq!(outcome.end, End::Finished { value: Returned::Json(json!([1, 1])) });
 }

@@ -21,6 +21,8 @@ crate::tests![
     a_worker_keeps_no_descriptor_that_it_inherits,
     a_worker_can_have_nothing,
     what_is_no_worker_is_an_error,
+    a_lying_worker_is_not_believed,
+    a_silent_worker_is_killed,
     a_killed_worker_is_the_outcome_of_its_run_alone,
     a_worker_killed_between_runs_is_replaced,
     workers_run_side_by_side,
@@ -170,6 +172,41 @@ fn what_is_no_worker_is_an_error() {
     assert!(not_ready(command("/bin/cat", &["/dev/zero"])).starts_with("it wrote a line of more than"));
     let ended = r#"{"ended":{"end":{"refused":{"found":""}},"printed":""}}"#;
     assert_eq!(not_ready(command("/bin/echo", &[ended])), "it speaks out of turn");
+}
+
+/// A worker that is a script of the shell's: after the program it says these lines, and then waits for ever.
+fn liar(lines: &[&str]) -> Sandbox {
+    let script = r#"echo '"ready"'; read -r run; for line; do printf '%s\n' "$line"; done; exec sleep 1000"#;
+    let arguments: Vec<_> = ["-c", script, "sh"].iter().chain(lines).copied().collect();
+    Sandbox::new(command("/bin/sh", &arguments), 1)
+}
+
+fn a_lying_worker_is_not_believed() {
+    let limits = Limits { output_bytes: 10, value_bytes: 10, ..Limits::default() };
+    let ended = |printed: &str| format!(r#"{{"ended":{{"end":{{"limit":"time"}},"printed":"{printed}"}}}}"#);
+    let call = r#"{"call":{"id":1,"function":"shut_down","args":[],"kwargs":{},"printed":""}}"#;
+    for (line, expected) in [
+        (ended("0123456789"), "limit time"),
+        (ended("0123456789x"), "it prints more than it may"),
+        (call.to_owned(), "it makes a call that it may not make"),
+        ("\"ready\"".to_owned(), "it says that it is ready"),
+        ("{}".to_owned(), "it wrote no message"),
+        ("x".repeat(100_000), "it wrote a line of more than"),
+    ] {
+        let outcome = wait(liar(&[&line]).run(&good(), &NoFunctions, &limits)).unwrap();
+        match outcome.end {
+            End::Crashed { how } => assert!(how.starts_with(expected), "{line}: {how}"),
+            end => assert_eq!(in_short(&end), expected),
+        }
+    }
+}
+
+fn a_silent_worker_is_killed() {
+    let limits = Limits { time: Duration::from_millis(200), ..Limits::default() };
+    let begun = Instant::now();
+    let outcome = wait(liar(&[]).run(&good(), &NoFunctions, &limits)).unwrap();
+    assert_eq!(in_short(&outcome.end), "limit time");
+    assert!((Duration::from_millis(200)..Duration::from_secs(30)).contains(&begun.elapsed()));
 }
 
 /// Kills the worker in the middle of its run.
