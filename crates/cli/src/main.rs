@@ -16,7 +16,8 @@
 //! a replay agree with the recording (`commands/campaign/agreement.rs`); and what only orders have: where their cases
 //! come from (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its
 //! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). All that is printed
-//! goes through `terminal.rs`.
+//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox`, and none
+//! of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
@@ -48,6 +49,10 @@ use failure::{ExitCode, Failure};
 use progress::tell;
 
 fn main() {
+    // A worker is nothing else: no configuration, no runtime, nothing open.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
+        planproof_sandbox::worker::main();
+    }
     let code = match config::parse(std::env::args_os().collect()) {
         Ok(parsed) => {
             if let Some(summary) = parsed.origins.summary() {

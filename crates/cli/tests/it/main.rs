@@ -29,6 +29,7 @@ mod repeats;
 mod replay;
 mod reports;
 mod run;
+mod sandbox;
 mod servers;
 mod setup;
 mod shrink;

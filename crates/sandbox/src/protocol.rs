@@ -1,0 +1,58 @@
+//! What the host and a worker say to each other: a JSON object a line, in turns. The host sends [`ToWorker::Run`]; the
+//! worker answers with calls, each of which it waits for, and at last with the end.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::Limits;
+use crate::outcome::End;
+use crate::program::Entry;
+
+/// The argument that makes a worker of `planproof`.
+pub const WORKER_ARGUMENT: &str = "__python-worker";
+
+/// A line from the host.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToWorker {
+    /// Run a program.
+    Run(Box<Run>),
+    /// The result of the call that the worker waits for.
+    Result(Value),
+    /// That call failed, and the program is to see this exception.
+    Raise {
+        /// The name of a builtin exception.
+        kind: String,
+        /// Its message.
+        message: String,
+    },
+}
+
+/// A program and what it may use.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Run {
+    pub(crate) program: String,
+    pub(crate) entry: Entry,
+    /// The names of the host's functions.
+    pub(crate) functions: Vec<String>,
+    pub(crate) limits: Limits,
+}
+
+/// A line from a worker. `printed` is what was printed since the line before.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromWorker {
+    /// It has given up what it does not need and waits for its first program.
+    Ready,
+    /// The program calls a function of the host's.
+    Call {
+        /// Counted from 1.
+        id: u64,
+        function: String,
+        args: Vec<Value>,
+        kwargs: Map<String, Value>,
+        printed: String,
+    },
+    /// The program is over.
+    Ended { end: End, printed: String },
+}

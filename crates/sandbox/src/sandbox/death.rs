@@ -1,0 +1,42 @@
+//! What it means for a run that its worker is gone.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use rustix::process::Signal;
+
+use super::process::{BreakOff, LastWords, Worker};
+use crate::outcome::{End, Limit};
+
+/// How the runtime of Rust says that memory is at its end. The second is a single request larger than any address.
+const NO_MEMORY: [&str; 2] = ["memory allocation of", "capacity overflow"];
+/// How it says that the stack is.
+const NO_STACK: [&str; 2] = ["overflowed its stack", "stack overflow"];
+
+/// The end of a run whose worker did not tell one. The worker is gone afterwards.
+pub(super) async fn end(worker: Worker, break_off: BreakOff) -> End {
+    match break_off {
+        BreakOff::Silent => {
+            worker.kill().await;
+            End::Limit(Limit::Time)
+        }
+        BreakOff::Nonsense(how) => {
+            worker.kill().await;
+            End::Crashed { how }
+        }
+        BreakOff::Gone => of_last_words(&worker.last_words().await),
+    }
+}
+
+fn of_last_words(words: &LastWords) -> End {
+    let signal = words.status.and_then(|status| status.signal());
+    let says = |any: &[&str]| any.iter().any(|text| words.complaints.contains(text));
+    if signal == Some(Signal::XCPU.as_raw()) {
+        End::Limit(Limit::Time)
+    } else if says(&NO_MEMORY) {
+        End::Limit(Limit::Memory)
+    } else if says(&NO_STACK) {
+        End::Limit(Limit::Recursion)
+    } else {
+        End::Crashed { how: words.describe() }
+    }
+}

@@ -1,0 +1,128 @@
+//! What an exception that ends a program means: a failure of the program, a limit, or something that the sandbox has not.
+//!
+//! The interpreter tells all three by exceptions of Python. It is known by its messages, which a program could raise
+//! itself; an exception from a `raise` statement, or from the host, is therefore always the program's.
+
+use monty_types::{CodeLoc, ExcType, MontyException};
+use ruff_python_stdlib::builtins::is_python_builtin;
+
+use super::values::cut;
+use crate::outcome::{End, Exception, Lack, Limit};
+
+/// The version of Python whose builtins count as such: 3.`MINOR`.
+const MINOR: u8 = 14;
+/// How the interpreter says that it does not know a part of the language.
+const SYNTAX: &str = "The monty syntax parser does not yet support ";
+/// How it says that it cannot do something.
+const ABILITIES: [&str; 4] = ["not yet support", "is not supported", "not implemented", "cannot suspend"];
+/// How it says that a function has more of something than its instructions can count.
+const SIZES: [&str; 4] =
+    ["function too large", "too many distinct names", "more than 255", "too many targets"];
+/// How it says that it does not know an argument of a builtin function.
+const OPTIONS: [&str; 3] =
+    ["argument is not supported", "argument is not yet supported", "bases are not supported"];
+/// How it says that it has come upon something that it was not written for.
+const INTERNAL: &str = "Internal error in monty";
+
+/// The end of a program that does not compile. `lines` is the number of its own lines.
+pub(super) fn uncompiled(exception: &MontyException, lines: u32) -> End {
+    let message = exception.message().unwrap_or_default();
+    let line = line(exception, lines);
+    match exception.exc_type() {
+        ExcType::NotImplementedError => {
+            let what = message.strip_prefix(SYNTAX).unwrap_or(message);
+            End::Unsupported { lack: Lack::Syntax(cut(what)), line }
+        }
+        ExcType::SyntaxError if SIZES.iter().any(|size| message.contains(size)) => {
+            End::Unsupported { lack: Lack::Ability(cut(message)), line }
+        }
+        ExcType::SyntaxError if message.contains("too deeply nested") => End::Limit(Limit::Recursion),
+        ExcType::RecursionError => End::Limit(Limit::Recursion),
+        ExcType::MemoryError => End::Limit(Limit::Memory),
+        _ => raised(exception, line),
+    }
+}
+
+/// The end of a program that raised an exception.
+pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -> End {
+    let line = line(exception, lines);
+    if is_hosts || is_from_raise(exception) {
+        return raised(exception, line);
+    }
+    let message = exception.message().unwrap_or_default();
+    let lack = match exception.exc_type() {
+        ExcType::TimeoutError if message.starts_with("time limit exceeded") => {
+            return End::Limit(Limit::Time);
+        }
+        ExcType::MemoryError => return End::Limit(Limit::Memory),
+        ExcType::RecursionError => return End::Limit(Limit::Recursion),
+        ExcType::ModuleNotFoundError => Some(Lack::Module(cut(quoted(message).unwrap_or(message)))),
+        ExcType::ImportError => Some(Lack::Member(cut(message))),
+        ExcType::AttributeError
+            if message.starts_with("module '") || message.starts_with("'module' object") =>
+        {
+            Some(Lack::Member(cut(message)))
+        }
+        ExcType::AttributeError if message.starts_with("type object '") && is_builtin(quoted(message)) => {
+            Some(Lack::Ability(cut(message)))
+        }
+        // What a program defines itself it finds, so this is something of Python's own.
+        ExcType::AttributeError if message.contains("has no attribute '__") => {
+            Some(Lack::Ability(cut(message)))
+        }
+        ExcType::NameError if is_builtin(quoted(message)) => {
+            Some(Lack::Builtin(cut(quoted(message).unwrap_or(message))))
+        }
+        ExcType::NotImplementedError if ABILITIES.iter().any(|ability| message.contains(ability)) => {
+            Some(Lack::Ability(cut(message)))
+        }
+        ExcType::RuntimeError if message.starts_with(INTERNAL) => Some(Lack::Ability(cut(message))),
+        ExcType::TypeError if message.starts_with("unsupported operand type(s) for %: 'str'") => {
+            Some(Lack::Syntax("% formatting".into()))
+        }
+        ExcType::TypeError if OPTIONS.iter().any(|option| message.contains(option)) => {
+            Some(Lack::Ability(cut(message)))
+        }
+        _ => None,
+    };
+    lack.map_or_else(|| raised(exception, line), |lack| End::Unsupported { lack, line })
+}
+
+/// Whether a `raise` statement raised it. Besides these only imports and attributes are shown without a caret, and their
+/// places are not behind that word.
+fn is_from_raise(exception: &MontyException) -> bool {
+    let Some(frame) = exception.traceback().last().filter(|frame| frame.hide_caret) else { return false };
+    match exception.exc_type() {
+        ExcType::ImportError | ExcType::ModuleNotFoundError | ExcType::AttributeError => {
+            let column = usize::try_from(frame.start.column).unwrap_or(usize::MAX).saturating_sub(1);
+            let before: String =
+                frame.preview_line.iter().flat_map(|line| line.chars().take(column)).collect();
+            before.trim_end_matches(['(', ' ', '\t']).ends_with("raise")
+        }
+        _ => true,
+    }
+}
+
+fn raised(exception: &MontyException, line: Option<u32>) -> End {
+    End::Raised(Exception {
+        kind: exception.exc_type().to_string(),
+        message: cut(exception.message().unwrap_or_default()),
+        line,
+    })
+}
+
+/// The innermost line that is the program's own, and not that of the call of its entry point.
+pub(super) fn line(exception: &MontyException, lines: u32) -> Option<u32> {
+    let places = exception.traceback().iter().rev();
+    places.map(|frame| frame.start).map(|CodeLoc { line, .. }| line).find(|line| *line <= lines)
+}
+
+/// Whether Python has this name built in, as it has those between double underscores.
+fn is_builtin(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name.starts_with("__") || is_python_builtin(name, MINOR, false))
+}
+
+/// What stands in the first quotes.
+fn quoted(message: &str) -> Option<&str> {
+    message.split('\'').nth(1)
+}
