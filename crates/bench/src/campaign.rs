@@ -477,15 +477,19 @@ impl Shared {
         let recorder = recorder.hiding(self.supervision.secrets.clone());
         let tools =
             case.toolbox().map_err(|source| CampaignError::Tools { case: case.card().id.clone(), source })?;
-        let running = self.run_agent(&**case, tools, &recorder, seed);
+        let running = self.run_agent(&**case, Arc::clone(&tools), &recorder, seed);
         let ((ran, was_refused), wall) = tokio::select! {
             biased;
             // The agent ends where it is dropped.
             () = self.cut_off.cancelled() => return Ok(Step::NotRun),
             ran = run_time::measured(noting_refusals(running)) => ran,
         };
-        let ran = ran?;
+        let mut ran = ran?;
         recorder.close();
+        // What a tool could not do for want of something outside is not held against the agent, whatever it made of it.
+        if let Some(reason) = tools.outage() {
+            ran.end = EndReason::Unscored { reason };
+        }
         if was_refused || ran.was_refused {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);

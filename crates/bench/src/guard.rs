@@ -43,6 +43,10 @@ impl Toolbox for GuardedTools {
         Box::pin(self.answer(call))
     }
 
+    fn outage(&self) -> Option<String> {
+        self.tools.outage()
+    }
+
     fn runs_side_by_side(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
 //! Reports as one HTML file each, which asks for nothing else: no network, no fonts, no files beside it. A policy in
-//! the page allows its own style and its own script and nothing more; without the script all can be read, with it the
+//! the page allows its own style, its own script, pictures that are in it, and nothing more; without the script all can be read, with it the
 //! failing cases can be filtered and paged through.
 //!
 //! Everything that came from outside (tasks, names of tools, arguments, answers, command lines) is escaped, has its
@@ -14,6 +14,7 @@ mod events;
 mod failures;
 mod limit;
 mod page;
+mod pictures;
 mod run;
 mod shrinking;
 mod summary;

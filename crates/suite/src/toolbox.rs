@@ -35,6 +35,13 @@ pub trait Toolbox: Send + Sync {
         false
     }
 
+    /// What outside of the agent kept a call of this run from being done, such as a server that could not be reached:
+    /// the first such thing, in words. It is asked after the run, which then says nothing of the agent and stays
+    /// unscored. What an agent does wrong is no such thing, and tools that need nothing from outside have none.
+    fn outage(&self) -> Option<String> {
+        None
+    }
+
     /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
     /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {

@@ -204,7 +204,7 @@ impl McpTools {
             );
             return ToolResult::error(call.id.clone(), text);
         }
-        ToolResult { id: call.id.clone(), text, is_error, is_held_back: false }
+        ToolResult { is_error, ..ToolResult::ok(call.id.clone(), text) }
     }
 }
 

@@ -109,6 +109,10 @@ impl Toolbox for CombinedTools {
         Box::pin(self.answer(call))
     }
 
+    fn outage(&self) -> Option<String> {
+        self.sources.iter().find_map(|source| source.toolbox().outage())
+    }
+
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let anew: Vec<Option<OpenSource>> = self.sources.iter().map(OpenSource::for_run).collect();
         if anew.iter().all(Option::is_none) {

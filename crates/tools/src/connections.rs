@@ -1,4 +1,5 @@
-//! Connections to one HTTP server, pooled: what the client of tool servers and that of wikis share.
+//! Connections to one HTTP server, pooled: what the client of tool servers, that of wikis and those of other crates
+//! share.
 
 use std::time::Duration;
 
@@ -21,55 +22,63 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Why no connections can be made.
 #[derive(Debug, Error)]
-pub(crate) enum ConnectionsError {
+pub enum ConnectionsError {
+    /// The URL is not one of HTTP.
     #[error("it begins with neither http:// nor https://")]
     Scheme,
+    /// The system's root certificates cannot be read.
     #[error("https cannot be used: {0}; install the system's CA certificates or set SSL_CERT_FILE")]
     Certificates(String),
 }
 
 /// Connections over TCP, or over TLS with the system's root certificates. No proxy is used and no redirection followed.
-pub(crate) enum Connections {
+pub struct Connections(Transport);
+
+enum Transport {
     Plain(Client<HttpConnector, Full<Bytes>>),
     Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
 impl Connections {
     /// Connections as the scheme of `uri` wants them. None is opened yet.
-    pub(crate) fn new(uri: &Uri) -> Result<Self, ConnectionsError> {
+    ///
+    /// # Errors
+    /// It is no URL of HTTP, or `https` has no root certificates.
+    pub fn new(uri: &Uri) -> Result<Self, ConnectionsError> {
         let mut pool = Client::builder(TokioExecutor::new());
         pool.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIME_MAX);
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT_TIME_MAX));
         match uri.scheme_str() {
-            Some("http") => Ok(Self::Plain(pool.build(tcp))),
+            Some("http") => Ok(Self(Transport::Plain(pool.build(tcp)))),
             Some("https") => {
                 tcp.enforce_http(false);
                 // The provider is named, because rustls panics when it has to choose between two.
                 let builder = HttpsConnectorBuilder::new()
                     .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
                     .map_err(|error| ConnectionsError::Certificates(error.to_string()))?;
-                Ok(Self::Encrypted(pool.build(builder.https_only().enable_http1().wrap_connector(tcp))))
+                let tls = builder.https_only().enable_http1().wrap_connector(tcp);
+                Ok(Self(Transport::Encrypted(pool.build(tls))))
             }
             _ => Err(ConnectionsError::Scheme),
         }
     }
 
-    /// Sends a request and waits for the head of its answer.
-    pub(crate) async fn request(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, ClientError> {
-        match self {
-            Self::Plain(client) => client.request(request).await,
-            Self::Encrypted(client) => client.request(request).await,
+    /// Sends a request and waits for the head of its answer, as long as it takes.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or the connection breaks.
+    pub async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, ClientError> {
+        match &self.0 {
+            Transport::Plain(client) => client.request(request).await,
+            Transport::Encrypted(client) => client.request(request).await,
         }
     }
 }
 
 /// The deepest cause of an error, where the operating system speaks.
-pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+pub fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
         deepest = source;

@@ -8,6 +8,7 @@
 //!   [`CombinedTools`] joins several.
 //! - [`pages`] has `search` and `lookup`, over a folder of documents or a wiki.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
+//! - [`connections`] are what all of these, and other crates, ask HTTP servers over.
 //! - [`WallClock`] dates the events of runs that take real time.
 //!
 //! What an agent does wrong (a tool that does not exist, arguments that do not fit) is a
@@ -29,13 +30,13 @@ mod builtin;
 mod client;
 mod clock;
 mod combined;
-mod connections;
 mod mock;
 mod refusal;
 mod schema;
 mod tool_source;
 mod toolbox;
 
+pub mod connections;
 pub mod mcp;
 pub mod pages;
 pub mod process;

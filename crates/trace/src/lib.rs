@@ -11,12 +11,13 @@
 //!
 //! # What is where
 //!
-//! Tools, calls and results (`tool.rs`), what a plan knows of tools (`catalogue.rs`), events and clocks (`event.rs`), which agent of a run an event is of
+//! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), what a plan knows of tools (`catalogue.rs`), events and clocks (`event.rs`), which agent of a run an event is of
 //! (`actor.rs`), which result is of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a
 //! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
 //! (`time_of_day.rs`), seeded draws (`draw.rs`), and the keys that must not be written anywhere (`secrets.rs`).
 
 mod actor;
+mod attachment;
 mod calls;
 mod catalogue;
 mod draw;
@@ -31,6 +32,10 @@ pub mod notation;
 pub mod wire;
 
 pub use actor::{ACTOR_BYTES_MAX, Actor, ActorError};
+pub use attachment::{
+    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_BYTES_MAX, ATTACHMENTS_MAX, Attachment, AttachmentError,
+    Attachments, PictureType,
+};
 pub use calls::{PairedCall, Pairing, paired_calls};
 pub use catalogue::{Catalogue, Demonstration, Port, Signature};
 pub use draw::Draw;

@@ -107,7 +107,7 @@ impl Secrets {
                 self.redact_text(name);
                 self.redact_arguments(arguments);
             }
-            EventKind::Result(ToolResult { id, text, is_error: _, is_held_back: _ }) => {
+            EventKind::Result(ToolResult { id, text, is_error: _, is_held_back: _, attachments: _ }) => {
                 self.redact_id(id);
                 self.redact_text(text);
             }

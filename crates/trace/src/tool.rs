@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
+use crate::Attachments;
+
 /// A named operation with an input schema, as the Model Context Protocol and the model providers understand it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
@@ -129,22 +131,36 @@ pub struct ToolResult {
     pub is_error: bool,
     /// A guard between agent and tools held the call back, so that no tool saw it. Such a result is an error too.
     pub is_held_back: bool,
+    /// Small pictures of what the tool made, for people: no model is sent them and no judge reads them.
+    pub attachments: Attachments,
 }
 
 impl ToolResult {
     /// A result that says the tool did its work.
     pub fn ok(id: CallId, text: impl Into<String>) -> Self {
-        Self { id, text: text.into(), is_error: false, is_held_back: false }
+        Self {
+            id,
+            text: text.into(),
+            is_error: false,
+            is_held_back: false,
+            attachments: Attachments::default(),
+        }
     }
 
     /// A result that says why the tool did not do its work.
     pub fn error(id: CallId, text: impl Into<String>) -> Self {
-        Self { id, text: text.into(), is_error: true, is_held_back: false }
+        Self { is_error: true, ..Self::ok(id, text) }
     }
 
     /// A result that says why a guard did not let the call through to its tool.
     pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
-        Self { id, text: text.into(), is_error: true, is_held_back: true }
+        Self { is_held_back: true, ..Self::error(id, text) }
+    }
+
+    /// The result with these pictures beside its text.
+    #[must_use]
+    pub fn with_attachments(self, attachments: Attachments) -> Self {
+        Self { attachments, ..self }
     }
 }
 

@@ -53,6 +53,29 @@ fn campaign(fates: &[Fate]) -> Campaign {
     }
 }
 
+/// What a tool could not do is not held against the agent, which may have made the best of it.
+#[tokio::test]
+async fn a_run_whose_tool_could_not_be_had_is_unscored() {
+    for guarded in [false, true] {
+        let mut campaign = campaign(&[Fate::Passes, Fate::LacksTool, Fate::Fails]);
+        campaign.agent.guarded = guarded;
+        let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        let observe = |progress| {
+            if let RunProgress::Ended(outcome) = progress {
+                outcomes.push(*outcome);
+            }
+        };
+        campaign.run(Work::new(None, &units, &stop), observe).await.expect("the campaign goes on");
+        outcomes.sort_by_key(Outcome::unit);
+        let passed: Vec<Option<bool>> = outcomes.iter().map(Outcome::passed).collect();
+        let [pass, none, fail] = [Some(true), None, Some(false)];
+        assert_eq!(passed, [pass, pass, none, none, fail, fail]);
+        let reason = outcomes[2].verdict.as_ref().expect_err("it is unscored").to_string();
+        assert!(reason.contains("the ball is away"), "{reason}");
+    }
+}
+
 /// A bug in one judge costs the runs of its cases, and says so; the others are judged and kept.
 #[tokio::test]
 async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() {

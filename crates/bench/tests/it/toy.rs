@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Baseline, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Judged, Metric, Score, Scored,
-    Section, Suite, Toolbox, Unit, Unscored, Verdict,
+    Baseline, BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Judged, Metric,
+    Score, Scored, Section, Suite, Toolbox, Unit, Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{Event, Tool};
+use planproof_trace::{EndReason, Event, EventKind, Tool, ToolCall, ToolResult};
 use serde_json::json;
 
 /// A kind of case.
@@ -20,6 +20,8 @@ pub(crate) enum Fate {
     Fails,
     /// The judge has a bug.
     Panics,
+    /// A tool could not do its work for want of something outside; otherwise it passes.
+    LacksTool,
 }
 
 /// A case.
@@ -64,6 +66,23 @@ pub(crate) fn toy(id: &str, fate: Fate) -> Arc<dyn Case> {
     Arc::new(Toy { card: card(id, 1, [Some(0.5); 3]), fate })
 }
 
+/// Tools of which one could not be had.
+struct Away(MockTools);
+
+impl Toolbox for Away {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        self.0.execute(call)
+    }
+
+    fn outage(&self) -> Option<String> {
+        Some("the ball is away".to_owned())
+    }
+}
+
 impl Case for Toy {
     fn card(&self) -> &Card {
         &self.card
@@ -83,12 +102,19 @@ impl Case for Toy {
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         let tool = MockTool { tool: Tool::without_arguments("ball", "Bounces."), answer: "Boing.".into() };
-        Ok(Arc::new(MockTools::new(vec![tool], &SchemaCache::default()).map_err(CaseError::new)?))
+        let tools = MockTools::new(vec![tool], &SchemaCache::default()).map_err(CaseError::new)?;
+        Ok(match self.fate {
+            Fate::LacksTool => Arc::new(Away(tools)),
+            _ => Arc::new(tools),
+        })
     }
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        if let Some(EventKind::End(EndReason::Unscored { reason })) = events.last().map(|event| &event.kind) {
+            return Err(Unscored::Outside { reason: reason.clone() });
+        }
         let class = match self.fate {
-            Fate::Passes => None,
+            Fate::Passes | Fate::LacksTool => None,
             Fate::Fails => Some(class("broken")),
             Fate::Panics => panic!("case {} is out of order", self.card.id),
         };

@@ -10,6 +10,7 @@ use planproof_trace::{
 };
 
 use super::NAME_CHARACTERS_MAX;
+use super::pictures::Room;
 use super::text::{Foreign, count, counted, seconds};
 
 /// Most rows of one trace that are shown, beside its end.
@@ -34,10 +35,11 @@ fn list(case: &dyn Case, verdict: &Verdict, trace: &Trace) -> Markup {
     let notes = notes.unwrap_or_default();
     let rows = rows(case.prompt(), &trace.events, &notes);
     let is_dated = trace.header.clock == "milliseconds";
+    let room = Room::of_trace();
     html! {
         @if !is_judged { p.note { "This is not the trace that was judged: its calls are others." } }
         ol.trace {
-            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated)) }
+            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated, &room)) }
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
                 li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
             }
@@ -189,7 +191,7 @@ fn is_answer(event: &Event, said: &str) -> bool {
     matches!(&event.kind, EventKind::End(EndReason::Answered { text }) if text == said)
 }
 
-fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool) -> Markup {
+fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool, room: &Room) -> Markup {
     let by = html! { @if let Some(actor) = actor { code { (actor.as_str()) } " " } };
     html! {
         @match row {
@@ -210,10 +212,10 @@ fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool) -> Markup {
             Row::Call(row) => li.call.wrong[row.wrong.is_some()] {
                 @if is_dated { (time(row.at)) }
                 (by)
-                (call(row))
+                (call(row, room))
                 @if let Some(right) = row.wrong { (first_wrong(right)) }
             },
-            Row::Result(result) => li { (by) (answer(result, true)) },
+            Row::Result(result) => li { (by) (answer(result, true, room)) },
             Row::Spec { name, continuation } => li {
                 (by)
                 span.what { "specification" } " "
@@ -262,7 +264,7 @@ fn time(milliseconds: u64) -> Markup {
     html! { span.time { (seconds(milliseconds as f64 / 1000.0)) } }
 }
 
-fn call(row: &CallRow<'_>) -> Markup {
+fn call(row: &CallRow<'_>, room: &Room) -> Markup {
     let arguments = match &row.call.arguments {
         Arguments::Object(object) if object.is_empty() => None,
         arguments => Some(arguments.to_text()),
@@ -277,20 +279,21 @@ fn call(row: &CallRow<'_>) -> Markup {
         }
         @if let Some(remark) = row.remark { " " span.remark { (remark) } }
         @if matches!(row.call.arguments, Arguments::Malformed(_)) { " " span.quiet { "(no JSON object)" } }
-        @if let Some(result) = row.answer { (answer(result, false)) }
+        @if let Some(result) = row.answer { (answer(result, false, room)) }
         @if row.times > 1 {
             div.result { "The same call and answer " (counted(row.times as u64 - 1, "more time", "more times")) "." }
         }
     }
 }
 
-fn answer(result: &ToolResult, shows_id: bool) -> Markup {
+fn answer(result: &ToolResult, shows_id: bool, room: &Room) -> Markup {
     html! {
         " "
         div.result.error[result.is_error] {
             span.what { @if result.is_held_back { "held back" } @else if result.is_error { "refused" } @else { "answer" } } " "
             @if shows_id { (call_id(&result.id)) " " }
             (said(&result.text))
+            (room.show(&result.attachments))
         }
     }
 }

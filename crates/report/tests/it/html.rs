@@ -7,7 +7,8 @@ use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::SimKind;
 use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
 use planproof_trace::{
-    Arguments, CallId, EndReason, EventKind, FinishReason, ToolCall, ToolResult, Trace, Usage,
+    ATTACHMENTS_MAX, Arguments, Attachment, Attachments, CallId, EndReason, EventKind, FinishReason,
+    PictureType, ToolCall, ToolResult, Trace, Usage,
 };
 use proptest::prelude::*;
 
@@ -383,6 +384,42 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
     assert_eq!(body.all("tr", "")[groups - 1].all("td", "")[3].text(), "–");
 }
 
+/// Small pictures of that name, if it can be one.
+fn pictures(name: &str, count: usize) -> Attachments {
+    let picture = Attachment::new(name, PictureType::Png, "iVBORw0=");
+    Attachments::new(picture.into_iter().cycle().take(count).collect()).unwrap_or_default()
+}
+
+#[test]
+fn pictures_stand_beside_the_results_that_made_them() {
+    let cases = cases(Options::default(), 1);
+    let tool = &cases[0].actions[0].tool;
+    // The failing run with this number of results, each with as many pictures as it may have.
+    let page_of = |results: usize| {
+        let done = EndReason::Answered { text: "Done.".into() };
+        let mut kinds: Vec<EventKind> =
+            run(&cases[0], &[], done).into_iter().map(|event| event.kind).collect();
+        for number in 0..results {
+            let id = CallId::new(format!("p{number}"));
+            let call = ToolCall { id: id.clone(), name: tool.clone(), arguments: Arguments::none() };
+            let text = format!("{{\"image\":\"out-{number}.png\"}}");
+            let result = ToolResult::ok(id, text).with_attachments(pictures("out-\"0.png", ATTACHMENTS_MAX));
+            kinds.splice(1..1, [EventKind::Call(call), EventKind::Result(result)]);
+        }
+        page(&TestCampaign::of_runs("tools@x", None, cases.clone(), vec![Some(dated(kinds))]))
+    };
+    let page = parse(&page_of(1)).expect("the page is all ours");
+    let shown = page.only("div", "pictures").all("img", "");
+    assert_eq!(shown.len(), ATTACHMENTS_MAX);
+    assert_eq!(shown[0].attribute("src"), "data:image/png;base64,iVBORw0=");
+    assert_eq!(shown[0].attribute("alt"), "The picture out-\"0.png");
+    let policies = page.find(&|it| it.attribute("http-equiv") == "Content-Security-Policy");
+    assert!(policies[0].attribute("content").contains("; img-src data:; "));
+    let page = parse(&page_of(8)).expect("the page is all ours");
+    assert_eq!(page.all("img", "").len(), 24);
+    assert_eq!(page.text().matches("4 pictures are left out here.").count(), 2);
+}
+
 /// A campaign in which everything that can come from outside is `text`.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut cases = cases(Options { distractors: 1, ..Options::default() }, 5);
@@ -424,7 +461,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
             EventKind::Turn { text: text.to_owned(), calls: 2, finish, usage },
             EventKind::Call(call.clone()),
             EventKind::Call(ToolCall { id: CallId::new("late"), ..call }),
-            EventKind::Result(ToolResult::error(id(), text)),
+            EventKind::Result(ToolResult::error(id(), text).with_attachments(pictures(text, 1))),
         ];
         kinds.splice(1..1, more);
         Some(dated(kinds))

@@ -31,6 +31,7 @@ const ELEMENTS: &[&str] = &[
     "head",
     "header",
     "html",
+    "img",
     "input",
     "label",
     "li",
@@ -66,8 +67,9 @@ const ELEMENTS: &[&str] = &[
     "ul",
 ];
 
-/// Their attributes. None of them fetches or runs anything.
+/// Their attributes. None of them fetches or runs anything: a picture is in its `src`.
 const ATTRIBUTES: &[&str] = &[
+    "alt",
     "aria-hidden",
     "aria-label",
     "aria-labelledby",
@@ -97,6 +99,7 @@ const ATTRIBUTES: &[&str] = &[
     "r",
     "role",
     "scope",
+    "src",
     "stroke-dasharray",
     "stroke-width",
     "tabindex",
@@ -115,7 +118,10 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 /// Elements that have no end.
-const VOID: &[&str] = &["input", "meta"];
+const VOID: &[&str] = &["img", "input", "meta"];
+
+/// How the `src` of a picture begins.
+const PICTURES: &[&str] = &["data:image/png;base64,", "data:image/jpeg;base64,"];
 
 /// An element with what is in it.
 #[derive(Debug, Default)]
@@ -223,6 +229,11 @@ pub(crate) fn parse(page: &str) -> Result<Element, String> {
                 if !ELEMENTS.contains(&name.as_str()) {
                     return Err(format!("element {name}"));
                 }
+                let src = attributes.get("src");
+                let is_ours = |src: &String| PICTURES.iter().any(|beginning| src.starts_with(beginning));
+                if (name == "img" || src.is_some()) && !(name == "img" && src.is_some_and(is_ours)) {
+                    return Err(format!("{name} with the src {src:?}"));
+                }
                 let is_void = VOID.contains(&name.as_str());
                 open.push(Element { name, attributes, children: Vec::new() });
                 if is_void {
@@ -279,8 +290,12 @@ fn is_hidden(c: char) -> bool {
 #[test]
 fn what_is_not_ours_is_caught() {
     assert!(parse("<p class=\"x\">a &lt; b</p>").is_ok());
+    assert!(parse("<p><img alt=\"a\" src=\"data:image/png;base64,AAAA\"></p>").is_ok());
     for page in [
         "<p>a<img></p>",
+        "<p>a<img src=\"http://127.0.0.1/a.png\"></p>",
+        "<p>a<img src=\"data:image/svg+xml;base64,AAAA\"></p>",
+        "<p src=\"data:image/png;base64,AAAA\">a</p>",
         "<p onclick=\"x\"></p>",
         "<p style=\"x\"></p>",
         "<a href=\"x\">a</a>",

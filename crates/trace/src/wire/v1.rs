@@ -15,6 +15,10 @@
 //! - Where a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes
 //!   before them: their ids, in the order in which they were written.
 //! - A result has `"held_back":true` where a guard between agent and tools refused the call.
+//! - A result that made pictures can have small copies of them, at most
+//!   [`ATTACHMENTS_MAX`](crate::ATTACHMENTS_MAX) of at most
+//!   [`ATTACHMENT_BYTES_MAX`](crate::ATTACHMENT_BYTES_MAX) bytes:
+//!   `"attachments":[{"name":"out-0.png","type":"image/jpeg","data":"/9j/..."}]`, `data` in base64.
 //! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`,
 //!   `text_bytes`) and `value`; `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
 //!

@@ -4,7 +4,10 @@ use std::path::Path;
 use planproof_trace::notation::print;
 use planproof_trace::wire::WireError;
 use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
-use planproof_trace::{Arguments, CallId, Event, EventKind, Header, ToolCall, Trace};
+use planproof_trace::{
+    ATTACHMENTS_MAX, Arguments, Attachment, Attachments, CallId, Event, EventKind, Header, PictureType,
+    ToolCall, Trace,
+};
 use proptest::prelude::*;
 
 use crate::events::{config, events, header};
@@ -123,6 +126,17 @@ fn committed_files_are_read_and_written_the_same() {
     );
     assert_eq!(write(&[trace]), text);
 
+    let text = testdata("every_attachment.jsonl");
+    let trace = read_trace(&text).expect("valid");
+    let EventKind::Result(result) = &trace.events[2].kind else { panic!("a result") };
+    let pictures =
+        [("out-0.png", PictureType::Png, "iVBORw0="), ("out-1.png", PictureType::Jpeg, "/9j/+w==")];
+    let pictures = pictures.map(|(name, picture, data)| Attachment::new(name, picture, data).expect("small"));
+    assert_eq!(result.attachments, Attachments::new(pictures.to_vec()).expect("few"));
+    // The line for people has no room for pictures.
+    assert!(!print(&trace.events).contains("iVBOR"));
+    assert_eq!(write(&[trace]), text);
+
     let trace = read_trace(&testdata("unordered_fields.jsonl")).expect("valid");
     assert_eq!(print(&trace.events), r#"query "Do A." | call x {"a":2,"b":1}"#);
     assert_eq!(trace.header.model, None);
@@ -195,6 +209,28 @@ fn errors_say_where_and_what() {
         "HEADER\n{\"at\":0,\"type\":\"call\",\"id\":\"c1\",\"name\":\"x\",\"arguments\":[1]}\n",
         "line 2, column 0: in `arguments`, column 0: invalid type: sequence, expected a map",
     );
+    let picture = r#"{"name":"a.png","type":"image/png","data":"AAAA"}"#;
+    for (pictures, message) in [
+        (
+            picture.replace("AAAA", "<svg>"),
+            "line 2, column 0: in `attachments`: its data is no base64 (letters, digits, `+`, `/`, and `=` to fill the last group of four)",
+        ),
+        (
+            picture.replace("image/png", "image/svg+xml"),
+            "line 2, column 114: unknown variant `image/svg+xml`, expected `image/png` or `image/jpeg`",
+        ),
+        (
+            vec![picture; ATTACHMENTS_MAX + 1].join(","),
+            "line 2, column 0: in `attachments`: there are 5; 4 are the most that a result has",
+        ),
+    ] {
+        check_error(
+            &format!(
+                "HEADER\n{{\"at\":0,\"type\":\"result\",\"id\":\"c1\",\"text\":\"\",\"is_error\":false,\"attachments\":[{pictures}]}}\n"
+            ),
+            message,
+        );
+    }
     for seed in ["+1", "-1", "", "1.0", "18446744073709551616"] {
         check_error(
             &HEADER.replace("\"1\"", &format!("\"{seed}\"")),

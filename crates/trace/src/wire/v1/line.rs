@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::SCHEMA;
 use crate::{
-    Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header,
-    LimitKind, Tally, ToolCall, ToolResult, Usage,
+    Actor, Arguments, Attachment, Attachments, Author, CallId, Continuation, EndReason, Event, EventKind,
+    FinishReason, Header, LimitKind, PictureType, Tally, ToolCall, ToolResult, Usage,
 };
 
 /// As much of any line as it takes to know which type it is of.
@@ -171,6 +171,26 @@ struct ResultLine<'a> {
     is_error: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     held_back: bool,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<AttachmentLine<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttachmentLine<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    r#type: Picture,
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Picture {
+    #[serde(rename = "image/png")]
+    Png,
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -366,7 +386,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
-        EventKind::Result(ToolResult { id, text, is_error, is_held_back }) => {
+        EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }) => {
             let line = ResultLine {
                 at,
                 actor,
@@ -375,6 +395,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
                 text: text.into(),
                 is_error: *is_error,
                 held_back: *is_held_back,
+                attachments: attachments.as_slice().iter().map(AttachmentLine::of).collect(),
             };
             write(&line, out);
         }
@@ -476,7 +497,8 @@ pub(super) fn read_event(
             let id = CallId::new(line.id);
             let text = line.text.into_owned();
             let (is_error, is_held_back) = (line.is_error, line.held_back);
-            (line.at, EventKind::Result(ToolResult { id, text, is_error, is_held_back }))
+            let attachments = read_attachments(&line.attachments)?;
+            (line.at, EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }))
         }
         Type::Spec => {
             let line: SpecLine<'_> = serde_json::from_str(line)?;
@@ -538,6 +560,13 @@ fn read_call(line: &str) -> Result<(u64, EventKind), LineError> {
     Ok((line.at, EventKind::Call(ToolCall { id, name, arguments })))
 }
 
+fn read_attachments(lines: &[AttachmentLine<'_>]) -> Result<Attachments, LineError> {
+    let read = |line: &AttachmentLine<'_>| Attachment::new(&line.name, line.r#type.into(), &line.data);
+    let pictures: Result<Vec<Attachment>, _> = lines.iter().map(read).collect();
+    let attachments = pictures.and_then(Attachments::new);
+    attachments.map_err(|error| LineError::new(format!("in `attachments`: {error}")))
+}
+
 fn read_end(line: &str, reason: Option<Reason>) -> Result<(u64, EndReason), LineError> {
     Ok(match reason {
         Some(Reason::Answered) => {
@@ -558,6 +587,31 @@ fn read_end(line: &str, reason: Option<Reason>) -> Result<(u64, EndReason), Line
         }
         None => return Err(LineError::new("missing field `reason`")),
     })
+}
+
+impl<'a> AttachmentLine<'a> {
+    fn of(attachment: &'a Attachment) -> Self {
+        let (name, data) = (attachment.name().into(), attachment.base64().into());
+        Self { name, r#type: attachment.picture().into(), data }
+    }
+}
+
+impl From<PictureType> for Picture {
+    fn from(picture: PictureType) -> Self {
+        match picture {
+            PictureType::Png => Self::Png,
+            PictureType::Jpeg => Self::Jpeg,
+        }
+    }
+}
+
+impl From<Picture> for PictureType {
+    fn from(picture: Picture) -> Self {
+        match picture {
+            Picture::Png => Self::Png,
+            Picture::Jpeg => Self::Jpeg,
+        }
+    }
 }
 
 impl From<FinishReason> for Finish {

@@ -1,0 +1,63 @@
+//! Why a tool did not do its work, and whose fault that is.
+
+use std::fmt;
+
+/// Most characters that a message repeats of what somebody else wrote.
+const QUOTE_CHARACTERS_MAX: usize = 200;
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The call's: what it asks for is not there, or makes no sense. The agent answers for it.
+    Call,
+    /// The world's or the set-up's: a server does not answer, answers nonsense, or is not configured. No agent can help
+    /// it, so a run in which it happens says nothing of its agent.
+    World,
+}
+
+/// Why a tool did not do its work, in words for the agent and for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// What went wrong, where, and what to do.
+    pub message: String,
+}
+
+impl Failure {
+    /// A mistake of the call's.
+    pub(crate) fn call(message: impl Into<String>) -> Self {
+        Self { fault: Fault::Call, message: message.into() }
+    }
+
+    /// Something outside is missing or broken.
+    pub(crate) fn world(message: impl Into<String>) -> Self {
+        Self { fault: Fault::World, message: message.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The beginning of a text from outside, on one line.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut line = String::new();
+    for (number, word) in text.split_whitespace().enumerate() {
+        if number > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().filter(|c| !c.is_control()));
+        if line.len() > 4 * QUOTE_CHARACTERS_MAX {
+            break;
+        }
+    }
+    match line.char_indices().nth(QUOTE_CHARACTERS_MAX) {
+        Some((end, _)) => format!("`{}...`", &line[..end]),
+        None => format!("`{line}`"),
+    }
+}

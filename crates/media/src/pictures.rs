@@ -1,0 +1,14 @@
+//! The tools that work on pictures and lists here, without asking anybody.
+
+mod cropping;
+mod faces;
+mod highlighting;
+mod selection;
+mod tagging;
+
+pub(crate) use cropping::{Half, crop, half};
+pub use faces::FACE_NAMES;
+pub(crate) use faces::emoji;
+pub(crate) use highlighting::{Region, background_blur, color_pop};
+pub(crate) use selection::select;
+pub(crate) use tagging::tag;

@@ -1,0 +1,44 @@
+//! The beginning of a page of a wiki.
+
+use planproof_tools::pages::{Found, PageSource as _, SourceFailure};
+use tokio::time::timeout;
+
+use super::Servers;
+use crate::client::not_configured;
+use crate::failure::Failure;
+use crate::settings::Service;
+
+/// Most characters of a query; the rest is left off.
+pub const QUERY_CHARACTERS_MAX: usize = 300;
+/// Most characters of a page that are told.
+pub const PAGE_CHARACTERS_MAX: usize = 4000;
+
+/// The beginning of the page of this title, or of the one most like it, up to its first heading; empty where there is none.
+/// Of a title that several pages have it is the first of them.
+pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, Failure> {
+    let wiki = servers.wiki.as_ref().ok_or_else(|| not_configured(Service::Wikipedia))?;
+    let limit = servers.endpoints().patience.attempt;
+    let failed = |failure: SourceFailure| Failure::world(failure.to_string());
+    let find = |title: String| async move {
+        let found = timeout(limit, wiki.find(&title)).await;
+        found
+            .map_err(|_| Failure::world(format!("the wiki did not answer within {limit:?}")))?
+            .map_err(failed)
+    };
+    let next = match find(query.chars().take(QUERY_CHARACTERS_MAX).collect()).await? {
+        Found::Page { text, .. } => return Ok(beginning(&text)),
+        Found::Ambiguous { titles } => titles,
+        Found::Missing { similar } => similar,
+    };
+    let Some(title) = next.into_iter().next() else { return Ok(String::new()) };
+    match find(title).await? {
+        Found::Page { text, .. } => Ok(beginning(&text)),
+        Found::Ambiguous { .. } | Found::Missing { .. } => Ok(String::new()),
+    }
+}
+
+/// What comes before the first heading, which MediaWiki writes as `== History ==`.
+fn beginning(text: &str) -> String {
+    let end = if text.starts_with("==") { None } else { text.find("\n==") };
+    text[..end.unwrap_or(text.len())].trim().chars().take(PAGE_CHARACTERS_MAX).collect()
+}

@@ -1,0 +1,145 @@
+//! The tools of one run.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planproof_suite::{BoxFuture, Toolbox};
+use planproof_trace::{Arguments, Attachments, Tool, ToolCall, ToolResult};
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+
+use crate::arguments::Given;
+use crate::failure::{Failure, Fault, quoted};
+use crate::folder::MediaFolder;
+use crate::operation::Operation;
+use crate::services::Servers;
+use crate::settings::{Endpoints, SettingError};
+use crate::work::{Done, Work};
+
+/// Most pictures that are decoded or worked on at the same time, over all runs: each may take as much memory as
+/// [`DECODE_BYTES_MAX`](crate::DECODE_BYTES_MAX), and about three times its pixels for what comes of it.
+pub const PICTURES_AT_ONCE_MAX: usize = 2;
+
+/// What the tools of all runs share: the servers they ask, and room for pictures.
+pub struct Media {
+    pub(crate) servers: Servers,
+    pub(crate) room: Semaphore,
+}
+
+impl Media {
+    /// Tools that ask these servers. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// A URL, a key or a number cannot be used.
+    pub fn new(endpoints: Endpoints) -> Result<Arc<Self>, SettingError> {
+        let room = Semaphore::new(PICTURES_AT_ONCE_MAX);
+        Ok(Arc::new(Self { servers: Servers::new(endpoints)?, room }))
+    }
+
+    /// The servers that are asked.
+    pub fn endpoints(&self) -> &Endpoints {
+        self.servers.endpoints()
+    }
+}
+
+impl fmt::Debug for Media {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Media").finish_non_exhaustive()
+    }
+}
+
+/// The tools of one run, over the files of that run. Needs a Tokio runtime.
+///
+/// Calls are made one after the other where the agent leaves that open, because files are numbered in the order in which
+/// they are written.
+pub struct MediaTools {
+    tools: Arc<[Tool]>,
+    media: Arc<Media>,
+    folder: Arc<MediaFolder>,
+    /// The first call that could not be done for want of something outside.
+    outage: Mutex<Option<String>>,
+}
+
+impl MediaTools {
+    /// These tools, of which each is called as an [`Operation`] is, with blanks or underscores. A tool of any other name is
+    /// answered by an error.
+    pub fn new(tools: Arc<[Tool]>, media: Arc<Media>, folder: MediaFolder) -> Self {
+        Self { tools, media, folder: Arc::new(folder), outage: Mutex::default() }
+    }
+
+    /// The files of the run.
+    pub fn folder(&self) -> &MediaFolder {
+        &self.folder
+    }
+
+    /// Does one operation. What comes of it is an object, such as `{"image": "out-0.png"}`.
+    ///
+    /// # Errors
+    /// It cannot be done; [`Failure::fault`] says whose fault that is. A fault of the world is also an
+    /// [`outage`](Toolbox::outage) of the run.
+    pub async fn perform(
+        &self,
+        operation: Operation,
+        arguments: &Map<String, Value>,
+    ) -> Result<(Map<String, Value>, Attachments), Failure> {
+        let work = Work { media: &self.media, folder: &self.folder, given: Given(arguments) };
+        let done = work.perform(operation).await;
+        if let Err(Failure { fault: Fault::World, message }) = &done {
+            let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+            outage.get_or_insert_with(|| format!("the tool `{operation}` could not do its work: {message}"));
+        }
+        done.map(|Done { value, attachments }| (value, attachments))
+    }
+
+    async fn answer(&self, call: &ToolCall) -> ToolResult {
+        let id = call.id.clone();
+        let offered = |operation: &Operation| {
+            self.tools.iter().any(|tool| Operation::named(&tool.name) == Some(*operation))
+        };
+        let Some(operation) = Operation::named(&call.name).filter(offered) else {
+            return ToolResult::error(id, format!("there is no tool named {}", quoted(&call.name)));
+        };
+        let Arguments::Object(arguments) = &call.arguments else {
+            let text = quoted(&call.arguments.to_text());
+            return ToolResult::error(
+                id,
+                format!("the arguments of `{operation}` are not a JSON object: {text}"),
+            );
+        };
+        match self.perform(operation, arguments).await {
+            Ok((value, attachments)) => {
+                ToolResult::ok(id, Value::Object(value).to_string()).with_attachments(attachments)
+            }
+            Err(failure) => ToolResult::error(id, failure.message),
+        }
+    }
+}
+
+impl Toolbox for MediaTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.answer(call))
+    }
+
+    fn runs_side_by_side(&self) -> bool {
+        false
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.outage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        let folder = self.folder.for_another_run();
+        Some(Arc::new(Self::new(Arc::clone(&self.tools), Arc::clone(&self.media), folder)))
+    }
+}
+
+impl fmt::Debug for MediaTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MediaTools").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}

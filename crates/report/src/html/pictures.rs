@@ -1,0 +1,53 @@
+//! Small pictures that stand beside the results of tools.
+
+use std::cell::Cell;
+
+use maud::{Markup, html};
+use planproof_trace::{Attachment, Attachments};
+
+use super::NAME_CHARACTERS_MAX;
+use super::text::{Foreign, counted};
+
+/// Most pictures of one trace that are shown.
+const PICTURES_MAX: usize = 24;
+
+/// How many more pictures of a trace may be shown.
+pub(super) struct Room(Cell<usize>);
+
+impl Room {
+    /// That of a whole trace.
+    pub(super) fn of_trace() -> Self {
+        Self(Cell::new(PICTURES_MAX))
+    }
+
+    /// The pictures of a result, as far as there is room for them. They are a part of the page: its policy allows a
+    /// picture to come from nowhere else.
+    pub(super) fn show(&self, attachments: &Attachments) -> Markup {
+        let pictures = attachments.as_slice();
+        if pictures.is_empty() {
+            return Markup::default();
+        }
+        let shown = pictures.len().min(self.0.get());
+        self.0.set(self.0.get() - shown);
+        html! {
+            div.pictures {
+                @for picture in &pictures[..shown] { (figure(picture)) }
+                @if let Some(more @ 1..) = pictures.len().checked_sub(shown) {
+                    p.note { (counted(more as u64, "picture is", "pictures are")) " left out here." }
+                }
+            }
+        }
+    }
+}
+
+fn figure(picture: &Attachment) -> Markup {
+    let name = Foreign::short(picture.name(), NAME_CHARACTERS_MAX);
+    // Of the data nothing but letters, digits and three signs can be there: see `Attachment`.
+    let source = format!("data:{};base64,{}", picture.picture(), picture.base64());
+    html! {
+        figure {
+            img src=(source) alt={ "The picture " (name) };
+            figcaption { code { (name) } }
+        }
+    }
+}
