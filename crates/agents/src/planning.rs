@@ -13,6 +13,7 @@
 mod carry_out;
 mod feedback;
 mod options;
+mod program;
 mod prompt;
 
 use std::fmt;
@@ -23,6 +24,7 @@ use planproof_plan::{
     Plan, findings, headings, read_json, read_python, read_step_json, to_json_text, to_python, verify,
     verify_next, verify_program,
 };
+use planproof_sandbox::{Sandbox, SandboxError};
 use planproof_tools::Toolbox;
 use planproof_trace::{Author, Catalogue, EndReason, EventKind, FinishReason, LimitKind, Port, Signature};
 use serde_json::Value;
@@ -40,15 +42,23 @@ const FINDING_BYTES_MAX: usize = 4 * 1024;
 pub struct PlanningAgent {
     model: Arc<dyn Model>,
     options: PlanOptions,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 impl PlanningAgent {
     /// The name on the command line.
     pub const KIND: &'static str = "plan";
 
-    /// An agent that asks `model` and plans as `options` say.
+    /// An agent that asks `model` and plans as `options` say. Without a sandbox only those of its programs are carried out
+    /// that are lists of calls, step by step.
     pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
-        Self { model, options }
+        Self { model, options, sandbox: None }
+    }
+
+    /// The same, with its programs run in this sandbox.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
     }
 
     async fn turns(&self, run: &RunContext<'_>) -> EndReason {
@@ -59,7 +69,9 @@ impl PlanningAgent {
             settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
             previous: None,
         };
-        let mut work = Work { options: self.options, run, catalogue: &catalogue, draft: Draft::default() };
+        let sandbox = self.sandbox.as_deref().filter(|_| self.options.format == PlanFormat::Code);
+        let mut work =
+            Work { options: self.options, run, catalogue: &catalogue, sandbox, draft: Draft::default() };
         let mut asked_again = 0;
         for _ in 0..run.limits.iterations {
             let reply = match self.model.chat(&request).await {
@@ -76,8 +88,9 @@ impl PlanningAgent {
                 return filtered();
             }
             let feedback = match work.consider(&reply.text).await {
-                Next::Ask(feedback) if asked_again < self.options.replies_max.get() => feedback,
-                Next::Ask(_) | Next::Stop => return work.finish().await,
+                Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,
+                Ok(Next::Ask(_) | Next::Stop) => return work.finish().await.unwrap_or_else(unscored),
+                Err(error) => return unscored(error),
             };
             asked_again += 1;
             request.messages.push(Message::Assistant { text: reply.text, calls: Vec::new() });
@@ -104,6 +117,11 @@ impl fmt::Debug for PlanningAgent {
             .field("model", &self.model.name())
             .finish()
     }
+}
+
+/// The end of a run for which no worker could be had.
+fn unscored(error: SandboxError) -> EndReason {
+    EndReason::Unscored { reason: error.to_string() }
 }
 
 /// What comes after a reply.
@@ -133,20 +151,21 @@ struct Work<'a> {
     options: PlanOptions,
     run: &'a RunContext<'a>,
     catalogue: &'a Catalogue,
+    sandbox: Option<&'a Sandbox>,
     draft: Draft,
 }
 
 impl Work<'_> {
     /// Makes of a reply what it is worth.
-    async fn consider(&mut self, reply: &str) -> Next {
+    async fn consider(&mut self, reply: &str) -> Result<Next, SandboxError> {
         match self.options.strategy {
             Strategy::MultiStep => self.consider_whole(reply).await,
-            Strategy::StepByStep => self.consider_step(reply).await,
+            Strategy::StepByStep => Ok(self.consider_step(reply).await),
         }
     }
 
     /// A reply that holds a whole plan. What can be read is the plan from then on, whatever is found of it.
-    async fn consider_whole(&mut self, reply: &str) -> Next {
+    async fn consider_whole(&mut self, reply: &str) -> Result<Next, SandboxError> {
         let read = match self.options.format {
             PlanFormat::Json => read_json(reply).map(|plan| (Some(plan), String::new())),
             PlanFormat::Code => {
@@ -155,7 +174,7 @@ impl Work<'_> {
         };
         let (plan, program) = match read {
             Ok(read) => read,
-            Err(fault) => return self.not_read(reply, &fault.to_string()),
+            Err(fault) => return Ok(self.not_read(reply, &fault.to_string())),
         };
         self.draft = Draft { plan, program, attempts: self.draft.attempts, ..Draft::default() };
         self.note_plan();
@@ -164,20 +183,20 @@ impl Work<'_> {
                 Some(plan) => verify(plan, self.catalogue),
                 None => match verify_program(&self.draft.program, self.catalogue) {
                     Ok(faults) => faults,
-                    Err(fault) => return self.not_read(reply, &fault.to_string()),
+                    Err(fault) => return Ok(self.not_read(reply, &fault.to_string())),
                 },
             };
             if !faults.is_empty() {
-                return self.not_verified(&faults);
+                return Ok(self.not_verified(&faults));
             }
             self.note(findings::VERIFICATION, findings::FINE, "");
         }
         if self.options.feedback.tells_execution()
-            && let Err(what) = self.execute().await
+            && let Err(what) = self.execute().await?
         {
-            return Next::Ask(feedback::not_executed(self.options, &what));
+            return Ok(Next::Ask(feedback::not_executed(self.options, &what)));
         }
-        Next::Stop
+        Ok(Next::Stop)
     }
 
     /// A reply that holds the next step, which belongs to the plan once nothing is found against it.
@@ -274,36 +293,42 @@ impl Work<'_> {
         Next::Ask(feedback::not_verified(self.options, faults))
     }
 
-    /// Carries the plan out from its beginning.
-    async fn execute(&mut self) -> Result<(), String> {
+    /// Carries the plan out from its beginning. Gives what went wrong, in words for the model.
+    async fn execute(&mut self) -> Result<Result<(), String>, SandboxError> {
         self.draft.is_executed = true;
         self.draft.attempts = self.draft.attempts.max(self.draft.outputs.attempt()) + 1;
-        let mut outputs = Outputs::of_attempt(self.draft.attempts);
-        let done = match &self.draft.plan {
-            Some(plan) => outputs.take_all(self.run, self.catalogue, plan).await,
-            None => {
+        let attempt = self.draft.attempts;
+        let (note, text) = match (self.sandbox, &self.draft.plan) {
+            (Some(sandbox), _) => {
+                program::run(sandbox, &self.answer(), self.run, self.catalogue, attempt).await?
+            }
+            (None, Some(plan)) => {
+                match Outputs::of_attempt(attempt).take_all(self.run, self.catalogue, plan).await {
+                    Ok(last) => (findings::FINE, last.to_string()),
+                    Err(what) => (findings::FAULTY, what),
+                }
+            }
+            (None, None) => {
                 let lacking =
                     "the program is more than a list of calls, and there is no sandbox to run it in";
-                self.note(findings::EXECUTION, findings::UNSUPPORTED, lacking);
-                return Ok(());
+                (findings::UNSUPPORTED, lacking.to_owned())
             }
         };
-        match &done {
-            Ok(last) => self.note(findings::EXECUTION, findings::FINE, &last.to_string()),
-            Err(what) => self.note(findings::EXECUTION, findings::FAULTY, what),
-        }
-        done.map(|_| ())
+        self.note(findings::EXECUTION, note, &text);
+        Ok(if note == findings::FAULTY { Err(text) } else { Ok(()) })
     }
 
     /// Carries the plan out if that was not done yet, and answers with it.
-    async fn finish(mut self) -> EndReason {
-        let has_plan = self.draft.plan.as_ref().is_none_or(|plan| !plan.steps.is_empty())
-            && (self.draft.plan.is_some() || !self.draft.program.is_empty());
+    async fn finish(mut self) -> Result<EndReason, SandboxError> {
+        let has_plan = match &self.draft.plan {
+            Some(plan) => !plan.steps.is_empty(),
+            None => !self.draft.program.is_empty(),
+        };
         if has_plan && !self.draft.is_executed {
             // How it went stands in the trace.
-            let _ = self.execute().await;
+            let _ = self.execute().await?;
         }
-        EndReason::Answered { text: self.answer() }
+        Ok(EndReason::Answered { text: self.answer() })
     }
 
     fn answer(&self) -> String {

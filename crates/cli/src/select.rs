@@ -8,8 +8,10 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop, UrlAgent,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop,
+    UrlAgent,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -21,6 +23,7 @@ use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{Case, TopicBank};
 use planproof_runner::{FindModel, KeyNeeded, ModelForm};
+use planproof_sandbox::{Sandbox, WorkerCommand};
 use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_suite::Case as AnyCase;
 use planproof_tools::SchemaCache;
@@ -281,14 +284,26 @@ pub(crate) fn agent(
         AgentForm::Asking { kind: AgentKind::Planning(options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
             let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
-            let agent = Arc::new(PlanningAgent::new(model, options.planning()));
-            Ok(under_test(agent, name, Some(shown_name), simulated))
+            let options = options.planning();
+            let mut agent = PlanningAgent::new(model, options);
+            if options.format == PlanFormat::Code {
+                agent = agent.with_sandbox(Arc::new(sandbox()?));
+            }
+            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
             let (agent, model) = kinds::agent(name, model, find_model)?;
             Ok(under_test(agent, name, Some(model.name().to_owned()), is_simulated(&*model)))
         }
     }
+}
+
+/// The sandbox for programs, whose workers are this program in another role.
+fn sandbox() -> Result<Sandbox, Failure> {
+    let command = WorkerCommand::this_program()
+        .map_err(|error| Failure::outside(format!("the Python sandbox cannot be started: {error}")))?;
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    Ok(Sandbox::new(command, workers))
 }
 
 fn under_test(

@@ -60,11 +60,7 @@ impl Outputs {
         if result.is_error {
             return Err(format!("step {}, {}: {}", step.id, step.tool, result.text));
         }
-        let output = match serde_json::from_str(&result.text) {
-            Ok(Value::Object(output)) => output,
-            // What is no object of outputs is a text.
-            _ => Map::from_iter([("text".to_owned(), Value::from(result.text))]),
-        };
+        let output = outputs_of(&result.text);
         self.by_step.insert(step.id, output.clone());
         Ok(Value::Object(output))
     }
@@ -84,5 +80,13 @@ impl Outputs {
             last = self.take(run, catalogue, step).await?;
         }
         if plan.steps.is_empty() { Err("the plan has no steps.".to_owned()) } else { Ok(last) }
+    }
+}
+
+/// What a tool gave, by its keys. What is no object of outputs is a text.
+pub(super) fn outputs_of(text: &str) -> Map<String, Value> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(output)) => output,
+        _ => Map::from_iter([("text".to_owned(), Value::from(text))]),
     }
 }

@@ -1,0 +1,110 @@
+//! Carrying out a plan that is a program: in the sandbox, with the tools as its functions.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use planproof_plan::findings;
+use planproof_sandbox::{
+    Call, CallError, CallFuture, End, Functions, Limits, Program, Sandbox, SandboxError,
+};
+use planproof_tools::execute_recorded;
+use planproof_trace::{Arguments, CallId, Catalogue, Signature, ToolCall};
+use serde_json::Value;
+
+use super::carry_out::outputs_of;
+use crate::RunContext;
+
+/// The function in which the work of a program is, if it has one.
+const ENTRY: &str = "solve";
+
+/// Runs a program. Gives a note of [`findings`] and what there is to say, in words for the model.
+///
+/// # Errors
+/// No worker can be had.
+pub(super) async fn run(
+    sandbox: &Sandbox,
+    text: &str,
+    run: &RunContext<'_>,
+    catalogue: &Catalogue,
+    attempt: u32,
+) -> Result<(&'static str, String), SandboxError> {
+    let has_entry = text.lines().any(|line| {
+        let name = line.strip_prefix("def ").map(str::trim_start);
+        name.is_some_and(|name| {
+            name.strip_prefix(ENTRY).is_some_and(|rest| rest.trim_start().starts_with('('))
+        })
+    });
+    let program = match has_entry {
+        true => Program::function(text, ENTRY),
+        false => Program::whole(text),
+    };
+    let tools = Tools { run, catalogue, attempt, made: AtomicU32::new(0) };
+    let outcome = sandbox.run(&program.refusing_input(), &tools, &Limits::default()).await?;
+    let note = match &outcome.end {
+        End::Finished { .. } => findings::FINE,
+        End::Unsupported { .. } => findings::UNSUPPORTED,
+        End::Raised(_) | End::Limit(_) | End::Refused { .. } | End::Crashed { .. } => findings::FAULTY,
+    };
+    Ok((note, format!("the program {}.", in_words(&outcome.end))))
+}
+
+/// How a program ended, to go after `the program`.
+fn in_words(end: &End) -> String {
+    match end {
+        End::Finished { .. } => end.to_string(),
+        End::Raised(_) => format!("raised {end}"),
+        End::Unsupported { .. } => format!("could not be run: {end}"),
+        End::Limit(limit) => format!("reached the limit of its {limit}"),
+        End::Refused { found } => format!("was refused, because it has `{found}`"),
+        End::Crashed { how } => format!("broke its interpreter: {how}"),
+    }
+}
+
+/// The tools of a run as functions of a program.
+struct Tools<'a> {
+    run: &'a RunContext<'a>,
+    catalogue: &'a Catalogue,
+    attempt: u32,
+    made: AtomicU32,
+}
+
+impl Functions for Tools<'_> {
+    fn names(&self) -> Vec<String> {
+        self.catalogue.signatures().iter().map(Signature::identifier).collect()
+    }
+
+    fn call(&self, call: Call) -> CallFuture<'_> {
+        Box::pin(async move {
+            let mut arguments = call.kwargs;
+            let signatures = self.catalogue.signatures();
+            let signature = signatures.iter().find(|signature| signature.identifier() == call.function);
+            let names = signature.map(|signature| &signature.arguments[..]).unwrap_or_default();
+            if call.args.len() > names.len() {
+                return Err(CallError::arguments(format!(
+                    "{}() takes {} positional arguments but {} were given",
+                    call.function,
+                    names.len(),
+                    call.args.len()
+                )));
+            }
+            for (port, value) in names.iter().zip(call.args) {
+                if arguments.insert(port.name.clone(), value).is_some() {
+                    return Err(CallError::arguments(format!(
+                        "{}() got multiple values for argument '{}'",
+                        call.function, port.name
+                    )));
+                }
+            }
+            let number = self.made.fetch_add(1, Ordering::Relaxed);
+            let call = ToolCall {
+                id: CallId::new(format!("{}.{number}", self.attempt)),
+                name: call.function,
+                arguments: Arguments::Object(arguments),
+            };
+            let result = execute_recorded(&**self.run.toolbox, self.run.recorder, &call).await;
+            if result.is_error {
+                return Err(CallError::runtime(result.text));
+            }
+            Ok(Value::Object(outputs_of(&result.text)))
+        })
+    }
+}
