@@ -1,8 +1,8 @@
-//! Programs that want out of the sandbox, or all of the machine (`tests/data/hostile.toml`): none succeeds, each is
+//! Programs that want out of the sandbox, or all of the machine (`tests/data/hostile`): none succeeds, each is
 //! reported, and after each the same sandbox runs a good program.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,9 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// Time that an attempt is given which is to be ended for it, and others, so that a busy machine ends none of them.
 const TIME: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(15)];
+
+/// Attempts that there are at least, so that none gets lost with its file.
+const ATTEMPTS_MIN: usize = 190;
 
 /// The sandbox that all attempts share.
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| sandbox(2));
@@ -43,15 +46,19 @@ struct Attempt {
 
 /// One test for each attempt.
 pub(crate) fn trials() -> Vec<Trial> {
-    let text =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hostile.toml")).unwrap();
-    let attempts: Attempts = toml::from_str(&text).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hostile");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read =
+        |file: PathBuf| toml::from_str::<Attempts>(&fs::read_to_string(file).unwrap()).unwrap().attempt;
+    let attempts: Vec<Attempt> = files.into_iter().flat_map(read).collect();
+    assert!(attempts.len() >= ATTEMPTS_MIN, "only {} attempts", attempts.len());
     let secret = Arc::new(Secret::write());
     let trial = |attempt: Attempt| {
         let secret = Arc::clone(&secret);
         Trial::test(format!("hostile::{}", attempt.name), move || attempt.make(&secret))
     };
-    attempts.attempt.into_iter().map(trial).collect()
+    attempts.into_iter().map(trial).collect()
 }
 
 impl Attempt {

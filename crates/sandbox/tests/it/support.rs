@@ -56,7 +56,7 @@ impl Functions for Tools {
     }
 }
 
-/// The end of a run in a few words, as `tests/data/hostile.toml` has them.
+/// The end of a run in a few words, as `tests/data/hostile` has them.
 pub(crate) fn in_short(end: &End) -> String {
     match end {
         End::Finished { .. } => "finished".into(),
