@@ -7,6 +7,7 @@
 mod fault;
 mod json;
 pub mod limits;
+pub mod original;
 mod plan;
 mod python;
 mod read_json;
