@@ -59,6 +59,11 @@ pub enum Code {
 }
 
 impl Verdict {
+    /// That of an exception that escapes.
+    pub fn raised() -> Self {
+        Self { raised: true, ..Self::default() }
+    }
+
     /// Whether nothing is refused.
     pub fn status(&self) -> bool {
         self.failures.is_empty() && !self.raised

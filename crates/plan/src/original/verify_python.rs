@@ -11,7 +11,7 @@ use super::{Code, Unexpected, Verdict, python, unexpected};
 
 /// What the published verifier says of a program. It raises on what is no Python 3.11.
 pub fn verify_program(text: &str, catalogue: &Catalogue) -> Verdict {
-    let Ok(module) = python::tree(text) else { return Verdict { raised: true, ..Verdict::default() } };
+    let Ok(module) = python::tree(text) else { return Verdict::raised() };
     verify_body(module.suite(), catalogue).unwrap_or_else(Verdict::from)
 }
 
