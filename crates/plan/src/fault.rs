@@ -140,6 +140,15 @@ impl ParseFault {
     pub(crate) fn at(problem: ParseProblem, text: &str, offset: usize) -> Self {
         Self { problem, position: Some(Position::of(text, offset)) }
     }
+
+    /// The fault in a text, as one in a larger text in which that begins at a place.
+    pub(crate) fn behind(self, start: Position) -> Self {
+        let position = self.position.map(|Position { line, column }| Position {
+            line: start.line + line - 1,
+            column: if line == 1 { start.column + column - 1 } else { column },
+        });
+        Self { position, ..self }
+    }
 }
 
 impl Position {

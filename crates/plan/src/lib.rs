@@ -9,6 +9,7 @@ pub mod findings;
 pub mod headings;
 mod json;
 pub mod limits;
+pub mod original;
 mod plan;
 mod python;
 mod read_json;

@@ -2,7 +2,9 @@
 
 mod guard;
 pub(crate) mod names;
+pub(crate) mod parse;
 mod read;
+mod scopes;
 mod straight_line;
 mod values;
 mod write;

@@ -1,12 +1,12 @@
 //! From a model's reply to the program in it.
 
-use ruff_python_ast::ModModule;
-use ruff_python_parser::{Mode, ParseOptions, Parsed};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{ModModule, PythonVersion};
+use ruff_python_parser::Parsed;
 
-use super::{guard, straight_line};
-use crate::fault::{ParseFault, ParseProblem};
-use crate::limits::{NESTING_MAX, STEPS_MAX, TEXT_BYTES_MAX};
+use super::parse::{Depth, parse};
+use super::straight_line;
+use crate::fault::{ParseFault, ParseProblem, Position};
+use crate::limits::{STEPS_MAX, TEXT_BYTES_MAX};
 use crate::plan::Plan;
 use crate::reply::{self, Block, Region};
 
@@ -15,9 +15,6 @@ const LANGUAGES: [&str; 4] = ["", "py", "python", "python3"];
 
 /// The function that a program is expected to define.
 const ENTRY: &str = "def solve";
-
-/// How often the parser may call itself for a level of nesting.
-const CALLS_PER_LEVEL: u16 = 2;
 
 /// A program that a model wrote.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,26 +60,17 @@ pub fn read_python(reply: &str) -> Result<Program, ParseFault> {
     {
         return Ok(program);
     }
-    Err(match fault {
-        Fault::At(problem, place) => ParseFault::at(problem, reply, region.start + place),
-        Fault::Whole(fault) => fault,
-    })
+    Err(fault.behind(Position::of(reply, region.start)))
 }
 
-/// A fault and the byte of the program at which it is, or one of the whole.
-enum Fault {
-    At(ParseProblem, usize),
-    Whole(ParseFault),
-}
-
-fn program(text: &str) -> Result<Program, Fault> {
-    let module = parse(text)?;
+fn program(text: &str) -> Result<Program, ParseFault> {
+    let module = parse_program(text)?;
     let plan = straight_line::plan(module.syntax(), text);
     if let Some(plan) = &plan
         && plan.steps.len() > STEPS_MAX
     {
         let problem = ParseProblem::TooManySteps { steps: plan.steps.len(), limit: STEPS_MAX };
-        return Err(Fault::Whole(ParseFault::new(problem)));
+        return Err(ParseFault::new(problem));
     }
     Ok(Program { text: text.to_owned(), plan })
 }
@@ -92,26 +80,7 @@ fn program(text: &str) -> Result<Program, Fault> {
 /// # Errors
 /// It is no Python, or a limit is reached.
 pub(crate) fn parse_program(text: &str) -> Result<Parsed<ModModule>, ParseFault> {
-    parse(text).map_err(|fault| match fault {
-        Fault::At(problem, place) => ParseFault::at(problem, text, place),
-        Fault::Whole(fault) => fault,
-    })
-}
-
-fn parse(text: &str) -> Result<Parsed<ModModule>, Fault> {
-    guard::check(text).map_err(Fault::Whole)?;
-    let depth = CALLS_PER_LEVEL * u16::try_from(NESTING_MAX).unwrap_or(u16::MAX / CALLS_PER_LEVEL);
-    let options = ParseOptions::from(Mode::Module).with_max_recursion_depth(depth);
-    let parsed = ruff_python_parser::parse_unchecked(text, options);
-    if let Some(error) = parsed.errors().first() {
-        let problem = ParseProblem::Python { message: error.error.to_string() };
-        return Err(Fault::At(problem, error.location.start().to_usize()));
-    }
-    if let Some(error) = parsed.unsupported_syntax_errors().first() {
-        let problem = ParseProblem::Python { message: error.to_string() };
-        return Err(Fault::At(problem, error.range().start().to_usize()));
-    }
-    parsed.try_into_module().ok_or(Fault::Whole(ParseFault::new(ParseProblem::NoProgram)))
+    parse(text, PythonVersion::latest(), Depth::Compiler)
 }
 
 /// Where the program stands.

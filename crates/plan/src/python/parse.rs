@@ -1,0 +1,58 @@
+//! The one way to Ruff's parser, with its limits.
+
+use ruff_python_ast::{ModModule, PythonVersion};
+use ruff_python_parser::{Mode, ParseErrorType, ParseOptions, Parsed};
+use ruff_text_size::Ranged;
+
+use super::{guard, scopes};
+use crate::fault::{ParseFault, ParseProblem};
+use crate::limits::NESTING_MAX;
+
+/// How often the parser may call itself for a level of nesting.
+const CALLS_PER_LEVEL: u16 = 2;
+
+/// How far a program is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Only what the grammar forbids is an error, as where a syntax tree alone is asked for.
+    Grammar,
+    /// Also what a compiler refuses.
+    Compiler,
+}
+
+/// The syntax tree of a program.
+///
+/// # Errors
+/// It is no Python, or a limit is reached.
+pub(crate) fn parse(
+    text: &str,
+    version: PythonVersion,
+    depth: Depth,
+) -> Result<Parsed<ModModule>, ParseFault> {
+    guard::check(text)?;
+    let calls = CALLS_PER_LEVEL * u16::try_from(NESTING_MAX).unwrap_or(u16::MAX / CALLS_PER_LEVEL);
+    let options = ParseOptions::from(Mode::Module);
+    let options = options.with_max_recursion_depth(calls).with_target_version(version);
+    let parsed = ruff_python_parser::parse_unchecked(text, options);
+    let fault = |message: String, at: &dyn Ranged| {
+        ParseFault::at(ParseProblem::Python { message }, text, at.start().to_usize())
+    };
+    let is_of_grammar = |kind: &ParseErrorType| {
+        use ParseErrorType::{DuplicateKeywordArgumentError, InvalidStarredExpressionUsage};
+        !matches!(kind, DuplicateKeywordArgumentError(_) | InvalidStarredExpressionUsage)
+    };
+    let mut errors = parsed.errors().iter();
+    if let Some(error) = errors.find(|error| depth == Depth::Compiler || is_of_grammar(&error.error)) {
+        return Err(fault(error.error.to_string(), error));
+    }
+    if let Some(error) = parsed.unsupported_syntax_errors().first() {
+        return Err(fault(error.to_string(), error));
+    }
+    let parsed = parsed.try_into_module().ok_or(ParseFault::new(ParseProblem::NoProgram))?;
+    if depth == Depth::Compiler
+        && let Some((message, range)) = scopes::first_error(parsed.suite(), text, version)
+    {
+        return Err(fault(message, &range));
+    }
+    Ok(parsed)
+}
