@@ -1,13 +1,14 @@
 //! Our values for every input of a kit, one JSON line each, to be compared with the original implementation's.
 
 mod behaviour;
+mod mnms;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
 /// Names of the kits.
-const KITS: [&str; 1] = ["behaviour"];
+const KITS: [&str; 2] = ["behaviour", "mnms"];
 
 /// Our values for the kit of this name in a directory, as the original implementations would give them.
 ///
@@ -16,6 +17,7 @@ const KITS: [&str; 1] = ["behaviour"];
 pub(crate) fn lines(name: &str, directory: &Path) -> Result<Vec<String>> {
     match name {
         "behaviour" => behaviour::lines(directory),
+        "mnms" => mnms::lines(directory),
         _ => bail!("there is no kit `{name}`; there is {}", KITS.join(", ")),
     }
 }

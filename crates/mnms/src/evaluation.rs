@@ -3,7 +3,7 @@
 //! # What is where
 //!
 //! A plan is taken apart into [`Labels`], as the published evaluator does it (`original.rs`, with nodes turned into
-//! lines of code in `nodes.rs` and lines into calls in `lines.rs`) or as is right (`ours.rs`). The labels of a
+//! lines of code in `nodes.rs` and lines into calls in `lines.rs`) or as is right (`ours.rs`, from nodes and programs in `ours/`). The labels of a
 //! prediction and of the right plan give [`Counts`] (`counts.rs`), and counts add up to a [`Corpus`] with its
 //! [`Metrics`] (`corpus.rs`); these are the same for both. The likeness of two orders of tools is in `sequence.rs`.
 
@@ -12,11 +12,14 @@ mod counts;
 mod labels;
 mod lines;
 mod nodes;
+mod scorer;
 mod sequence;
 
 pub mod original;
+pub mod ours;
 
 pub use corpus::{Corpus, Metrics, Shares, round_as_numpy, round_as_python};
 pub use counts::{Counts, Tally, ToolSet};
 pub use labels::Labels;
 pub use nodes::Malformed;
+pub use scorer::{Gold, Mode, ScoredPlan, Scorer, Settings};

@@ -29,6 +29,17 @@ pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
     if let Some(offset) = source.find('\0') {
         return Err(SyntaxError { offset, what: "there is a NUL".to_owned() });
     }
+    if source.starts_with('\u{feff}') {
+        return Err(SyntaxError { offset: 0, what: "there is a mark of byte order".to_owned() });
+    }
+    // Python does so before it reads anything, within texts too.
+    let normalised;
+    let source = if source.contains('\r') {
+        normalised = source.replace("\r\n", "\n").replace('\r', "\n");
+        &normalised
+    } else {
+        source
+    };
     guard_depth(source)?;
     let options = ParseOptions::from(Mode::Module).with_target_version(PythonVersion::PY311);
     let parsed = parse_unchecked(source, options);

@@ -1,0 +1,391 @@
+//! Steps of a plan that is written as a program: the calls of tools in it, in the order in which they are written.
+
+use std::collections::{HashMap, HashSet};
+
+use ruff_python_ast::{
+    ExceptHandler, Expr, ExprCall, FStringPart, InterpolatedStringElement, ModModule, Number, Operator, Stmt,
+};
+
+use super::{Part, Step, declared, tool_name};
+use crate::evaluation::counts::place_of;
+use crate::python::characters::strip;
+use crate::python::source::parse;
+use crate::python::unparse::unparse;
+
+/// Functions that every program has. A call of another one that the program does not define is taken for a tool.
+const BUILT_IN: [&str; 34] = [
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "bytes",
+    "dict",
+    "enumerate",
+    "exec",
+    "eval",
+    "filter",
+    "float",
+    "format",
+    "getattr",
+    "input",
+    "int",
+    "isinstance",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "open",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+];
+
+/// The steps, and whether something could not be read.
+pub(super) fn steps(program: &str) -> (Vec<Step>, bool) {
+    let mut reader = Reader::default();
+    let whole = parse(program);
+    let has_malformed = whole.is_err();
+    match whole {
+        Ok(module) => reader.module(&module),
+        // What is wrong costs its line.
+        Err(_) => {
+            for module in program.split('\n').filter_map(|line| parse(strip(line)).ok()) {
+                reader.module(&module);
+            }
+        }
+    }
+    (reader.steps, has_malformed)
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone)]
+enum Held {
+    /// What a step gives.
+    Step(usize),
+    /// A text.
+    Parts(Vec<Part>),
+}
+
+#[derive(Default)]
+struct Reader {
+    steps: Vec<Step>,
+    held: HashMap<String, Held>,
+    /// Functions and classes of the program.
+    defined: HashSet<String>,
+}
+
+impl Reader {
+    fn module(&mut self, module: &ModModule) {
+        self.define(&module.body);
+        self.body(&module.body);
+    }
+
+    fn define(&mut self, body: &[Stmt]) {
+        for statement in body {
+            match statement {
+                Stmt::FunctionDef(it) => {
+                    self.defined.insert(it.name.as_str().to_owned());
+                    self.define(&it.body);
+                }
+                Stmt::ClassDef(it) => {
+                    self.defined.insert(it.name.as_str().to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::Assign(it) => {
+                let held = self.held(&it.value);
+                for target in &it.targets {
+                    self.bind(target, held.clone());
+                }
+            }
+            Stmt::AnnAssign(it) => {
+                if let Some(value) = &it.value {
+                    let held = self.held(value);
+                    self.bind(&it.target, held);
+                }
+            }
+            Stmt::AugAssign(it) => {
+                let mut parts = self.value(&it.target);
+                parts.extend(self.value(&it.value));
+                self.bind(&it.target, Held::Parts(parts));
+            }
+            Stmt::Expr(it) => self.look(&it.value),
+            Stmt::Return(it) => {
+                if let Some(value) = &it.value {
+                    self.look(value);
+                }
+            }
+            Stmt::FunctionDef(it) => self.body(&it.body),
+            Stmt::ClassDef(it) => self.body(&it.body),
+            Stmt::If(it) => {
+                self.look(&it.test);
+                self.body(&it.body);
+                for clause in &it.elif_else_clauses {
+                    if let Some(test) = &clause.test {
+                        self.look(test);
+                    }
+                    self.body(&clause.body);
+                }
+            }
+            Stmt::For(it) => {
+                self.look(&it.iter);
+                self.body(&it.body);
+                self.body(&it.orelse);
+            }
+            Stmt::While(it) => {
+                self.look(&it.test);
+                self.body(&it.body);
+                self.body(&it.orelse);
+            }
+            Stmt::With(it) => {
+                for item in &it.items {
+                    self.look(&item.context_expr);
+                }
+                self.body(&it.body);
+            }
+            Stmt::Try(it) => {
+                self.body(&it.body);
+                for ExceptHandler::ExceptHandler(handler) in &it.handlers {
+                    self.body(&handler.body);
+                }
+                self.body(&it.orelse);
+                self.body(&it.finalbody);
+            }
+            Stmt::Match(it) => {
+                self.look(&it.subject);
+                for case in &it.cases {
+                    self.body(&case.body);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bind(&mut self, target: &Expr, held: Held) {
+        if let Expr::Name(name) = target {
+            self.held.insert(name.id.as_str().to_owned(), held);
+        }
+    }
+
+    /// Looks for calls in an expression whose value does not matter.
+    fn look(&mut self, expression: &Expr) {
+        let _ = self.held(expression);
+    }
+
+    fn held(&mut self, expression: &Expr) -> Held {
+        match expression {
+            Expr::Call(call) => match self.call(call) {
+                Some(step) => Held::Step(step),
+                None => Held::Parts(self.value_of_other(expression)),
+            },
+            Expr::Await(it) => self.held(&it.value),
+            Expr::Name(name) => match self.held.get(name.id.as_str()) {
+                Some(held) => held.clone(),
+                None => Held::Parts(vec![Part::Words(name.id.as_str().to_owned())]),
+            },
+            _ => Held::Parts(self.value_of_other(expression)),
+        }
+    }
+
+    /// The value of an expression as a text.
+    fn value(&mut self, expression: &Expr) -> Vec<Part> {
+        match self.held(expression) {
+            Held::Step(step) => vec![Part::Given(step, None)],
+            Held::Parts(parts) => parts,
+        }
+    }
+
+    /// The value of what is no name and no call of a tool.
+    fn value_of_other(&mut self, expression: &Expr) -> Vec<Part> {
+        match expression {
+            Expr::StringLiteral(it) => vec![Part::Words(it.value.to_str().to_owned())],
+            Expr::FString(it) => {
+                let mut parts = Vec::new();
+                for part in &it.value {
+                    match part {
+                        FStringPart::Literal(words) => parts.push(Part::Words(words.as_str().to_owned())),
+                        FStringPart::FString(string) => {
+                            for element in &string.elements {
+                                match element {
+                                    InterpolatedStringElement::Literal(words) => {
+                                        parts.push(Part::Words(words.value.to_string()));
+                                    }
+                                    InterpolatedStringElement::Interpolation(field) => {
+                                        parts.extend(self.value(&field.expression));
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                parts
+            }
+            Expr::BinOp(it) if it.op == Operator::Add => {
+                let mut parts = self.value(&it.left);
+                parts.extend(self.value(&it.right));
+                parts
+            }
+            Expr::Subscript(it) => match (self.held(&it.value), &*it.slice) {
+                (Held::Step(step), Expr::StringLiteral(key)) => {
+                    vec![Part::Given(step, Some(key.value.to_str().to_owned()))]
+                }
+                (Held::Step(step), slice) => {
+                    let mut parts = vec![Part::Given(step, None)];
+                    parts.extend(self.words(slice));
+                    parts
+                }
+                (Held::Parts(mut parts), slice) => {
+                    parts.extend(self.words(slice));
+                    parts
+                }
+            },
+            Expr::NumberLiteral(it) => match &it.value {
+                Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
+                    vec![Part::Words(format!("{value:.0}"))]
+                }
+                _ => self.words(expression),
+            },
+            Expr::List(it) => self.list(&it.elts, "[", "]"),
+            Expr::Tuple(it) => self.list(&it.elts, "(", ")"),
+            Expr::Call(call) => self.value_of_call(call),
+            Expr::Await(it) => self.value(&it.value),
+            Expr::Named(it) => {
+                let held = self.held(&it.value);
+                self.bind(&it.target, held);
+                self.value(&it.target)
+            }
+            Expr::If(it) => {
+                self.look(&it.test);
+                let parts = self.value(&it.body);
+                self.look(&it.orelse);
+                parts
+            }
+            Expr::Dict(it) => {
+                for item in &it.items {
+                    self.look(&item.value);
+                }
+                self.words(expression)
+            }
+            Expr::BinOp(it) => {
+                self.look(&it.left);
+                self.look(&it.right);
+                self.words(expression)
+            }
+            Expr::Attribute(it) => {
+                self.look(&it.value);
+                self.words(expression)
+            }
+            _ => self.words(expression),
+        }
+    }
+
+    fn list(&mut self, elements: &[Expr], open: &str, close: &str) -> Vec<Part> {
+        let mut parts = vec![Part::Words(open.to_owned())];
+        for (number, element) in elements.iter().enumerate() {
+            if number > 0 {
+                parts.push(Part::Words(", ".to_owned()));
+            }
+            // As `str` of Python writes it.
+            match element {
+                Expr::StringLiteral(_) => parts.extend(self.words(element)),
+                _ => parts.extend(self.value(element)),
+            }
+        }
+        parts.push(Part::Words(close.to_owned()));
+        parts
+    }
+
+    /// An expression as it is written.
+    fn words(&mut self, expression: &Expr) -> Vec<Part> {
+        unparse(expression).map(|text| vec![Part::Words(text)]).unwrap_or_default()
+    }
+
+    /// The value of a call of no tool.
+    fn value_of_call(&mut self, call: &ExprCall) -> Vec<Part> {
+        let arguments = &call.arguments;
+        match (&*call.func, &arguments.args[..]) {
+            (Expr::Name(name), [value]) if name.id.as_str() == "str" => self.value(value),
+            (Expr::Attribute(method), [Expr::StringLiteral(key), ..]) if method.attr.as_str() == "get" => {
+                match self.held(&method.value) {
+                    Held::Step(step) => vec![Part::Given(step, Some(key.value.to_str().to_owned()))],
+                    Held::Parts(parts) => parts,
+                }
+            }
+            (function, _) => {
+                let mut parts = match function {
+                    Expr::Attribute(method) => self.value(&method.value),
+                    _ => self.words(function),
+                };
+                for argument in &arguments.args {
+                    parts.extend(self.value(argument));
+                }
+                for keyword in &arguments.keywords {
+                    parts.extend(self.value(&keyword.value));
+                }
+                parts
+            }
+        }
+    }
+
+    /// The place of the step that a call is, if it is one of a tool.
+    fn call(&mut self, call: &ExprCall) -> Option<usize> {
+        let tool = match &*call.func {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                let is_other = BUILT_IN.contains(&name) || self.defined.contains(name);
+                (!is_other).then(|| tool_name(name))?
+            }
+            // A module of tools. Methods of texts and lists are none.
+            Expr::Attribute(it) => {
+                let tool = tool_name(it.attr.as_str());
+                place_of(&tool).map(|_| tool)?
+            }
+            _ => return None,
+        };
+        let mut names = declared(&tool);
+        let mut arguments: Vec<(String, Vec<Part>)> = Vec::new();
+        for (number, argument) in call.arguments.args.iter().enumerate() {
+            let name = names.next().map_or_else(|| number.to_string(), str::to_owned);
+            arguments.push((name, self.value(argument)));
+        }
+        for keyword in &call.arguments.keywords {
+            match (&keyword.arg, &keyword.value) {
+                (Some(name), value) => arguments.push((name.as_str().to_owned(), self.value(value))),
+                (None, Expr::Dict(dictionary)) => {
+                    for item in &dictionary.items {
+                        let name = match &item.key {
+                            Some(Expr::StringLiteral(name)) => name.value.to_str().to_owned(),
+                            _ => "**".to_owned(),
+                        };
+                        let value = self.value(&item.value);
+                        arguments.push((name, value));
+                    }
+                }
+                (None, value) => arguments.push(("**".to_owned(), self.value(value))),
+            }
+        }
+        self.steps.push(Step { tool, arguments });
+        Some(self.steps.len() - 1)
+    }
+}
