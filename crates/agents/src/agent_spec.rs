@@ -11,8 +11,9 @@ use planproof_spec::SHIPPED;
 use planproof_trace::Continuation;
 use thiserror::Error;
 
-use crate::FunctionCallingAgent;
 use crate::behaviour::summary::{Choice, Otherwise};
+use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
+use crate::{FunctionCallingAgent, PlanningAgent};
 
 /// What the name of an agent begins with that has a guard between it and the tools.
 pub const GUARD_PREFIX: &str = "repair:";
@@ -34,7 +35,20 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 5] = ["samples", "summary", "evaluator", "continuation", "examples"];
+pub const AGENT_OPTIONS: [&str; 9] = [
+    "samples",
+    "summary",
+    "evaluator",
+    "continuation",
+    "examples",
+    "format",
+    "strategy",
+    "feedback",
+    "replies",
+];
+
+/// Those of them that a planning agent has. All others are for agents that are made from a specification.
+const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
 
 /// An agent's name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +79,8 @@ pub enum AgentForm {
 pub enum AgentKind {
     /// Calls tools through the model's own interface.
     Tools(ToolLoop),
+    /// Writes a plan and carries it out.
+    Planning(AgentOptions),
     /// Goes by a specification.
     Specified(SpecName, AgentOptions),
     /// Takes votes over samples of the first, and asks the second where they do not agree.
@@ -111,6 +127,14 @@ pub struct AgentOptions {
     pub continuation: Option<Continuation>,
     /// Whether the model is shown examples.
     pub examples: Option<bool>,
+    /// In what plans are written.
+    pub format: Option<PlanFormat>,
+    /// How much of a plan one reply holds.
+    pub strategy: Option<Strategy>,
+    /// What the model is told of its plan.
+    pub feedback: Option<Feedback>,
+    /// How often the model is asked again at most.
+    pub replies: Option<NonZeroU32>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -193,7 +217,10 @@ impl AgentSpec {
     pub fn options(&self) -> Option<&AgentOptions> {
         match &self.form {
             AgentForm::Asking {
-                kind: AgentKind::Specified(_, options) | AgentKind::Pair(_, _, options),
+                kind:
+                    AgentKind::Planning(options)
+                    | AgentKind::Specified(_, options)
+                    | AgentKind::Pair(_, _, options),
                 ..
             } => Some(options),
             _ => None,
@@ -210,7 +237,7 @@ impl AgentSpec {
     pub fn specifications(&self) -> Vec<&SpecName> {
         match &self.form {
             AgentForm::Asking { kind, .. } => match kind {
-                AgentKind::Tools(_) => Vec::new(),
+                AgentKind::Tools(_) | AgentKind::Planning(_) => Vec::new(),
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
             },
@@ -226,9 +253,7 @@ impl AgentSpec {
     pub fn with_options(&self, given: &[(&'static str, String)]) -> Result<Self, AgentSpecError> {
         let Some((first, _)) = given.first() else { return Ok(self.clone()) };
         let (Some(held), Some(model)) = (self.options(), self.model()) else {
-            return Err(AgentSpecError(format!(
-                "--{first} is for agents that are made from a specification, which {self} is not"
-            )));
+            return Err(AgentSpecError(format!("--{first} is for {}, which {self} is not", who_has(first))));
         };
         let mut all = held.written.clone();
         for (option, value) in given {
@@ -288,10 +313,15 @@ impl AgentKind {
             return Ok(Self::Tools(of_tools));
         }
         let (base, options) = split(kind);
+        if base == PlanningAgent::KIND {
+            return Ok(Self::Planning(AgentOptions::parse_for(base, options, |it| {
+                PLAN_OPTIONS.contains(&it)
+            })?));
+        }
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let options = AgentOptions::parse(options)?;
+        let options = AgentOptions::parse_for(base, options, |it| !PLAN_OPTIONS.contains(&it))?;
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
             return Ok(Self::Specified(SpecName::parse(base)?, options));
         };
@@ -330,6 +360,27 @@ impl SpecName {
 }
 
 impl AgentOptions {
+    /// How an agent with these options plans.
+    pub fn planning(&self) -> PlanOptions {
+        let usual = PlanOptions::default();
+        PlanOptions {
+            format: self.format.unwrap_or(usual.format),
+            strategy: self.strategy.unwrap_or(usual.strategy),
+            feedback: self.feedback.unwrap_or(usual.feedback),
+            replies_max: self.replies.unwrap_or(usual.replies_max),
+        }
+    }
+
+    fn parse_for(base: &str, options: &str, has: impl Fn(&str) -> bool) -> Result<Self, AgentSpecError> {
+        let read = Self::parse(options)?;
+        match read.written.iter().find(|(option, _)| !has(option)) {
+            Some((other, _)) => {
+                Err(AgentSpecError(format!("{base} has no option {other}: that is for {}", who_has(other))))
+            }
+            None => Ok(read),
+        }
+    }
+
     fn parse(options: &str) -> Result<Self, AgentSpecError> {
         let mut read = Self::default();
         for (option, value) in listed(options)? {
@@ -355,6 +406,22 @@ impl AgentOptions {
                         "off" => false,
                         _ => return Err(wrong("on or off")),
                     });
+                }
+                "format" => {
+                    let format = PlanFormat::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.format = Some(format.ok_or_else(|| wrong("json or code"))?);
+                }
+                "strategy" => {
+                    let strategy = Strategy::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.strategy = Some(strategy.ok_or_else(|| wrong("multi-step or step-by-step"))?);
+                }
+                "feedback" => {
+                    let feedback = Feedback::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.feedback = Some(feedback.ok_or_else(|| wrong("none, P, PV, PE or PVE"))?);
+                }
+                "replies" => {
+                    let replies = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
+                    read.replies = Some(replies);
                 }
                 "evaluator" => {
                     let evaluator = EvaluatorName::parse(value).ok_or_else(|| {
@@ -390,16 +457,26 @@ impl EvaluatorName {
 fn known() -> String {
     let shipped = SHIPPED.map(|(name, _)| name).join(", ");
     let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
-    format!("{tools}, {responses}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+    let plan = PlanningAgent::KIND;
+    format!("{tools}, {responses}, {plan}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+}
+
+/// The agents that have an option, for messages.
+fn who_has(option: &str) -> &'static str {
+    if PLAN_OPTIONS.contains(&option) {
+        "planning agents (plan)"
+    } else {
+        "agents that are made from a specification"
+    }
 }
 
 /// What is wrong with a kind of agent that there is not.
 fn unknown(kind: &str) -> AgentSpecError {
     let known_kind =
-        kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || is_specified(base));
+        kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
     AgentSpecError(match known_kind {
-        Some((base, _)) if !is_specified(base) => format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification"
+        Some((base, _)) if !has_options(base) => format!(
+            "{base} has no options: those in an agent's name are for agents that are made from a specification, and for plan"
         ),
         Some((base, options)) => match listed(options) {
             Err(error) => error.0,
@@ -426,6 +503,11 @@ fn split(kind: &str) -> (&str, &str) {
         Some(place) => (&kind[..place], &kind[place + 1..]),
         None => (kind, ""),
     }
+}
+
+/// Whether a kind can have options.
+fn has_options(base: &str) -> bool {
+    base == PlanningAgent::KIND || is_specified(base)
 }
 
 /// Whether a kind without its options is made from specifications.
@@ -498,6 +580,11 @@ mod tests {
         let pair = parsed("fallback:direct,tools:samples=3@sim/perfect");
         assert_eq!(pair.specifications(), [&SpecName::Shipped("direct")]);
         assert_eq!(parsed("tools@sim/x").options(), None);
+        let planning = parsed("plan:format=code,feedback=PV@sim/x").options().map(AgentOptions::planning);
+        let usual = PlanOptions::default();
+        let wanted = PlanOptions { format: PlanFormat::Code, feedback: Feedback::Pv, ..usual };
+        assert_eq!(planning, Some(wanted));
+        assert_eq!(parsed("plan@sim/x").options().map(AgentOptions::planning), Some(usual));
         assert_eq!(parsed("tools@openai/a@b").model(), Some("openai/a@b"));
     }
 
@@ -513,6 +600,10 @@ mod tests {
             ("react:samples=2,samples=2@sim/x", "stands twice"),
             ("fallback:direct@sim/x", "no pair of agents"),
             ("repair:repair:tools@sim/x", "more than one repair:"),
+            ("plan:samples=2@sim/x", "plan has no option samples"),
+            ("react:format=code@sim/x", "react has no option format: that is for planning agents"),
+            ("plan:feedback=V@sim/x", "write none, P, PV, PE or PVE"),
+            ("plan:@sim/x", "has a colon and no option behind it: write plan"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();
             assert!(error.contains(expected), "{text}: {error}");

@@ -7,7 +7,9 @@
 //! request (`tools@`) or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`),
 //! `url:` (`external/url.rs`), the programs of the user's that they start (`program.rs`, in process groups of
 //! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
-//! (`limits.rs`). Agents made from a specification (`behaviour.rs`): the loop under the monitor
+//! (`limits.rs`). The planning agent (`planning.rs`): what it can be told (`planning/options.rs`), what it
+//! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
+//! (`planning/carry_out.rs`). Agents made from a specification (`behaviour.rs`): the loop under the monitor
 //! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from
 //! their traces (`behaviour/retrace.rs`) and how they could go on (`behaviour/retrace/way.rs`), what a model
 //! is told (`behaviour/instructions.rs`, requirements in words), how it is asked to go on
@@ -24,6 +26,7 @@ pub mod behaviour;
 mod external;
 mod function_calling;
 mod limits;
+pub mod planning;
 mod program;
 mod surroundings;
 
@@ -36,5 +39,6 @@ pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructio
 pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};
 pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
+pub use planning::PlanningAgent;
 pub use program::CommandError;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};

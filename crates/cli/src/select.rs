@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, ToolLoop, UrlAgent,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop, UrlAgent,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -306,6 +306,12 @@ pub(crate) fn agent(
             let agent = make(found)
                 .ok_or_else(|| Failure::usage(format!("{model} cannot call tools, which the agent needs")))?;
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+        }
+        AgentForm::Asking { kind: AgentKind::Planning(options), model } => {
+            let model = find_model(model, ModelForm::Chat)?;
+            let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
+            let agent = Arc::new(PlanningAgent::new(model, options.planning()));
+            Ok(under_test(agent, name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
             let (agent, model) = kinds::agent(name, model, find_model)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
-    let suites: Vec<Arc<dyn Suite>> = vec![Arc::new(OrderSuite::new(judge)), Arc::new(Gsm8k)];
+    let suites: Vec<Arc<dyn Suite>> = vec![Arc::new(OrderSuite::new(judge)), Arc::new(Gsm8k), Arc::new(Mnms)];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::data::{DataError, Example, lines, shortened};
+use crate::examples::{DataError, Example, lines, shortened};
 use crate::literal::Literal;
 
 /// Most ids that an error names.

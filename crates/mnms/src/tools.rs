@@ -4,7 +4,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use planproof_trace::{Catalogue, Port, Signature};
+use planproof_trace::{Catalogue, Demonstration, Port, Signature};
+use serde_json::json;
 
 /// Name, description, arguments, outputs (each with its kind), and the names of the tools that may follow.
 type Row = (
@@ -97,8 +98,43 @@ static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
         outputs: ports(outputs),
         successors: successors.iter().map(|place| usize::from(*place)).collect(),
     };
-    Arc::new(Catalogue::new(TOOLS.iter().map(signature).collect()))
+    Arc::new(Catalogue::new(TOOLS.iter().map(signature).collect()).with_demonstrations(demonstrations()))
 });
+
+/// A plan each of one, two and three steps. (Ours; so are the requests of the published prompt, which are others.)
+fn demonstrations() -> Vec<Demonstration> {
+    vec![
+        Demonstration {
+            request: "Write a short speech that thanks the night shift of a bakery.".to_owned(),
+            nodes: json!([
+                {"id": 0, "name": "text generation", "args": {"text": "a short speech that thanks the night shift of a bakery"}},
+            ]),
+            outputs: vec![json!({"text": "Dear colleagues, while the town sleeps, you bake its morning."})],
+        },
+        Demonstration {
+            request: "Paint the blue door in 'door-3.jpg' red, and then tell me what the new picture shows."
+                .to_owned(),
+            nodes: json!([
+                {"id": 0, "name": "image editing", "args": {"image": "door-3.jpg", "prompt": "paint the blue door red"}},
+                {"id": 1, "name": "image captioning", "args": {"image": "<node-0>.image"}},
+            ]),
+            outputs: vec![json!({"image": "out-0.png"}), json!({"text": "a stone house with a red door"})],
+        },
+        Demonstration {
+            request: "Listen to 'meeting-7.flac', sum up what is said, and draw a poster for it.".to_owned(),
+            nodes: json!([
+                {"id": 0, "name": "automatic speech recognition", "args": {"audio": "meeting-7.flac"}},
+                {"id": 1, "name": "text summarization", "args": {"text": "<node-0>.text"}},
+                {"id": 2, "name": "image generation", "args": {"text": "a poster for this: <node-1>.text"}},
+            ]),
+            outputs: vec![
+                json!({"text": "We meet on Friday at noon by the old pier, and whoever can brings a boat."}),
+                json!({"text": "A boat trip starts on Friday noon at the old pier."}),
+                json!({"image": "out-2.png"}),
+            ],
+        },
+    ]
+}
 
 /// The tools as plans see them.
 pub fn catalogue() -> &'static Arc<Catalogue> {

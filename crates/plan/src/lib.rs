@@ -4,6 +4,25 @@
 //! A [`Plan`] is a list of steps, each a call of a tool whose arguments may refer to what earlier steps give. The crate
 //! calls nothing: who carries a plan out asks it for the values of one step after the other.
 
+mod fault;
+pub mod findings;
+pub mod headings;
+mod json;
+pub mod limits;
 mod plan;
+mod python;
+mod read_json;
+mod reply;
+mod substitute;
+mod text;
+pub mod verify;
+mod words;
+mod write_json;
 
+pub use fault::{ParseFault, ParseProblem, Position};
 pub use plan::{Part, Plan, Reference, Step, Value};
+pub use python::{Program, read_python, to_line, to_python};
+pub use read_json::{read_json, read_step_json};
+pub use substitute::substitute;
+pub use verify::{Fault, FaultKind, Problem, Site, verify, verify_next, verify_program, verify_step};
+pub use write_json::{step_to_json, to_json, to_json_text};

@@ -17,7 +17,7 @@ use planproof_suite::{
 };
 
 pub use data::{
-    DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places, select,
+    DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places,
 };
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
 pub use predictions::{Prediction, Predictions, score};
@@ -87,7 +87,7 @@ impl Suite for Gsm8k {
             Some(Data { text, file }) => read_data(text, file),
             None => own(),
         };
-        let problems = select(problems.map_err(CaseError::new)?, selection, limit)?;
+        let problems = selection.take(problems.map_err(CaseError::new)?, limit)?;
         Ok(problems.into_iter().map(|problem| -> Arc<dyn Case> { Arc::new(problem) }).collect())
     }
 

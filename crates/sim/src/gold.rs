@@ -12,6 +12,7 @@ use planproof_synth::Draw;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
 use thiserror::Error;
 
+use crate::planning::{self, Strike};
 use crate::text::{Begun, TextReply, aside, ended, score};
 use crate::{history, text_bytes, tools, usage};
 
@@ -69,6 +70,10 @@ pub(crate) struct Handed {
     pub(crate) reasoning: String,
     /// What it answers, right or wrong.
     pub(crate) answer: String,
+    /// The answer that it does not give: wrong or right.
+    other_answer: String,
+    /// Whether the answer is wrong, and if it is a plan in which way.
+    strike: Option<Strike>,
 }
 
 impl Handed {
@@ -90,12 +95,19 @@ impl GoldModel {
     pub fn new(keys: Vec<(String, Gold)>, error_rate: f64, seed: u64) -> Self {
         let name = if error_rate > 0.0 { format!("{GOLD_NAME}/{error_rate}") } else { GOLD_NAME.to_owned() };
         let handed = |(prompt, gold): (String, Gold)| {
-            let is_wrong = Draw::new(seed, hash(&prompt), "sim-gold/1").unit() < error_rate;
+            let mut draw = Draw::new(seed, hash(&prompt), "sim-gold/1");
+            let is_wrong = draw.unit() < error_rate;
+            let (answer, other_answer) = match is_wrong {
+                true => (gold.wrong_answer, gold.answer),
+                false => (gold.answer, gold.wrong_answer),
+            };
             Handed {
                 prompt: even(&prompt),
                 calls: gold.calls,
                 reasoning: even(&gold.reasoning),
-                answer: if is_wrong { gold.wrong_answer } else { gold.answer },
+                answer,
+                other_answer,
+                strike: is_wrong.then(|| Strike::of(hash(&prompt) >> 32)),
             }
         };
         let keys: Vec<Handed> = keys.into_iter().map(handed).collect();
@@ -157,6 +169,17 @@ impl GoldModel {
     /// What it writes in a conversation without tools.
     fn in_text(&self, request: &ChatRequest) -> Result<TextReply, ModelError> {
         let settings = &request.settings;
+        if let Some(asked) = planning::Asked::of(request) {
+            let handed = self.asked(request)?;
+            let (right, wrong) = match handed.strike {
+                Some(_) => (&handed.other_answer, &handed.answer),
+                None => (&handed.answer, &handed.other_answer),
+            };
+            let reply = asked.reply(right, wrong, handed.strike);
+            let text =
+                reply.ok_or_else(|| self.refuses("write a plan where the answer it was handed is none"))?;
+            return Ok(ended(text, settings));
+        }
         if let Some(begun) = Begun::in_chat(request) {
             // The examples in the instructions may be longer than the question.
             let handed = self.find(begun.text()).map_or_else(|| self.asked(request), Ok)?;
@@ -196,7 +219,7 @@ impl GoldModel {
         let call = calls.get(made).map(|(tool, call)| ToolCall {
             id: CallId::new(format!("call_{number}")),
             name: tool.name.clone(),
-            arguments: Arguments::Object(call.arguments.clone()),
+            arguments: Arguments::Object(planning::filled_in(&call.arguments, &request.messages)),
         });
         Ok(match call.or_else(|| tools::last_words(&request.tools, &handed.answer, number)) {
             Some(call) => (String::new(), vec![call]),

@@ -27,7 +27,7 @@
 //! (`day.rs`), told by a guard (`heed.rs`) or in conflict with itself (`report.rs`), how that is written
 //! (`writing.rs`), in a conversation of calls (`calling.rs`), conversations as frameworks write them
 //! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), the text form (`text.rs`), and the model
-//! that is handed the answers (`gold.rs`, in text `text/key.rs`).
+//! that is handed the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`).
 
 mod calling;
 mod day;
@@ -36,6 +36,7 @@ mod gold;
 mod heed;
 mod history;
 mod kind;
+mod planning;
 mod planted;
 mod python;
 mod reading;

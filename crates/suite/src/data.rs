@@ -1,5 +1,7 @@
 //! Data that cases are made from.
 
+use crate::CaseError;
+
 /// A file of data, read into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Data<'a> {
@@ -19,6 +21,52 @@ pub enum Selection {
     Shuffled(u64),
     /// Those at these places from 0, in this order, as of a published sample.
     Places(Vec<usize>),
+}
+
+impl Selection {
+    /// Takes at most `limit` of these items; without a limit as many as there are.
+    ///
+    /// # Errors
+    /// A place is beyond the last item, or named twice. The text says which.
+    pub fn take<T>(&self, mut items: Vec<T>, limit: Option<usize>) -> Result<Vec<T>, CaseError> {
+        let limit = limit.unwrap_or(usize::MAX);
+        match self {
+            Self::First => {}
+            Self::Shuffled(seed) => shuffle(&mut items, *seed),
+            Self::Places(places) => {
+                let count = items.len();
+                let mut left: Vec<Option<T>> = items.into_iter().map(Some).collect();
+                let take = |place: &usize| match left.get_mut(*place).map(Option::take) {
+                    Some(Some(item)) => Ok(item),
+                    Some(None) => Err(CaseError::new(format!("place {place} is named twice"))),
+                    None => Err(CaseError::new(format!(
+                        "place {place} is beyond the last of {count} cases (places count from 0); take the file that the \
+                         places are of"
+                    ))),
+                };
+                return places.iter().take(limit).map(take).collect();
+            }
+        }
+        items.truncate(limit);
+        Ok(items)
+    }
+}
+
+/// Shuffles by Fisher and Yates with the generator SplitMix64, so that a seed means the same sample for ever.
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    };
+    for last in (1..items.len()).rev() {
+        // The high half of the product: even but for a part in 2^64 that no sample shows.
+        let place = (u128::from(next()) * (last as u128 + 1)) >> 64;
+        items.swap(last, place as usize);
+    }
 }
 
 /// Finished predictions, judged.

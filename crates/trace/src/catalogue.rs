@@ -2,14 +2,28 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 /// Tools that a plan is made of, in an order that never changes.
 ///
 /// A [`Tool`](crate::Tool) says how a tool is called. A plan is written before anything is called, and one step uses
 /// what another gives, so it also has to know the outputs of a tool and which tools may use them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Catalogue {
     signatures: Vec<Signature>,
     by_name: HashMap<String, usize>,
+    demonstrations: Vec<Demonstration>,
+}
+
+/// A request with the right plan for it, to be shown to whoever plans.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demonstration {
+    /// What is asked for.
+    pub request: String,
+    /// The plan: a list of nodes, each with `id`, `name` and `args`.
+    pub nodes: Value,
+    /// What each step gives, in their order.
+    pub outputs: Vec<Value>,
 }
 
 /// A tool as a plan sees it.
@@ -43,7 +57,18 @@ impl Catalogue {
         for (place, signature) in signatures.iter().enumerate() {
             by_name.entry(signature.name.clone()).or_insert(place);
         }
-        Self { signatures, by_name }
+        Self { signatures, by_name, demonstrations: Vec::new() }
+    }
+
+    /// The same tools, with plans that show how they are used.
+    #[must_use]
+    pub fn with_demonstrations(self, demonstrations: Vec<Demonstration>) -> Self {
+        Self { demonstrations, ..self }
+    }
+
+    /// Plans that show how the tools are used.
+    pub fn demonstrations(&self) -> &[Demonstration] {
+        &self.demonstrations
     }
 
     /// The tools, in their order.

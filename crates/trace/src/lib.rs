@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use actor::{ACTOR_BYTES_MAX, Actor, ActorError};
 pub use calls::{PairedCall, Pairing, paired_calls};
-pub use catalogue::{Catalogue, Port, Signature};
+pub use catalogue::{Catalogue, Demonstration, Port, Signature};
 pub use draw::Draw;
 pub use event::{
     Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,

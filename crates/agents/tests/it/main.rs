@@ -7,6 +7,7 @@ mod checker;
 mod command;
 mod evidence;
 mod function_calling;
+mod planning;
 mod side_texts;
 mod url;
 mod votes;

@@ -33,7 +33,8 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
         arguments.examples.map(|examples| examples.as_str().to_owned()),
     ];
-    AGENT_OPTIONS.into_iter().zip(values).collect()
+    // Those that no option of the command line gives stand in names alone.
+    AGENT_OPTIONS.into_iter().zip(values.into_iter().chain(std::iter::repeat(None))).collect()
 }
 
 /// The name of an agent with the options of the command line in it.

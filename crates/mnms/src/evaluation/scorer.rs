@@ -3,7 +3,7 @@
 use super::counts::Counts;
 use super::original::{self, Format, Raised};
 use super::ours;
-use crate::data::Example;
+use crate::examples::Example;
 use crate::literal::Literal;
 
 /// Whose rules hold.

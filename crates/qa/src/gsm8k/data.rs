@@ -1,6 +1,6 @@
 //! The original data: one problem a line, as JSON with `question` and `answer`.
 
-use planproof_suite::{CaseError, Selection};
+use planproof_suite::CaseError;
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -129,37 +129,6 @@ fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError>
     Ok(problems)
 }
 
-/// Takes at most `limit` problems; without a limit as many as there are.
-///
-/// # Errors
-/// A place is beyond the last problem, or named twice. The text says which.
-pub fn select(
-    mut problems: Vec<Problem>,
-    selection: &Selection,
-    limit: Option<usize>,
-) -> Result<Vec<Problem>, CaseError> {
-    let limit = limit.unwrap_or(usize::MAX);
-    match selection {
-        Selection::First => {}
-        Selection::Shuffled(seed) => shuffle(&mut problems, *seed),
-        Selection::Places(places) => {
-            let count = problems.len();
-            let mut left: Vec<Option<Problem>> = problems.into_iter().map(Some).collect();
-            let take = |place: &usize| match left.get_mut(*place).map(Option::take) {
-                Some(Some(problem)) => Ok(problem),
-                Some(None) => Err(CaseError::new(format!("place {place} is named twice"))),
-                None => Err(CaseError::new(format!(
-                    "place {place} is beyond the last of {count} problems (places count from 0); take the file that the \
-                     places are of"
-                ))),
-            };
-            return places.iter().take(limit).map(take).collect();
-        }
-    }
-    problems.truncate(limit);
-    Ok(problems)
-}
-
 /// The places that a file of JSON names: a list of numbers from 0, or an object of which exactly one value is such a
 /// list.
 ///
@@ -187,25 +156,10 @@ pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
     }
 }
 
-/// Shuffles by Fisher and Yates with the generator SplitMix64, so that a seed means the same sample for ever.
-fn shuffle(problems: &mut [Problem], seed: u64) {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    };
-    for last in (1..problems.len()).rev() {
-        // The high half of the product: even but for a part in 2^64 that no sample shows.
-        let place = (u128::from(next()) * (last as u128 + 1)) >> 64;
-        problems.swap(last, place as usize);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use planproof_suite::Selection;
+
     use super::*;
 
     const TWO: &str = "{\"question\":\"One?\",\"answer\":\"It is <<1=1>>1.\\n#### 1\"}\n\n\
@@ -249,7 +203,7 @@ mod tests {
     #[test]
     fn problems_are_selected() {
         let all = own().unwrap();
-        let take = |selection: &Selection, limit| select(all.clone(), selection, limit);
+        let take = |selection: &Selection, limit| selection.take(all.clone(), limit);
         assert_eq!(take(&Selection::First, Some(3)).unwrap(), all[..3]);
         assert_eq!(take(&Selection::First, None).unwrap(), all);
         let drawn = take(&Selection::Shuffled(7), None).unwrap();

@@ -1,0 +1,363 @@
+//! The planning agent: a model writes a plan, is told what is wrong with it, and what it settles on is carried out.
+//! (Ma et al. 2024, "m&m's", section 4; its code as the specification of m&m's has it in section 4. The calls at the
+//! end of a plan that was not carried out while it was made are ours: there the paper runs a program of its own.)
+//!
+//! The tools, and what may be done with what they give, come from [`Toolbox::catalogue`]; where a toolbox has none, it
+//! is taken from the schemas of the tools, and anything may follow anything.
+//!
+//! In the trace a plan is a section of the model, and what was found of it are sections of the environment, with the
+//! states and notes of [`findings`].
+//!
+//! [`Toolbox::catalogue`]: planproof_tools::Toolbox::catalogue
+
+mod carry_out;
+mod feedback;
+mod options;
+mod prompt;
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
+use planproof_plan::{
+    Plan, findings, headings, read_json, read_python, read_step_json, to_json_text, to_python, verify,
+    verify_next, verify_program,
+};
+use planproof_tools::Toolbox;
+use planproof_trace::{Author, Catalogue, EndReason, EventKind, FinishReason, LimitKind, Port, Signature};
+use serde_json::Value;
+
+use crate::behaviour::filtered;
+use crate::{Agent, Ran, RunContext, RunError};
+use carry_out::Outputs;
+pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
+
+/// Longest text of a section that says what was found, in bytes.
+const FINDING_BYTES_MAX: usize = 4 * 1024;
+
+/// An agent that writes a plan and carries it out.
+#[derive(Clone)]
+pub struct PlanningAgent {
+    model: Arc<dyn Model>,
+    options: PlanOptions,
+}
+
+impl PlanningAgent {
+    /// The name on the command line.
+    pub const KIND: &'static str = "plan";
+
+    /// An agent that asks `model` and plans as `options` say.
+    pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
+        Self { model, options }
+    }
+
+    async fn turns(&self, run: &RunContext<'_>) -> EndReason {
+        let catalogue = catalogue(&**run.toolbox);
+        let mut request = ChatRequest {
+            messages: vec![Message::User { text: prompt::first(self.options, &catalogue, run.query) }],
+            tools: [].into(),
+            settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
+            previous: None,
+        };
+        let mut work = Work { options: self.options, run, catalogue: &catalogue, draft: Draft::default() };
+        let mut asked_again = 0;
+        for _ in 0..run.limits.iterations {
+            let reply = match self.model.chat(&request).await {
+                Ok(reply) => reply,
+                Err(error) => return EndReason::Unscored { reason: error.to_string() },
+            };
+            run.recorder.record(EventKind::Turn {
+                text: reply.text.clone(),
+                calls: 0,
+                finish: reply.finish,
+                usage: reply.usage,
+            });
+            if reply.finish == FinishReason::ContentFilter {
+                return filtered();
+            }
+            let feedback = match work.consider(&reply.text).await {
+                Next::Ask(feedback) if asked_again < self.options.replies_max.get() => feedback,
+                Next::Ask(_) | Next::Stop => return work.finish().await,
+            };
+            asked_again += 1;
+            request.messages.push(Message::Assistant { text: reply.text, calls: Vec::new() });
+            request.messages.push(Message::User { text: feedback });
+        }
+        EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }
+    }
+}
+
+impl Agent for PlanningAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            let end = run_time::within(run.limits.wall, Box::pin(self.turns(&run))).await;
+            Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
+        })
+    }
+}
+
+impl fmt::Debug for PlanningAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlanningAgent")
+            .field("options", &self.options)
+            .field("model", &self.model.name())
+            .finish()
+    }
+}
+
+/// What comes after a reply.
+enum Next {
+    /// The model is asked again, with these words.
+    Ask(String),
+    /// Nothing.
+    Stop,
+}
+
+/// The plan as it is.
+#[derive(Default)]
+struct Draft {
+    /// Its steps; `None` for a program that is more than a list of calls.
+    plan: Option<Plan>,
+    /// The program, where plans are written as such.
+    program: String,
+    /// The plan as it is was carried out to its end, or that failed.
+    is_executed: bool,
+    /// What steps gave that were carried out one by one.
+    outputs: Outputs,
+    attempts: u32,
+}
+
+/// A run of the agent.
+struct Work<'a> {
+    options: PlanOptions,
+    run: &'a RunContext<'a>,
+    catalogue: &'a Catalogue,
+    draft: Draft,
+}
+
+impl Work<'_> {
+    /// Makes of a reply what it is worth.
+    async fn consider(&mut self, reply: &str) -> Next {
+        match self.options.strategy {
+            Strategy::MultiStep => self.consider_whole(reply).await,
+            Strategy::StepByStep => self.consider_step(reply).await,
+        }
+    }
+
+    /// A reply that holds a whole plan. What can be read is the plan from then on, whatever is found of it.
+    async fn consider_whole(&mut self, reply: &str) -> Next {
+        let read = match self.options.format {
+            PlanFormat::Json => read_json(reply).map(|plan| (Some(plan), String::new())),
+            PlanFormat::Code => {
+                read_python(reply).map(|program| (program.plan, program.text.trim().to_owned()))
+            }
+        };
+        let (plan, program) = match read {
+            Ok(read) => read,
+            Err(fault) => return self.not_read(reply, &fault.to_string()),
+        };
+        self.draft = Draft { plan, program, attempts: self.draft.attempts, ..Draft::default() };
+        self.note_plan();
+        if self.options.feedback.tells_verification() {
+            let faults = match &self.draft.plan {
+                Some(plan) => verify(plan, self.catalogue),
+                None => match verify_program(&self.draft.program, self.catalogue) {
+                    Ok(faults) => faults,
+                    Err(fault) => return self.not_read(reply, &fault.to_string()),
+                },
+            };
+            if !faults.is_empty() {
+                return self.not_verified(&faults);
+            }
+            self.note(findings::VERIFICATION, findings::FINE, "");
+        }
+        if self.options.feedback.tells_execution()
+            && let Err(what) = self.execute().await
+        {
+            return Next::Ask(feedback::not_executed(self.options, &what));
+        }
+        Next::Stop
+    }
+
+    /// A reply that holds the next step, which belongs to the plan once nothing is found against it.
+    async fn consider_step(&mut self, reply: &str) -> Next {
+        let held = self.draft.plan.take().unwrap_or_default();
+        let read = self.read_step(reply, &held);
+        self.draft.plan = Some(held);
+        let (step, program) = match read {
+            Ok(Some(read)) => read,
+            Ok(None) => return Next::Stop,
+            Err(fault) => return self.not_read(reply, &fault),
+        };
+        if self.options.feedback.tells_verification() {
+            let earlier = self.draft.plan.get_or_insert_default();
+            let faults = verify_next(earlier, &step, self.catalogue);
+            if !faults.is_empty() {
+                return self.not_verified(&faults);
+            }
+            self.note(findings::VERIFICATION, findings::FINE, "");
+        }
+        let mut output = None;
+        if self.options.feedback.tells_execution() {
+            match self.draft.outputs.take(self.run, self.catalogue, &step).await {
+                Ok(value) => output = Some(value.to_string()),
+                Err(what) => {
+                    self.note(findings::EXECUTION, findings::FAULTY, &what);
+                    // The call of a step that is written again needs an id of its own.
+                    self.draft.outputs.begin_again();
+                    return if reply.contains(headings::TERMINATE) {
+                        Next::Stop
+                    } else {
+                        Next::Ask(feedback::not_executed(self.options, &what))
+                    };
+                }
+            }
+        }
+        let plan = self.draft.plan.get_or_insert_default();
+        plan.steps.push(step);
+        let taken = plan.steps.len();
+        self.draft.program = program;
+        self.note_plan();
+        if let Some(output) = &output {
+            self.note(findings::EXECUTION, findings::FINE, output);
+            self.draft.is_executed = true;
+        }
+        if reply.contains(headings::TERMINATE) {
+            return Next::Stop;
+        }
+        Next::Ask(feedback::next_step(taken, output.as_deref()))
+    }
+
+    /// The next step and the program up to it; `None` where the model says that it is done.
+    fn read_step(&self, reply: &str, held: &Plan) -> Result<Option<(planproof_plan::Step, String)>, String> {
+        let is_done = || reply.contains(headings::TERMINATE);
+        match self.options.format {
+            PlanFormat::Json => match read_step_json(reply) {
+                Ok(step) => Ok(Some((step, String::new()))),
+                Err(_) if is_done() => Ok(None),
+                Err(fault) => Err(fault.to_string()),
+            },
+            PlanFormat::Code => {
+                let lines = match read_python(reply) {
+                    Ok(program) => program.text,
+                    Err(_) if is_done() => return Ok(None),
+                    Err(fault) => return Err(fault.to_string()),
+                };
+                if lines.trim().is_empty() && is_done() {
+                    return Ok(None);
+                }
+                let text = format!("{}{}\n", self.draft.program, lines.trim());
+                let program = read_python(&text).map_err(|fault| fault.to_string())?;
+                let Some(mut plan) = program.plan else {
+                    return Err("a step has to be one assignment of one call of a tool".to_owned());
+                };
+                match (plan.steps.len().checked_sub(held.steps.len()), plan.steps.pop()) {
+                    (Some(1), Some(step)) => Ok(Some((step, text))),
+                    _ => Err("there has to be one new call of a tool, and nothing else".to_owned()),
+                }
+            }
+        }
+    }
+
+    fn not_read(&self, reply: &str, fault: &str) -> Next {
+        self.note(findings::PARSING, findings::FAULTY, fault);
+        if reply.contains(headings::TERMINATE) || !self.options.feedback.tells_parsing() {
+            return Next::Stop;
+        }
+        Next::Ask(feedback::not_read(self.options, fault))
+    }
+
+    fn not_verified(&self, faults: &[planproof_plan::Fault]) -> Next {
+        let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        self.note(findings::VERIFICATION, findings::FAULTY, &texts.join("\n"));
+        Next::Ask(feedback::not_verified(self.options, faults))
+    }
+
+    /// Carries the plan out from its beginning.
+    async fn execute(&mut self) -> Result<(), String> {
+        self.draft.is_executed = true;
+        self.draft.attempts = self.draft.attempts.max(self.draft.outputs.attempt()) + 1;
+        let mut outputs = Outputs::of_attempt(self.draft.attempts);
+        let done = match &self.draft.plan {
+            Some(plan) => outputs.take_all(self.run, self.catalogue, plan).await,
+            None => {
+                let lacking =
+                    "the program is more than a list of calls, and there is no sandbox to run it in";
+                self.note(findings::EXECUTION, findings::UNSUPPORTED, lacking);
+                return Ok(());
+            }
+        };
+        match &done {
+            Ok(last) => self.note(findings::EXECUTION, findings::FINE, &last.to_string()),
+            Err(what) => self.note(findings::EXECUTION, findings::FAULTY, what),
+        }
+        done.map(|_| ())
+    }
+
+    /// Carries the plan out if that was not done yet, and answers with it.
+    async fn finish(mut self) -> EndReason {
+        let has_plan = self.draft.plan.as_ref().is_none_or(|plan| !plan.steps.is_empty())
+            && (self.draft.plan.is_some() || !self.draft.program.is_empty());
+        if has_plan && !self.draft.is_executed {
+            // How it went stands in the trace.
+            let _ = self.execute().await;
+        }
+        EndReason::Answered { text: self.answer() }
+    }
+
+    fn answer(&self) -> String {
+        let Draft { plan, program, .. } = &self.draft;
+        match (self.options.format, plan) {
+            // Steps that came one by one are lines without a function around them.
+            (PlanFormat::Code, Some(plan)) if self.options.strategy == Strategy::StepByStep => {
+                to_python(plan)
+            }
+            (PlanFormat::Code, _) if !program.is_empty() => program.clone(),
+            (PlanFormat::Json, Some(plan)) => format!("{{\"nodes\": {}}}", to_json_text(plan)),
+            _ => "{\"nodes\": []}".to_owned(),
+        }
+    }
+
+    fn note_plan(&self) {
+        let text = self.answer();
+        self.record(findings::PLAN, Author::Model, text, "");
+    }
+
+    fn note(&self, state: &str, note: &str, text: &str) {
+        let mut end = text.len().min(FINDING_BYTES_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.record(state, Author::Environment, text[..end].to_owned(), note);
+    }
+
+    fn record(&self, state: &str, author: Author, text: String, note: &str) {
+        let (state, note) = (state.to_owned(), note.to_owned());
+        self.run.recorder.record(EventKind::Section { state, author, text, note });
+    }
+}
+
+/// What plans can be made of.
+fn catalogue(toolbox: &dyn Toolbox) -> Arc<Catalogue> {
+    if let Some(catalogue) = toolbox.catalogue() {
+        return Arc::clone(catalogue);
+    }
+    let tools = toolbox.tools();
+    let text = || Port { name: "text".to_owned(), kind: "text".to_owned() };
+    let argument = |(name, schema): (&String, &Value)| {
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("value").to_owned();
+        Port { name: name.clone(), kind }
+    };
+    let signature = |tool: &planproof_trace::Tool| Signature {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        arguments: match tool.input_schema.get("properties") {
+            Some(Value::Object(properties)) => properties.iter().map(argument).collect(),
+            _ => Vec::new(),
+        },
+        outputs: vec![text()],
+        successors: (0..tools.len()).collect(),
+    };
+    Arc::new(Catalogue::new(tools.iter().map(signature).collect()))
+}

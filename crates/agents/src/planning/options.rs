@@ -1,0 +1,139 @@
+//! What a planning agent can be told of how it plans.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// How a planning agent plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// In what its plans are written.
+    pub format: PlanFormat,
+    /// How much of the plan one reply holds.
+    pub strategy: Strategy,
+    /// What the model is told of a plan that is wrong.
+    pub feedback: Feedback,
+    /// How often the model is asked again at most, after its first reply.
+    pub replies_max: NonZeroU32,
+}
+
+/// In what a plan is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PlanFormat {
+    /// As nodes of JSON.
+    #[default]
+    Json,
+    /// As a Python program.
+    Code,
+}
+
+/// How much of a plan one reply holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// All of it.
+    #[default]
+    MultiStep,
+    /// The next step.
+    StepByStep,
+}
+
+/// What a model is told of its plan. (The paper, section 4: parsing, verification and execution feedback.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// Nothing.
+    None,
+    /// That it cannot be read.
+    P,
+    /// That it cannot be read, or does not fit the tools.
+    Pv,
+    /// That it cannot be read, or what went wrong when it was carried out.
+    Pe,
+    /// All of that.
+    Pve,
+}
+
+impl Default for PlanOptions {
+    /// A whole plan in JSON with all feedback, and the number of replies of the published example.
+    fn default() -> Self {
+        Self {
+            format: PlanFormat::Json,
+            strategy: Strategy::MultiStep,
+            feedback: Feedback::Pve,
+            replies_max: NonZeroU32::MIN.saturating_add(9),
+        }
+    }
+}
+
+impl PlanFormat {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Json, Self::Code];
+
+    /// The word used in names of agents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Code => "code",
+        }
+    }
+}
+
+impl Strategy {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::MultiStep, Self::StepByStep];
+
+    /// The word used in names of agents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MultiStep => "multi-step",
+            Self::StepByStep => "step-by-step",
+        }
+    }
+}
+
+impl Feedback {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::None, Self::P, Self::Pv, Self::Pe, Self::Pve];
+
+    /// The word used in names of agents, which are the paper's letters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::P => "P",
+            Self::Pv => "PV",
+            Self::Pe => "PE",
+            Self::Pve => "PVE",
+        }
+    }
+
+    /// Whether the model is told that its plan cannot be read.
+    pub fn tells_parsing(self) -> bool {
+        self != Self::None
+    }
+
+    /// Whether plans are held to the tools before they are carried out.
+    pub fn tells_verification(self) -> bool {
+        matches!(self, Self::Pv | Self::Pve)
+    }
+
+    /// Whether the model is told how its plan fared.
+    pub fn tells_execution(self) -> bool {
+        matches!(self, Self::Pe | Self::Pve)
+    }
+}
+
+impl fmt::Display for PlanFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Feedback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,135 @@
+//! What a planning agent asks its model. The wording is ours; the parts of the prompt and their order are the paper's
+//! (appendix C, Figures 13 to 15).
+
+use std::fmt::Write as _;
+
+use planproof_plan::{Plan, headings, read_json, step_to_json, to_json_text, to_line, to_python};
+use planproof_trace::{Catalogue, Demonstration, Port, Signature};
+
+use super::{PlanFormat, PlanOptions, Strategy};
+
+/// The first message to the model: the tools, what is wanted of it, examples, and the request.
+pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) -> String {
+    let mut prompt = format!("{}\n", headings::TOOLS);
+    for tool in catalogue.signatures() {
+        prompt.push_str(&match options.format {
+            PlanFormat::Json => listed(tool),
+            PlanFormat::Code => signature(tool),
+        });
+        prompt.push('\n');
+    }
+    let _ = write!(prompt, "\n{}\n{}\n\n{}\n", headings::GOAL, GOAL, headings::REQUIREMENTS);
+    let reference = match options.format {
+        PlanFormat::Json => {
+            "What an earlier step gives is written <node-ID>.KEY: the ID of that step, and the KEY of what it gives."
+        }
+        PlanFormat::Code => {
+            "What an earlier step gives is taken from its result by its key, as in output0['text']."
+        }
+    };
+    let _ = write!(
+        prompt,
+        "1. The plan does all that is asked for, with tools of the list alone.\n\
+         2. Each step has exactly the arguments of its tool, each of the kind that is listed. {reference}\n\
+         3. The plan has as few steps as possible.\n"
+    );
+    for (number, demonstration) in catalogue.demonstrations().iter().enumerate() {
+        if let Some(example) = example(options, demonstration) {
+            let request = &demonstration.request;
+            let _ = write!(
+                prompt,
+                "\n{} {}\n{}\n{request}\n{}\n{example}\n",
+                headings::EXAMPLE,
+                number + 1,
+                headings::REQUEST,
+                headings::RESULT
+            );
+        }
+    }
+    let _ =
+        write!(prompt, "\n{}\n{request}\n\n{}\n{}\n", headings::REQUEST, ending(options), headings::RESULT);
+    prompt
+}
+
+const GOAL: &str =
+    "Write a plan for the request below: which tools are called, in which order, and with which arguments.";
+
+/// What the reply has to look like.
+fn ending(options: PlanOptions) -> &'static str {
+    match (options.strategy, options.format) {
+        (Strategy::MultiStep, PlanFormat::Json) => headings::WHOLE_JSON,
+        (Strategy::MultiStep, PlanFormat::Code) => headings::WHOLE_CODE,
+        (Strategy::StepByStep, PlanFormat::Json) => headings::STEP_JSON,
+        (Strategy::StepByStep, PlanFormat::Code) => headings::STEP_CODE,
+    }
+}
+
+/// `image crop: Cuts ... Takes image (image), object (object). Gives image (image).`
+fn listed(tool: &Signature) -> String {
+    let ports = |ports: &[Port]| -> String {
+        let shown: Vec<String> = ports.iter().map(|port| format!("{} ({})", port.name, port.kind)).collect();
+        if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
+    };
+    format!(
+        "{}: {} Takes {}. Gives {}.",
+        tool.name,
+        tool.description,
+        ports(&tool.arguments),
+        ports(&tool.outputs)
+    )
+}
+
+/// `image_crop(image, object) -> {image}: Cuts ...`
+fn signature(tool: &Signature) -> String {
+    let names = |ports: &[Port]| ports.iter().map(|port| &*port.name).collect::<Vec<_>>().join(", ");
+    format!(
+        "{}({}) -> {{{}}}: {}",
+        tool.identifier(),
+        names(&tool.arguments),
+        names(&tool.outputs),
+        tool.description
+    )
+}
+
+/// How the plan of a demonstration is written; `None` if it is none, which is the suite's mistake.
+fn example(options: PlanOptions, demonstration: &Demonstration) -> Option<String> {
+    let plan = read_json(&demonstration.nodes.to_string()).ok();
+    debug_assert!(plan.is_some(), "the plan of a demonstration can be read");
+    let plan = plan?;
+    Some(match options.strategy {
+        Strategy::MultiStep => whole(options.format, &plan),
+        Strategy::StepByStep => {
+            let mut text = String::new();
+            for (place, output) in (0..plan.steps.len()).zip(&demonstration.outputs) {
+                let _ = writeln!(text, "{}", step(options.format, &plan, place));
+                if place + 1 < plan.steps.len() {
+                    let _ = writeln!(text, "{} {place}: {output}", headings::OBSERVATION);
+                }
+            }
+            text.truncate(text.trim_end().len());
+            text
+        }
+    })
+}
+
+/// A whole plan, as a reply writes it.
+fn whole(format: PlanFormat, plan: &Plan) -> String {
+    match format {
+        PlanFormat::Json => format!("{{\"nodes\": {}}}", to_json_text(plan)),
+        PlanFormat::Code => format!("```python\n{}\n```", to_python(plan)),
+    }
+}
+
+/// One step of a plan, as a reply writes it.
+fn step(format: PlanFormat, plan: &Plan, place: usize) -> String {
+    let action = match format {
+        PlanFormat::Json => step_to_json(&plan.steps[place]).to_string(),
+        PlanFormat::Code => format!("```python\n{}\n```", to_line(&plan.steps[place])),
+    };
+    let tool = &plan.steps[place].tool;
+    format!(
+        "{} {place}: The next thing to do is {tool}.\n{} {place}: {action}",
+        headings::THOUGHT,
+        headings::ACTION
+    )
+}

@@ -1,0 +1,256 @@
+//! A request with its right plan as a case.
+
+use std::sync::Arc;
+
+use planproof_plan::{read_json, to_json, to_python};
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+};
+use planproof_trace::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{PretendTools, explain, judge};
+
+/// What a case names as its schema.
+pub const CASE_SCHEMA: &str = "planproof/mnms/v1";
+
+/// What schemas of this suite begin with, of whatever version.
+const SCHEMA_FAMILY: &str = "planproof/mnms/";
+
+/// Longest line of a case, in bytes.
+pub const CASE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Longest id of a case, in bytes.
+pub const ID_BYTES_MAX: usize = 200;
+
+/// A request with its right plan, and others that are as good.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    line: Line,
+    card: Card,
+}
+
+/// A task as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    schema: String,
+    id: String,
+    request: String,
+    /// A list of nodes, each with `id`, `name` and `args`.
+    plan: Value,
+    /// The same as a program; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    code: String,
+    /// Other lists of nodes that do as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    alternatives: Vec<Value>,
+}
+
+impl Task {
+    /// A task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a program, and
+    /// may be empty.
+    ///
+    /// # Errors
+    /// The request is empty, the plan is no list of nodes or has no step, or the id is empty or longer than
+    /// [`ID_BYTES_MAX`].
+    pub fn new(
+        id: &str,
+        request: &str,
+        plan: Value,
+        code: &str,
+        alternatives: Vec<Value>,
+    ) -> Result<Self, CaseError> {
+        Self::of_line(Line {
+            schema: CASE_SCHEMA.to_owned(),
+            id: id.to_owned(),
+            request: request.to_owned(),
+            plan,
+            code: code.to_owned(),
+            alternatives,
+        })
+    }
+
+    /// The task that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or what [`new`](Self::new)
+    /// refuses.
+    pub fn read(line: &str) -> Result<Self, CaseError> {
+        if line.len() > CASE_BYTES_MAX {
+            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
+        }
+        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
+        let value: Value = serde_json::from_str(line).map_err(refuse)?;
+        match value.get("schema").and_then(Value::as_str) {
+            Some(CASE_SCHEMA) => {}
+            Some(other) if other.starts_with(SCHEMA_FAMILY) => {
+                return Err(CaseError::new(format!(
+                    "the case has schema `{other}`, which is another version of suite mnms: this program reads {CASE_SCHEMA}; \
+                     use the version of planproof that wrote it, or make the cases again from the data"
+                )));
+            }
+            Some(other) => {
+                return Err(CaseError::new(format!(
+                    "the case has schema `{other}`, which is not of suite mnms ({CASE_SCHEMA}); run it with its own suite"
+                )));
+            }
+            None => {
+                return Err(CaseError::new(format!(
+                    "the line names no schema, so it is no case of suite mnms ({CASE_SCHEMA}); lines of the published data, \
+                     with `user_request` and `plan_str`, have to be loaded as data"
+                )));
+            }
+        }
+        Self::of_line(serde_json::from_value(value).map_err(refuse)?)
+    }
+
+    fn of_line(line: Line) -> Result<Self, CaseError> {
+        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
+            return Err(CaseError::new(format!(
+                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
+            )));
+        }
+        if line.request.trim().is_empty() {
+            return Err(CaseError::new("the request is empty"));
+        }
+        let plan = read_json(&line.plan.to_string())
+            .map_err(|fault| CaseError::new(format!("the plan: {fault}")))?;
+        if plan.steps.is_empty() {
+            return Err(CaseError::new("the plan has no steps"));
+        }
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let tools: Vec<&str> = plan.steps.iter().map(|step| step.tool.as_str()).collect();
+        let card = Card {
+            id: line.id.clone(),
+            label: tools.join(", "),
+            size: count(plan.steps.len()),
+            detail_sizes: [count(line.request.split_whitespace().count()), count(line.request.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: 0,
+        };
+        Ok(Self { line, card })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.line.id
+    }
+
+    /// What is asked for.
+    pub fn request(&self) -> &str {
+        &self.line.request
+    }
+
+    /// The right plan, as a list of nodes.
+    pub fn plan(&self) -> &Value {
+        &self.line.plan
+    }
+
+    /// The right plan as a program; empty where the data has none.
+    pub fn code(&self) -> &str {
+        &self.line.code
+    }
+
+    /// Other lists of nodes that do as well.
+    pub fn alternatives(&self) -> &[Value] {
+        &self.line.alternatives
+    }
+
+    /// A plan that does something else: the first tool is another, which takes the same number of arguments if there is one.
+    fn wrong(&self) -> Value {
+        let Ok(mut plan) = read_json(&self.line.plan.to_string()) else { return json!([]) };
+        let tools = crate::catalogue().signatures();
+        if let Some(step) = plan.steps.first_mut() {
+            let place = crate::catalogue().place(&step.tool).unwrap_or_default();
+            let others = (1..tools.len()).map(|further| &tools[(place + further) % tools.len()]);
+            let mut others = others.filter(|tool| tool.arguments.len() == step.arguments.len());
+            if let Some(other) = others.next() {
+                step.tool.clone_from(&other.name);
+                for ((name, _), argument) in step.arguments.iter_mut().zip(&other.arguments) {
+                    name.clone_from(&argument.name);
+                }
+            } else {
+                step.tool = "text generation".to_owned();
+            }
+        }
+        to_json(&plan)
+    }
+}
+
+impl Case for Task {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.line.request
+    }
+
+    fn to_line(&self) -> String {
+        // Writing JSON into memory cannot fail.
+        serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn identity(&self) -> String {
+        json!([CASE_SCHEMA, self.line.request, self.line.plan, self.line.alternatives]).to_string()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(PretendTools))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, _verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(events))
+    }
+
+    /// The plan that was read, in one line.
+    fn essence(&self, verdict: &Verdict) -> String {
+        judge::Detail::of(verdict).map(|detail| detail.plan_in_words()).unwrap_or_default()
+    }
+
+    fn target(&self) -> String {
+        match read_json(&self.line.plan.to_string()) {
+            Ok(plan) => to_python(&plan),
+            Err(_) => self.line.code.clone(),
+        }
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        let plan = read_json(&self.line.plan.to_string()).ok()?;
+        let nodes = to_json(&plan);
+        let call = |node: &Value| {
+            let name = node.get("name")?.as_str()?.replace(' ', "_");
+            Some(GoldCall { tool: name, arguments: node.get("args")?.as_object()?.clone() })
+        };
+        let answer = |nodes: &Value| json!({ "nodes": nodes }).to_string();
+        Some(Gold {
+            calls: nodes.as_array()?.iter().filter_map(call).collect(),
+            reasoning: String::new(),
+            answer: answer(&nodes),
+            wrong_answer: answer(&self.wrong()),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.card.size.to_string(), self.card.label.clone()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        explain::metadata(self, verdict)
+    }
+}

@@ -1,0 +1,123 @@
+//! What a predicted plan has in common with the right one, as the figures that verdicts keep.
+
+use planproof_suite::Scored;
+use serde_json::Value;
+
+use crate::Literal;
+use crate::case::Task;
+use crate::evaluation::original::Format;
+use crate::evaluation::{Counts, Tally, ToolSet, ours};
+use crate::prediction::Predicted;
+
+/// The names of the figures, from which the metrics of a corpus are computed.
+pub(crate) const NAMES: [&str; 18] = [
+    "tools_right",
+    "tools_extra",
+    "tools_missing",
+    "unknown_tools",
+    "argname_right",
+    "argname_extra",
+    "argname_missing",
+    "argvalue_right",
+    "argvalue_extra",
+    "argvalue_missing",
+    "edge_right",
+    "edge_extra",
+    "edge_missing",
+    "plan_tool",
+    "plan_argname",
+    "plan_argvalue",
+    "steps_alike",
+    "steps_both",
+];
+
+/// A predicted plan beside the nearest of the right ones.
+pub(crate) struct Compared {
+    /// The values of [`NAMES`]. Sets of tools are the numbers of their bits, which are exact: there are 33.
+    pub(crate) values: [f64; NAMES.len()],
+    /// All tools are right, in their order.
+    pub(crate) tools_right: bool,
+    /// And so are all names of arguments.
+    pub(crate) argnames_right: bool,
+    /// And so are all values.
+    pub(crate) argvalues_right: bool,
+    /// A step calls a tool that does not exist.
+    pub(crate) has_unknown_tool: bool,
+    /// The place of the nearest right plan: 0 for the plan itself, then its alternatives.
+    pub(crate) alternative: usize,
+}
+
+/// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty plan.
+pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
+    let reading = match found {
+        Some(Predicted::Program(text)) => ours::read(&Literal::Text(text.clone()), Format::Code),
+        Some(Predicted::Nodes(nodes)) => ours::read(&literal(nodes), Format::Json),
+        None => ours::read(&Literal::List(Vec::new()), Format::Json),
+    };
+    let alternatives: Vec<Literal> = task.alternatives().iter().map(literal).collect();
+    let (alternative, counts) =
+        ours::Gold::new(&literal(task.plan()), &alternatives).compare(&reading, !alternatives.is_empty());
+    Compared {
+        values: values(&counts),
+        tools_right: counts.plan_tool,
+        argnames_right: counts.plan_argname,
+        argvalues_right: counts.plan_argvalue,
+        has_unknown_tool: counts.unknown_tools > 0,
+        alternative,
+    }
+}
+
+/// A value of JSON as the values that plans are written with.
+fn literal(value: &Value) -> Literal {
+    // What was written as JSON just now can be read; only what is nested too deeply is not, and says nothing.
+    Literal::from_json(&value.to_string()).unwrap_or(Literal::List(Vec::new()))
+}
+
+fn values(counts: &Counts) -> [f64; NAMES.len()] {
+    let Counts { argname, argvalue, edge, .. } = counts;
+    let count = |tally: &Tally| [tally.right as f64, tally.extra as f64, tally.missing as f64];
+    let [[a, b, c], [d, e, f], [g, h, i]] = [count(argname), count(argvalue), count(edge)];
+    let truth = |holds: bool| f64::from(u8::from(holds));
+    [
+        counts.tools_right.0 as f64,
+        counts.tools_extra.0 as f64,
+        counts.tools_missing.0 as f64,
+        counts.unknown_tools as f64,
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        g,
+        h,
+        i,
+        truth(counts.plan_tool),
+        truth(counts.plan_argname),
+        truth(counts.plan_argvalue),
+        counts.alike as f64,
+        counts.steps as f64,
+    ]
+}
+
+/// The figures of a verdict as counts.
+pub(crate) fn counts(scored: &Scored) -> Counts {
+    // They were whole numbers when they were written.
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] =
+        NAMES.map(|name| scored.score(name).unwrap_or_default() as u64);
+    let tally = |[right, extra, missing]: [u64; 3]| Tally { right, extra, missing };
+    Counts {
+        tools_right: ToolSet(a),
+        tools_extra: ToolSet(b),
+        tools_missing: ToolSet(c),
+        unknown_tools: d,
+        argname: tally([e, f, g]),
+        argvalue: tally([h, i, j]),
+        edge: tally([k, l, m]),
+        plan_tool: n > 0,
+        plan_argname: o > 0,
+        plan_argvalue: p > 0,
+        alike: q,
+        steps: r,
+    }
+}

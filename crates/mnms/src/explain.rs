@@ -1,0 +1,150 @@
+//! A verdict in words.
+
+use planproof_plan::{read_json, to_line};
+use planproof_suite::{Case, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_trace::{Event, PairedCall, paired_calls};
+use serde_json::{Map, Value, json};
+
+use crate::case::Task;
+use crate::judge::{Detail, shortened};
+
+/// Most characters that a gist repeats of an answer.
+const GIST_CHARACTERS_MAX: usize = 120;
+
+pub(crate) fn explain(task: &Task, verdict: &Verdict) -> Explanation {
+    let text = task.request().to_owned();
+    let Some(detail) = Detail::of(verdict) else {
+        let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
+        return Explanation { text, gist, ..Explanation::default() };
+    };
+    let right = right_steps(task);
+    let mut facts = vec![Fact { label: "planned", content: planned(&detail, &right) }];
+    if let Some(answer) = &detail.answer {
+        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+    }
+    facts.push(Fact {
+        label: "right",
+        content: Content::Steps(right.iter().map(|text| step(text, false)).collect()),
+    });
+    if let Some(executed) = executed(&detail) {
+        facts.push(Fact::text("executed", executed));
+    }
+    if let Some(found) = found(&detail) {
+        facts.push(Fact::text("found", found));
+    }
+    if let Some(ended) = &detail.ended {
+        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
+    }
+    Explanation {
+        text,
+        gist: gist(task, &detail),
+        answer: detail.plan_in_words(),
+        facts,
+        ..Explanation::default()
+    }
+}
+
+/// What went wrong, in one line.
+fn gist(task: &Task, detail: &Detail) -> String {
+    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match (detail.class.as_deref(), &detail.ended) {
+        (None, _) => "passed".to_owned(),
+        (Some("agent_failed"), Some(reason)) => format!("the agent broke: {}", on_one_line(reason)),
+        (_, Some(ended)) => on_one_line(ended),
+        (Some("no_plan"), None) => {
+            let answer = on_one_line(detail.answer.as_deref().unwrap_or_default());
+            format!("no plan in the answer: {}", shortened(&answer, GIST_CHARACTERS_MAX))
+        }
+        (Some(_), None) => {
+            let right = right_steps(task).join("; ");
+            format!(
+                "planned {}, right is {right}",
+                shortened(&detail.plan_in_words(), 2 * GIST_CHARACTERS_MAX)
+            )
+        }
+    }
+}
+
+fn right_steps(task: &Task) -> Vec<String> {
+    let plan = read_json(&task.plan().to_string()).unwrap_or_default();
+    plan.steps.iter().map(to_line).collect()
+}
+
+/// The predicted steps, of which the first that differs from the right plan is marked where the run failed.
+fn planned(detail: &Detail, right: &[String]) -> Content {
+    if let Some(program) = &detail.program {
+        return Content::Text(program.clone());
+    }
+    let tool = |text: &str| -> String {
+        text.split_once(" = ").map_or(text, |(_, call)| call).split('(').next().unwrap_or_default().to_owned()
+    };
+    let differs =
+        |(place, text): (usize, &String)| right.get(place).is_none_or(|right| tool(right) != tool(text));
+    let wrong = detail.class.is_some().then(|| detail.steps.iter().enumerate().position(differs)).flatten();
+    let steps = detail.steps.iter().enumerate();
+    let mut steps: Vec<Step> = steps.map(|(place, text)| step(text, wrong == Some(place))).collect();
+    let more = detail.steps_total.saturating_sub(steps.len() as u64);
+    if more > 0 {
+        steps.push(step(&format!("and {more} more"), false));
+    }
+    Content::Steps(steps)
+}
+
+fn step(text: &str, is_wrong: bool) -> Step {
+    Step { text: text.to_owned(), when: None, is_wrong }
+}
+
+fn executed(detail: &Detail) -> Option<&'static str> {
+    match &*detail.executed {
+        "fine" => Some("to its end"),
+        "faulty" => Some("up to an error"),
+        "unsupported" => Some("not, for the sandbox lacks what the program uses"),
+        _ => None,
+    }
+}
+
+/// `2 replies that could not be read, 1 plan that did not fit the tools`; `None` where nothing was found.
+fn found(detail: &Detail) -> Option<String> {
+    let words = [
+        ["reply that could not be read", "replies that could not be read"],
+        ["plan that did not fit the tools", "plans that did not fit the tools"],
+        ["attempt that went wrong", "attempts that went wrong"],
+    ];
+    let counted = detail.faults.iter().zip(words).filter(|(count, _)| **count > 0);
+    let texts: Vec<String> = counted
+        .map(|(count, [one, many])| format!("{count} {}", if *count == 1 { one } else { many }))
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+/// Numbers the calls, and marks those that gave an error.
+pub(crate) fn notes(events: &[Event]) -> Vec<EventNote> {
+    let note = |(place, call): (usize, &PairedCall<'_>)| EventNote {
+        event: call.place,
+        number: Some(place + 1),
+        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
+        wrong: None,
+    };
+    paired_calls(events).iter().enumerate().map(note).collect()
+}
+
+pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
+    match Detail::of(verdict) {
+        Some(detail) => {
+            vec![detail.plan_in_words(), detail.executed.clone(), detail.turns.to_string()]
+        }
+        None => vec![String::new(); 3],
+    }
+}
+
+pub(crate) fn metadata(task: &Task, verdict: Option<&Verdict>) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("steps".to_owned(), json!(task.card().size));
+    metadata.insert("right_plan".to_owned(), task.plan().clone());
+    if let Some(detail) = verdict.and_then(Detail::of) {
+        metadata.insert("plan".to_owned(), json!(detail.plan_in_words()));
+        metadata.insert("executed".to_owned(), json!(detail.executed));
+        metadata.insert("turns".to_owned(), json!(detail.turns));
+    }
+    metadata
+}

@@ -1,0 +1,191 @@
+//! Figures of many runs.
+
+use std::collections::BTreeMap;
+
+use planproof_suite::statistics::{CaseRuns, success_rate};
+use planproof_suite::{Judged, Metric, Scored, Section, Table};
+use serde_json::{Map, Value, json};
+
+use crate::compared::counts;
+use crate::evaluation::{Corpus, Metrics};
+
+/// Figures that are sums over runs.
+#[derive(Default)]
+struct Sums {
+    runs: u64,
+    corpus: Corpus,
+    executed: u64,
+    unsupported: u64,
+    turns: f64,
+    tokens: [f64; 2],
+    faults: [f64; 3],
+}
+
+impl Sums {
+    fn of(runs: &[Judged<'_>]) -> Self {
+        let mut sums = Self::default();
+        for scored in runs.iter().filter_map(|run| run.scored) {
+            let score = |name: &str| scored.score(name).unwrap_or_default();
+            sums.runs += 1;
+            sums.corpus.add(&counts(scored));
+            sums.executed += u64::from(is_executed(scored));
+            sums.unsupported += u64::from(score("unsupported") > 0.5);
+            sums.turns += score("turns");
+            for (sum, name) in sums.tokens.iter_mut().zip(["input_tokens", "output_tokens"]) {
+                *sum += score(name);
+            }
+            let faults = ["parsing_faults", "verification_faults", "execution_faults"];
+            for (sum, name) in sums.faults.iter_mut().zip(faults) {
+                *sum += score(name);
+            }
+        }
+        sums
+    }
+
+    fn per_run(&self, sum: f64) -> Option<f64> {
+        (self.runs > 0).then(|| sum / self.runs as f64)
+    }
+
+    /// The share of plans that were carried out to their ends, of those of which anything is known.
+    fn pass_rate(&self) -> Option<f64> {
+        let known = self.runs - self.unsupported;
+        (known > 0).then(|| self.executed as f64 / known as f64)
+    }
+}
+
+fn is_executed(scored: &Scored) -> bool {
+    scored.score("executed").unwrap_or_default() > 0.5
+}
+
+/// The 95 % interval of a share of runs, which allows for runs of one case being alike; `None` without runs.
+fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Option<(f64, f64)> {
+    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
+    for run in runs {
+        if let Some(holds) = run.scored.and_then(&holds) {
+            cases.entry(run.ordinal).or_default().add(holds);
+        }
+    }
+    let cases: Vec<CaseRuns> = cases.into_values().collect();
+    success_rate(&cases).map(|rate| (rate.low, rate.high))
+}
+
+/// The metrics of the paper, with tools that do not exist counted as wrong.
+pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
+    let sums = Sums::of(runs);
+    let metrics = sums.corpus.metrics();
+    let of = |value: fn(&Metrics) -> Option<f64>| metrics.as_ref().and_then(value);
+    let share = |name, title, value| Metric { name, title, value, interval: None, is_share: true };
+    let count = |name, title, value| Metric { name, title, value, interval: None, is_share: false };
+    let of_runs = |name, title, value, score: &'static str| Metric {
+        interval: interval(runs, |scored| Some(scored.score(score).unwrap_or_default() > 0.5)),
+        ..share(name, title, value)
+    };
+    vec![
+        share("tool_f1", "tool-F1", of(|it| it.tool_macro.f1)),
+        share("argname_f1", "argname-F1", of(|it| it.argname.f1)),
+        share("argvalue_f1", "argvalue-F1", of(|it| it.argvalue.f1)),
+        share("edge_f1", "edge-F1", of(|it| it.edge.f1)),
+        share("edit_distance", "normalised edit distance", of(|it| Some(it.tool_normalized_edit_distance))),
+        of_runs("plan_tool", "plan accuracy, tools", of(|it| Some(it.plan_tool_accuracy)), "plan_tool"),
+        of_runs(
+            "plan_argname",
+            "plan accuracy, tools and arguments",
+            of(|it| Some(it.plan_argname_accuracy)),
+            "plan_argname",
+        ),
+        of_runs(
+            "plan_argvalue",
+            "plan accuracy, with values",
+            of(|it| Some(it.plan_argvalue_accuracy)),
+            "plan_argvalue",
+        ),
+        Metric {
+            interval: interval(runs, |scored| {
+                let is_known = scored.score("unsupported").unwrap_or_default() < 0.5;
+                is_known.then(|| is_executed(scored))
+            }),
+            ..share("executed", "carried out to the end", sums.pass_rate())
+        },
+        count("turns", "turns per run", sums.per_run(sums.turns)),
+        count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
+        count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
+    ]
+}
+
+/// Precision and recall, and what was found wrong.
+pub(crate) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
+    let sums = Sums::of(runs);
+    match sums.corpus.metrics() {
+        Some(metrics) => vec![shares(&metrics), feedback(&sums)],
+        None => Vec::new(),
+    }
+}
+
+fn shares(metrics: &Metrics) -> Section {
+    let rows = [
+        ("tools, mean over tools", metrics.tool_macro),
+        ("tools, pooled", metrics.tool),
+        ("tools with their arguments", metrics.argname),
+        ("and with their values", metrics.argvalue),
+        ("pairs of tools", metrics.edge),
+    ];
+    let cell =
+        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 100.0 * value));
+    let row = |(name, it): &(&str, crate::evaluation::Shares)| {
+        vec![(*name).to_owned(), cell(it.precision), cell(it.recall), cell(it.f1)]
+    };
+    let json: Map<String, Value> = rows
+        .iter()
+        .zip(["tool_macro", "tool", "argname", "argvalue", "edge"])
+        .map(|((_, it), key)| {
+            (key.to_owned(), json!({"precision": it.precision, "recall": it.recall, "f1": it.f1}))
+        })
+        .collect();
+    Section {
+        key: "labels",
+        title: "What of the right plans was found",
+        intro: "In per cent. Docs: mnms-metrics.md says what each figure counts, and how the published ones differ."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["", "precision", "recall", "F1"].map(str::to_owned).into(),
+            rows: rows.iter().map(row).collect(),
+        }],
+        lines: Vec::new(),
+        json: Value::Object(json),
+    }
+}
+
+fn feedback(sums: &Sums) -> Section {
+    let names =
+        ["replies that could not be read", "plans that did not fit the tools", "attempts that went wrong"];
+    let row = |(name, count): (&str, f64)| {
+        vec![
+            name.to_owned(),
+            format!("{count:.0}"),
+            sums.per_run(count).map_or_else(String::new, |it| format!("{it:.2}")),
+        ]
+    };
+    let [parsing, verification, execution] = sums.faults;
+    Section {
+        key: "feedback",
+        title: "What was found wrong while planning",
+        intro: "Each is fed back to the model where the agent's feedback says so. Programs that use what the sandbox \
+                lacks are no attempts that went wrong."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["", "count", "per run"].map(str::to_owned).into(),
+            rows: names.into_iter().zip(sums.faults).map(row).collect(),
+        }],
+        lines: Vec::new(),
+        json: json!({
+            "parsing": parsing,
+            "verification": verification,
+            "execution": execution,
+            "unsupported": sums.unsupported,
+        }),
+    }
+}

@@ -1,0 +1,137 @@
+//! Data of this kind, made anew: queries with their plans, from the tool graph and real inputs (the paper, section 3.2
+//! and appendix B; the specification, section 11).
+//!
+//! The steps are those of the paper: sequences of tools are walks over the graph, the first tool of each gets an input,
+//! a rule writes the plan, a model or a rule writes the queries, people rate what came out, and what they all found good
+//! is kept. Nothing here reads a file, asks a model or draws but from a seed.
+//!
+//! # What is where
+//!
+//! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`) and our own (`own.rs`); plans by
+//! rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers (`asking.rs`,
+//! `prompts.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how far they agree
+//! (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the published form (`published.rs`).
+
+mod agreement;
+mod alternatives;
+mod asking;
+mod drafts;
+mod filter;
+mod graph;
+mod input;
+mod own;
+mod phrases;
+mod planning;
+mod prompts;
+mod published;
+mod results;
+mod sequences;
+mod sheet;
+
+use std::ops::RangeInclusive;
+
+use planproof_plan::Plan;
+use planproof_trace::{Catalogue, Draw};
+
+pub use agreement::{Agreement, PairAgreement, Undefined, agreement, mean_and_deviation, pearson};
+pub use alternatives::{Alternatives, COMBINATIONS_MAX, Combined, PATH_TOOLS_MAX, syntactic_alternatives};
+pub use asking::{
+    ANSWER_CHARACTERS_MAX, Answered, ask_again, ask_to_rewrite, read_alternatives, read_queries,
+    read_rewriting,
+};
+pub use drafts::{
+    DRAFT_BYTES_MAX, DraftError, PLAN_STEPS_MAX, alternative_rows, draft_rows, drafts_by_rule, plan_in_lines,
+    rated_alternatives, read_drafts,
+};
+pub use filter::{FilterRules, Filtered};
+pub use graph::{EdgeRule, ToolGraph};
+pub use input::{INPUT_CHARACTERS_MAX, INPUTS_MAX, Input, InputError, InputKind, Inputs, Listed, MANIFEST};
+pub use phrases::query_by_rule;
+pub use planning::{begins_with, faults, plan_of};
+pub use prompts::{
+    QUERY_CHARACTERS_MAX, REWRITTEN_CHARACTERS_MAX, Template, ask_for_alternatives, ask_for_queries,
+};
+pub use published::{Draft, written_json};
+pub use results::{Correlation, RatedSetting, ResultsError, accuracies, correlations, result_id};
+pub use sequences::{LISTED_WALKS_MAX, SequenceError, Sequences, draw_sequences};
+pub use sheet::{RATERS_MAX, ROWS_MAX, Ratings, Scale, SheetError, SheetRow, read_sheet, write_sheet};
+
+/// What is wanted of the first steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TasksWanted {
+    /// How many tools a plan has.
+    pub lengths: RangeInclusive<usize>,
+    /// How many sequences of tools.
+    pub sequences: usize,
+    /// How many inputs each sequence is paired with, five in the paper.
+    pub inputs: usize,
+    /// Where everything is drawn from.
+    pub seed: u64,
+}
+
+/// A sequence of tools with an input, for which queries can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairing {
+    /// The tools, as places in the catalogue.
+    pub sequence: Vec<usize>,
+    /// What the first begins with.
+    pub input: Input,
+    /// What the input is.
+    pub kind: InputKind,
+}
+
+/// A pairing with its plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// The tools and the input.
+    pub pairing: Pairing,
+    /// The plan that a rule wrote.
+    pub plan: Plan,
+}
+
+/// What the first steps give.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tasks {
+    /// In the order of the sequences and then of the inputs.
+    pub tasks: Vec<Task>,
+    /// The sequences, and what there was to draw from.
+    pub sequences: Sequences,
+    /// How many sequences are paired with fewer inputs than asked for, because there are no more of their kind.
+    pub short: usize,
+}
+
+/// Draws sequences of tools, pairs them with inputs and plans them by rule. Fit are the walks whose first tool begins
+/// with an input of a kind that is there and for which a plan can be written.
+///
+/// # Errors
+/// The lengths make no sense, or there are too many walks to draw from.
+pub fn draw_tasks(
+    catalogue: &Catalogue,
+    graph: &ToolGraph,
+    inputs: &Inputs,
+    wanted: &TasksWanted,
+) -> Result<Tasks, SequenceError> {
+    let kind_of = |walk: &[usize]| begins_with(catalogue.signatures().get(*walk.first()?)?);
+    let plan = |walk: &[usize], input: &Input, draw: &mut Draw| plan_of(catalogue, walk, input, draw);
+    let is_fit = |walk: &[usize]| {
+        let first = kind_of(walk).and_then(|kind| inputs.of_kind(kind).first());
+        first.is_some_and(|input| plan(walk, input, &mut Draw::new(wanted.seed, 0, "mnms/fit/1")).is_some())
+    };
+    let lengths = wanted.lengths.clone();
+    let sequences = draw_sequences(graph, lengths, wanted.sequences, wanted.seed, is_fit)?;
+    let (mut tasks, mut short) = (Vec::new(), 0);
+    for (nth, walk) in sequences.drawn.iter().enumerate() {
+        let Some(kind) = kind_of(walk) else { continue };
+        let mut of_kind: Vec<&Input> = inputs.of_kind(kind).iter().collect();
+        Draw::new(wanted.seed, nth as u64, "mnms/inputs/1").shuffle(&mut of_kind);
+        short += usize::from(of_kind.len() < wanted.inputs);
+        for input in of_kind.into_iter().take(wanted.inputs) {
+            let draw = &mut Draw::new(wanted.seed, tasks.len() as u64, "mnms/fill/1");
+            if let Some(plan) = plan(walk, input, draw) {
+                let pairing = Pairing { sequence: walk.clone(), input: input.clone(), kind };
+                tasks.push(Task { pairing, plan });
+            }
+        }
+    }
+    Ok(Tasks { tasks, sequences, short })
+}

@@ -1,0 +1,387 @@
+//! Plans by rule: from a sequence of tools and an input to numbered calls with all their arguments (the paper, section
+//! 3.2, step 4).
+
+use planproof_plan::{Part, Plan, Reference, Step, Value};
+use planproof_trace::{Catalogue, Draw, Signature};
+
+use super::graph::{EdgeRule, ToolGraph};
+use super::input::{Input, InputKind};
+use super::own;
+
+/// Kinds of values that only a file or an earlier step gives.
+const GIVEN_KINDS: [&str; 4] = ["image", "audio", "object", "list[dict]"];
+
+/// The kind of input that a plan with this first tool begins with. `None` for a tool that takes objects, which only
+/// another tool finds: it begins no plan.
+pub fn begins_with(tool: &Signature) -> Option<InputKind> {
+    if tool.arguments.iter().any(|argument| matches!(argument.kind.as_str(), "object" | "list[dict]")) {
+        return None;
+    }
+    match (tool.arguments.first()?.name.as_str(), tool.name.as_str()) {
+        ("image", _) => Some(InputKind::Image),
+        ("audio", _) => Some(InputKind::Audio),
+        ("text", "text generation" | "image generation") => Some(InputKind::Idea),
+        ("text", "wikipedia simple search") => Some(InputKind::Topic),
+        ("text", _) => Some(InputKind::Text),
+        ("date", _) => Some(InputKind::Date),
+        ("year", _) => Some(InputKind::Year),
+        ("number", _) => Some(InputKind::Number),
+        ("first_name", _) => Some(InputKind::Names),
+        ("city", _) => Some(InputKind::City),
+        ("lon", _) => Some(InputKind::Place),
+        ("movie_title", _) => Some(InputKind::Film),
+        _ => None,
+    }
+}
+
+/// The plan that calls these tools, places of the catalogue, one after the other, the first with the input.
+///
+/// Steps are numbered from 0. An argument of a later step is an output of the step before it: of the same name, or,
+/// where none is, of the same kind. What that step does not give:
+/// - the picture that belongs to objects is the one in which they were found, as the step that found them takes it (the
+///   published verifier refuses a reference to the output of that step, see the specification, section 2);
+/// - a question, a change, the name of an object, an emoji, a second name or a year comes from the input, else from a
+///   list of ours, by `draw`.
+///
+/// `None` if something is missing that nobody gives, such as the objects of a first tool that takes some.
+pub fn plan_of(catalogue: &Catalogue, sequence: &[usize], input: &Input, draw: &mut Draw) -> Option<Plan> {
+    let mut filler = Filler { input, draw, used: Vec::new() };
+    let mut plan = Plan::default();
+    for (nth, place) in sequence.iter().enumerate() {
+        let tool = catalogue.signatures().get(*place)?;
+        let arguments = match nth {
+            0 => filler.first(tool)?,
+            _ => filler.next(catalogue, &plan.steps, tool, Vec::new())?,
+        };
+        plan.steps.push(Step { id: nth as u64, tool: tool.name.clone(), arguments });
+    }
+    Some(plan)
+}
+
+/// A text without references.
+pub(super) fn words(text: &str) -> Value {
+    Value::Text(vec![Part::Words(text.to_owned())])
+}
+
+/// A reference and nothing else.
+fn output(step: u64, key: &str) -> Value {
+    Value::Text(vec![Part::Reference(Reference { step, key: key.to_owned() })])
+}
+
+/// Finds what goes into arguments.
+pub(super) struct Filler<'a> {
+    pub(super) input: &'a Input,
+    pub(super) draw: &'a mut Draw,
+    /// What was filled in already, by argument: a plan does not ask the same twice while there is something else.
+    pub(super) used: Vec<(String, String)>,
+}
+
+impl Filler<'_> {
+    /// The arguments of a first tool.
+    fn first(&mut self, tool: &Signature) -> Option<Vec<(String, Value)>> {
+        let is_picture = tool.has_argument("image");
+        let argument = |port: &planproof_trace::Port| {
+            let value = match self.input.values.get(&port.name) {
+                Some(value) => value.clone(),
+                None if GIVEN_KINDS.contains(&port.kind.as_str()) => return None,
+                None => self.fill(&port.name, is_picture, true)?,
+            };
+            Some((port.name.clone(), words(&value)))
+        };
+        tool.arguments.iter().map(argument).collect()
+    }
+
+    /// The arguments of a tool after these steps. `known` are those that are there already; if there is none, the last
+    /// step has to give one.
+    pub(super) fn next(
+        &mut self,
+        catalogue: &Catalogue,
+        steps: &[Step],
+        tool: &Signature,
+        known: Vec<(String, Value)>,
+    ) -> Option<Vec<(String, Value)>> {
+        let mut values: Vec<Option<Value>> = tool
+            .arguments
+            .iter()
+            .map(|port| known.iter().find(|(name, _)| *name == port.name).map(|(_, value)| value.clone()))
+            .collect();
+        if known.is_empty() {
+            let last = steps.last()?;
+            let given = &catalogue.find(&last.tool)?.outputs;
+            for (port, value) in tool.arguments.iter().zip(&mut values) {
+                if given.iter().any(|output| output.name == port.name && output.kind == port.kind) {
+                    *value = Some(output(last.id, &port.name));
+                }
+            }
+            if values.iter().all(Option::is_none) {
+                let kinds = tool.arguments.iter().enumerate();
+                let (nth, key) = kinds
+                    .filter_map(|(nth, port)| {
+                        Some((nth, given.iter().find(|given| given.kind == port.kind)?))
+                    })
+                    .next()?;
+                values[nth] = Some(output(last.id, &key.name));
+            }
+        }
+        for (port, value) in tool.arguments.iter().zip(&mut values).filter(|(_, value)| value.is_none()) {
+            *value = Some(match port.kind.as_str() {
+                "image" => picture(catalogue, steps)?,
+                kind @ ("object" | "list[dict]") => latest(catalogue, steps, kind)?,
+                "audio" => argument_of(steps.iter().rev(), "audio")?,
+                _ => {
+                    let is_picture = tool.has_argument("image");
+                    let is_of_input = self.is_of_input(steps, &port.name, is_picture);
+                    words(&self.fill(&port.name, is_picture, is_of_input)?)
+                }
+            });
+        }
+        tool.arguments.iter().zip(values).map(|(port, value)| Some((port.name.clone(), value?))).collect()
+    }
+
+    /// Whether what the input says of itself still holds after these steps.
+    fn is_of_input(&self, steps: &[Step], argument: &str, is_picture: bool) -> bool {
+        let begins_with_picture = self.input.values.contains_key("image");
+        match argument {
+            "object_name" => begins_with_picture,
+            "question" => {
+                begins_with_picture == is_picture && !steps.iter().any(|step| gives_a_new_text(step))
+            }
+            "prompt" => begins_with_picture && steps.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// A value for an argument that no step gives.
+    pub(super) fn fill(&mut self, argument: &str, is_picture: bool, is_of_input: bool) -> Option<String> {
+        let said: &[String] = match argument {
+            _ if !is_of_input => &[],
+            "question" => &self.input.questions,
+            "prompt" => &self.input.prompts,
+            "object_name" => &self.input.labels,
+            _ => &[],
+        };
+        let is_new = |value: &str| !self.used.iter().any(|(name, used)| name == argument && used == value);
+        let mut open: Vec<&str> = said.iter().map(String::as_str).filter(|value| is_new(value)).collect();
+        let ours = own::fillings(argument, is_picture);
+        if open.is_empty() {
+            open = ours.iter().copied().filter(|value| is_new(value)).collect();
+        }
+        if open.is_empty() {
+            open = ours;
+        }
+        if open.is_empty() {
+            return None;
+        }
+        let value = open[self.draw.place(open.len())].to_owned();
+        self.used.push((argument.to_owned(), value.clone()));
+        Some(value)
+    }
+}
+
+/// Whether what was said of a text does not hold for what comes out.
+fn gives_a_new_text(step: &Step) -> bool {
+    matches!(step.tool.as_str(), "text generation" | "wikipedia simple search" | "question answering")
+}
+
+/// The value of an argument of that name in the first of these steps that has one.
+fn argument_of<'s>(mut steps: impl Iterator<Item = &'s Step>, name: &str) -> Option<Value> {
+    steps.find_map(|step| step.arguments.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()))
+}
+
+/// The picture that is at hand after these steps: what the last step that has to do with one gives, or, where it gives
+/// objects in it or no picture at all, what it takes.
+fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<Value> {
+    steps.iter().rev().find_map(|step| {
+        let tool = catalogue.find(&step.tool)?;
+        if tool.has_output("image") && !gives_objects(tool) {
+            return Some(output(step.id, "image"));
+        }
+        argument_of(std::iter::once(step), "image")
+    })
+}
+
+/// The last output of a kind.
+fn latest(catalogue: &Catalogue, steps: &[Step], kind: &str) -> Option<Value> {
+    steps.iter().rev().find_map(|step| {
+        let given = catalogue.find(&step.tool)?.outputs.iter().find(|output| output.kind == kind)?;
+        Some(output(step.id, &given.name))
+    })
+}
+
+fn gives_objects(tool: &Signature) -> bool {
+    tool.outputs.iter().any(|output| output.kind == "list[dict]")
+}
+
+/// What is wrong with a plan by the rules that generated plans keep: tools and arguments are those of the catalogue,
+/// references go back, to outputs that there are, along edges of the graph or, for a picture, to what an earlier step
+/// took: by the list one that found objects in it, by kinds any. Empty if nothing is.
+pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (nth, step) in plan.steps.iter().enumerate() {
+        let Some(tool) = catalogue.find(&step.tool) else {
+            faults.push(format!("step {}: there is no tool \"{}\"", step.id, step.tool));
+            continue;
+        };
+        let mut given: Vec<&str> = step.arguments.iter().map(|(name, _)| name.as_str()).collect();
+        let mut taken: Vec<&str> = tool.arguments.iter().map(|port| port.name.as_str()).collect();
+        given.sort_unstable();
+        taken.sort_unstable();
+        if given != taken {
+            faults.push(format!("step {}: \"{}\" takes {}", step.id, tool.name, taken.join(", ")));
+        }
+        for (name, value) in &step.arguments {
+            for reference in value.references() {
+                let source = plan.steps[..nth].iter().find(|earlier| earlier.id == reference.step);
+                let Some((source, of)) =
+                    source.and_then(|source| Some((source, catalogue.find(&source.tool)?)))
+                else {
+                    faults.push(format!("step {}: no earlier step {}", step.id, reference.step));
+                    continue;
+                };
+                if !of.has_output(&reference.key) {
+                    faults.push(format!("step {}: \"{}\" gives no {}", step.id, of.name, reference.key));
+                }
+                let is_joined = catalogue
+                    .place(&of.name)
+                    .zip(catalogue.place(&tool.name))
+                    .is_some_and(|(first, second)| graph.joins(first, second));
+                let earlier = &plan.steps[..nth];
+                let shares_picture = name == "image" && is_at_hand(catalogue, graph.rule(), earlier, value);
+                if !is_joined && !shares_picture {
+                    let (second, first) = (&tool.name, &source.tool);
+                    faults.push(format!("step {}: \"{second}\" does not follow \"{first}\"", step.id));
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// Whether one of the steps takes exactly that picture: by the list one that finds objects in it, by kinds any.
+fn is_at_hand(catalogue: &Catalogue, rule: EdgeRule, steps: &[Step], picture: &Value) -> bool {
+    steps.iter().any(|step| {
+        (rule == EdgeRule::Kinds || catalogue.find(&step.tool).is_some_and(gives_objects))
+            && step.arguments.iter().any(|(name, value)| name == "image" && value == picture)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue;
+    use crate::generate::{EdgeRule, Inputs, draw_sequences, written_json};
+
+    fn plan(tools: &[&str]) -> Option<String> {
+        let catalogue = catalogue();
+        let sequence: Vec<usize> = tools.iter().map(|tool| catalogue.place(tool).unwrap()).collect();
+        let inputs = Inputs::own();
+        let kind = begins_with(catalogue.find(tools[0]).unwrap())?;
+        let input = &inputs.of_kind(kind)[0];
+        plan_of(catalogue, &sequence, input, &mut Draw::new(1, 0, "test"))
+            .map(|plan| written_json(&plan).to_string())
+    }
+
+    #[test]
+    fn later_arguments_refer_to_the_step_before() {
+        for (tools, arguments) in [
+            (&["text summarization", "image generation"][..], r#"{"text":"<node-0>.text"}"#),
+            (&["object detection", "tag"], r#"{"image":"<node-0>.image","objects":"<node-0>.objects"}"#),
+            (&["get location", "get weather"], r#"{"lat":"<node-0>.lat","lon":"<node-0>.lon"}"#),
+            (&["love calculator", "get math fact"], r#"{"number":"<node-0>.number"}"#),
+            (&["image crop left", "image captioning", "text generation"], r#"{"text":"<node-1>.text"}"#),
+        ] {
+            let plan = plan(tools).unwrap();
+            assert!(plan.contains(arguments), "{tools:?}: {plan}");
+        }
+    }
+
+    #[test]
+    fn what_no_step_gives_comes_from_the_input_or_a_list() {
+        let editing = plan(&["image editing"]).unwrap();
+        assert!(editing.contains(r#""prompt":"make the sea look stormy""#), "{editing}");
+        let film = plan(&["search movie"]).unwrap();
+        assert!(film.contains(r#""movie_title":"Metropolis","movie_year":"1927""#), "{film}");
+        let passage = plan(&["question answering"]).unwrap();
+        assert!(passage.contains("Why was the bridge closed?"), "{passage}");
+        let later = plan(&["image generation", "image editing"]).unwrap();
+        assert!(own::fillings("prompt", true).iter().any(|prompt| later.contains(prompt)), "{later}");
+    }
+
+    #[test]
+    fn the_picture_of_selected_objects_is_the_one_they_were_found_in() {
+        for tool in ["image crop", "background blur", "color pop", "emoji"] {
+            let plan = plan(&["object detection", "select object", tool]).unwrap();
+            assert!(
+                plan.contains(r#""image":"harbour.jpg","object":"<node-1>.object""#) || tool == "emoji",
+                "{plan}"
+            );
+            assert_eq!(plan.matches("harbour.jpg").count(), 2, "{plan}");
+            assert!(
+                plan.contains(r#""object_name":"boat""#) || plan.contains(r#""object_name":"person""#),
+                "{plan}"
+            );
+        }
+        let drawn = plan(&["image generation", "object detection", "select object", "image crop"]).unwrap();
+        assert!(drawn.contains(r#""image":"<node-0>.image","object":"<node-2>.object""#), "{drawn}");
+    }
+
+    #[test]
+    fn tools_that_take_objects_begin_no_plan() {
+        let none: Vec<&str> = catalogue()
+            .signatures()
+            .iter()
+            .filter(|tool| begins_with(tool).is_none())
+            .map(|tool| tool.name.as_str())
+            .collect();
+        assert_eq!(
+            none,
+            ["image crop", "background blur", "color pop", "count", "tag", "select object", "emoji"]
+        );
+        let select = catalogue().place("select object").unwrap();
+        assert_eq!(plan_of(catalogue(), &[select], &Input::default(), &mut Draw::new(1, 0, "test")), None);
+    }
+
+    #[test]
+    fn every_walk_that_can_begin_makes_a_plan_without_faults() {
+        let (catalogue, inputs) = (catalogue(), Inputs::own());
+        for (rule, lengths, at_least) in [(EdgeRule::Listed, 1..=4, 2000), (EdgeRule::Kinds, 1..=3, 2900)] {
+            let graph = ToolGraph::new(catalogue, rule);
+            let walks = draw_sequences(&graph, lengths, usize::MAX, 1, |walk| {
+                begins_with(&catalogue.signatures()[walk[0]]).is_some()
+            });
+            let mut plans = 0;
+            for walk in walks.unwrap().drawn {
+                let kind = begins_with(&catalogue.signatures()[walk[0]]).unwrap();
+                let draw = &mut Draw::new(1, plans, "test");
+                let Some(plan) = plan_of(catalogue, &walk, &inputs.of_kind(kind)[0], draw) else {
+                    assert_eq!(rule, EdgeRule::Kinds, "{walk:?}");
+                    continue;
+                };
+                plans += 1;
+                assert_eq!(faults(catalogue, &graph, &plan), Vec::<String>::new(), "{plan:?}");
+            }
+            assert!(plans > at_least, "{plans}");
+        }
+    }
+
+    #[test]
+    fn faults_are_found() {
+        let (catalogue, graph) = (catalogue(), ToolGraph::new(catalogue(), EdgeRule::Listed));
+        let step = |id, tool: &str, argument: &str, value| Step {
+            id,
+            tool: tool.to_owned(),
+            arguments: vec![(argument.to_owned(), value)],
+        };
+        for (second, fault) in [
+            (step(1, "text translation", "text", words("x")), "there is no tool"),
+            (step(1, "text generation", "words", words("x")), "\"text generation\" takes text"),
+            (step(1, "text generation", "text", output(1, "text")), "no earlier step 1"),
+            (step(1, "text generation", "text", output(0, "image")), "gives no image"),
+            (step(1, "image captioning", "image", output(0, "text")), "does not follow"),
+        ] {
+            let plan = Plan { steps: vec![step(0, "text summarization", "text", words("x")), second] };
+            let found = faults(catalogue, &graph, &plan);
+            assert!(found.len() == 1 && found[0].contains(fault), "{found:?}");
+        }
+    }
+}

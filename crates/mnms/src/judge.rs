@@ -1,0 +1,285 @@
+//! From the events of a run to a verdict.
+
+use planproof_plan::{Plan, findings, read_json, read_python, to_line};
+use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
+use planproof_trace::{EndReason, Event, EventKind, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::case::Task;
+use crate::compared::{self, Compared};
+use crate::prediction::{Executed, Predicted, executed, faults, predicted};
+
+/// What the document of a verdict names as its schema.
+pub const VERDICT_SCHEMA: &str = "planproof/mnms-verdict/v1";
+
+/// Most characters of an agent's answer, or of why a run ended, that a verdict holds.
+pub const TEXT_CHARACTERS_MAX: usize = 2_000;
+
+/// Most steps of a plan that a verdict holds. All are counted.
+pub const STEPS_KEPT_MAX: usize = 100;
+
+/// Most characters of a step that a verdict holds.
+pub const STEP_CHARACTERS_MAX: usize = 300;
+
+/// The classes of failures, by precedence.
+pub(crate) static CLASSES: [ClassInfo; 6] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before there was an answer.",
+        rank: 0,
+    },
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo {
+        name: "no_plan",
+        meaning: "There is neither a plan in the answer nor a call of a tool.",
+        rank: 2,
+    },
+    ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 3 },
+    ClassInfo {
+        name: "wrong_tools",
+        meaning: "The tools, or their order, are those of no right plan.",
+        rank: 4,
+    },
+    ClassInfo {
+        name: "wrong_arguments",
+        meaning: "The tools are right, and a step has other arguments than its tool takes.",
+        rank: 5,
+    },
+];
+
+/// The flags, in the order in which they are shown.
+pub(crate) static FLAGS: [FlagInfo; 5] = [
+    FlagInfo { name: "alternative", meaning: "Another right plan than the first one is nearest." },
+    FlagInfo {
+        name: "other_values",
+        meaning: "Tools and arguments are right, and the value of one is another.",
+    },
+    FlagInfo { name: "not_executed", meaning: "The plan was not carried out to its end." },
+    FlagInfo {
+        name: "unsupported",
+        meaning: "The program uses what the sandbox lacks, so that nothing is known of how it would fare.",
+    },
+    FlagInfo { name: "mended", meaning: "Something was found wrong, and the model wrote it again." },
+];
+
+/// All that the judge says of a run: the document of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// [`VERDICT_SCHEMA`].
+    pub schema: String,
+    /// Id of the case.
+    pub case: String,
+    /// Whether tools and arguments are right.
+    pub passed: bool,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<String>,
+    /// All flags that apply.
+    pub flags: Vec<String>,
+    /// The steps of the predicted plan in words, the first [`STEPS_KEPT_MAX`] of them; none for a program that is more
+    /// than a list of calls.
+    pub steps: Vec<String>,
+    /// How many steps it has.
+    pub steps_total: u64,
+    /// The program, where the plan is one that is more than a list of calls.
+    pub program: Option<String>,
+    /// What the agent answered where no plan was read, of a long text both ends.
+    pub answer: Option<String>,
+    /// Why the run ended, where the agent did not end it by an answer.
+    pub ended: Option<String>,
+    /// How carrying it out went: `fine`, `faulty`, `unsupported` or `not`.
+    pub executed: String,
+    /// Replies of the model.
+    pub turns: u64,
+    /// How often a reply could not be read, a plan did not fit the tools, and carrying one out went wrong.
+    pub faults: [u32; 3],
+}
+
+/// Judges a run of a task.
+pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> {
+    let (answer, ended, broke) = match events.last().map(|event| &event.kind) {
+        Some(EventKind::End(EndReason::Unscored { reason })) => {
+            return Err(Unscored::Outside { reason: reason.clone() });
+        }
+        Some(EventKind::End(EndReason::Answered { text })) => (Some(text.as_str()), None, false),
+        Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
+            (None, Some(format!("limit reached: {limit} {value}")), false)
+        }
+        Some(EventKind::End(EndReason::AgentFailed { reason })) => (None, Some(reason.clone()), true),
+        _ => return Err(Unscored::CutOff),
+    };
+    let found = predicted(events, answer.unwrap_or_default());
+    let run = Run {
+        answer,
+        ended,
+        broke,
+        executed: executed(events),
+        faults: [findings::PARSING, findings::VERIFICATION, findings::EXECUTION]
+            .map(|state| faults(events, state)),
+        turns: events.iter().filter(|event| matches!(event.kind, EventKind::Turn { .. })).count() as u64,
+        usage: usage(events),
+    };
+    Ok(verdict(task, found.as_ref(), &run))
+}
+
+fn usage(events: &[Event]) -> Usage {
+    let mut total = Usage::default();
+    for event in events {
+        if let EventKind::Turn { usage, .. } = event.kind {
+            total += usage;
+        }
+    }
+    total
+}
+
+/// What there is to say of a run beside its plan.
+pub(crate) struct Run<'a> {
+    pub(crate) answer: Option<&'a str>,
+    pub(crate) ended: Option<String>,
+    pub(crate) broke: bool,
+    pub(crate) executed: Executed,
+    pub(crate) faults: [u32; 3],
+    pub(crate) turns: u64,
+    pub(crate) usage: Usage,
+}
+
+/// The verdict on a predicted plan.
+pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, run: &Run<'_>) -> Verdict {
+    // A plan without a step is none.
+    let found =
+        found.filter(|found| !matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty()));
+    let compared = compared::compare(task, found);
+    let passed = run.ended.is_none() && compared.argnames_right;
+    let class = match found {
+        _ if passed => None,
+        _ if run.broke => Some("agent_failed"),
+        _ if run.ended.is_some() => Some("timeout"),
+        None => Some("no_plan"),
+        Some(_) if compared.has_unknown_tool => Some("unknown_tool"),
+        Some(_) if !compared.tools_right => Some("wrong_tools"),
+        Some(_) => Some("wrong_arguments"),
+    };
+    let class = class.and_then(|name| Class::find(&CLASSES, name));
+    let applies = |flag: &str| match flag {
+        "alternative" => compared.alternative > 0,
+        "other_values" => passed && !compared.argvalues_right,
+        "not_executed" => matches!(run.executed, Executed::Faulty | Executed::Not),
+        "unsupported" => run.executed == Executed::Unsupported,
+        "mended" => run.faults.iter().any(|count| *count > 0),
+        _ => false,
+    };
+    let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    let (plan, program) = match found {
+        None => (None, None),
+        Some(Predicted::Nodes(nodes)) => (read_json(&nodes.to_string()).ok(), None),
+        Some(Predicted::Program(text)) => match read_python(text) {
+            Ok(program) if program.plan.is_some() => (program.plan, None),
+            _ => (None, Some(shortened(text, TEXT_CHARACTERS_MAX))),
+        },
+    };
+    let plan = plan.unwrap_or_default();
+    let detail = Detail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: task.id().to_owned(),
+        passed,
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: flags.iter().map(ToString::to_string).collect(),
+        steps: steps(&plan),
+        steps_total: plan.steps.len() as u64,
+        program,
+        answer: match (found, run.answer) {
+            (None, Some(answer)) => Some(shortened(answer, TEXT_CHARACTERS_MAX)),
+            _ => None,
+        },
+        ended: run.ended.as_deref().map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
+        executed: match run.executed {
+            Executed::Fine => findings::FINE,
+            Executed::Faulty => findings::FAULTY,
+            Executed::Unsupported => findings::UNSUPPORTED,
+            Executed::Not => "not",
+        }
+        .to_owned(),
+        turns: run.turns,
+        faults: run.faults,
+    };
+    Verdict {
+        scored: Scored { class, flags, scores: scores(&compared, run) },
+        // Writing texts and numbers as JSON into memory cannot fail.
+        detail: serde_json::to_string(&detail).unwrap_or_default(),
+    }
+}
+
+/// Each step of a plan as a line of a program.
+fn steps(plan: &Plan) -> Vec<String> {
+    let kept = plan.steps.iter().take(STEPS_KEPT_MAX);
+    kept.map(|step| shortened(&to_line(step), STEP_CHARACTERS_MAX)).collect()
+}
+
+/// The names of all figures that verdicts have.
+pub(crate) static SCORE_NAMES: [&str; compared::NAMES.len() + RUN_NAMES.len()] = {
+    let mut names = [""; compared::NAMES.len() + RUN_NAMES.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = if place < compared::NAMES.len() {
+            compared::NAMES[place]
+        } else {
+            RUN_NAMES[place - compared::NAMES.len()]
+        };
+        place += 1;
+    }
+    names
+};
+
+/// What is counted of a run beside its plan.
+const RUN_NAMES: [&str; 8] = [
+    "executed",
+    "unsupported",
+    "turns",
+    "input_tokens",
+    "output_tokens",
+    "parsing_faults",
+    "verification_faults",
+    "execution_faults",
+];
+
+fn scores(compared: &Compared, run: &Run<'_>) -> Vec<Score> {
+    let [parsing, verification, execution] = run.faults.map(f64::from);
+    let of_run = [
+        f64::from(u8::from(run.executed == Executed::Fine)),
+        f64::from(u8::from(run.executed == Executed::Unsupported)),
+        run.turns as f64,
+        run.usage.input_tokens as f64,
+        run.usage.output_tokens as f64,
+        parsing,
+        verification,
+        execution,
+    ];
+    let of_plan = compared::NAMES.into_iter().zip(compared.values);
+    of_plan.chain(RUN_NAMES.into_iter().zip(of_run)).map(|(name, value)| Score::new(name, value)).collect()
+}
+
+impl Detail {
+    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
+    }
+
+    /// The plan that was read, in one line.
+    pub fn plan_in_words(&self) -> String {
+        match &self.program {
+            Some(program) => program.split_whitespace().collect::<Vec<_>>().join(" "),
+            None => self.steps.join("; "),
+        }
+    }
+}
+
+/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let start = most.saturating_sub(1) / 2;
+    let end = most.saturating_sub(1) - start;
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}

@@ -1,0 +1,90 @@
+//! The kind of case.
+
+use std::sync::Arc;
+
+use planproof_suite::{
+    Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Section, Selection, Suite, Unit,
+};
+
+use crate::case::Task;
+use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
+use crate::{data, figures};
+
+/// The suite's name.
+pub const NAME: &str = "mnms";
+
+/// The suite of m&m's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mnms;
+
+impl Suite for Mnms {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "requests that take one to three of 33 multi-modal tools, answered with a plan (m&m's)"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(Arc::new(Task::read(line)?))
+    }
+
+    /// The published lines of JSON; without data twelve tasks of our own.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let tasks = match data {
+            Some(data) => data::read(data)?,
+            None => data::own()?,
+        };
+        let tasks = selection.take(tasks, limit)?;
+        Ok(tasks.into_iter().map(|task| -> Arc<dyn Case> { Arc::new(task) }).collect())
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "step", many: "steps" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[
+                ("steps", "Steps of the right plan."),
+                ("tools", "The tools of the right plan, in its order."),
+            ],
+            of_run: &[
+                ("plan", "The plan that was read, its steps separated by semicolons."),
+                ("executed", "How carrying it out went: fine, faulty, unsupported or not."),
+                ("turns", "Replies of the model."),
+            ],
+        }
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(
+        &self,
+        runs: &[Judged<'_>],
+        _planned: &[planproof_suite::Card],
+        _repeats: u32,
+    ) -> Vec<Section> {
+        figures::sections(runs)
+    }
+}

@@ -1,0 +1,312 @@
+//! JSON as it was written: keys in their order, numbers by their digits, and where everything stands.
+//!
+//! Not `serde_json`, because a plan keeps the order of its arguments, two values for one argument are a fault to be
+//! told, a number has to come out as it went in, and Python reads things that are no JSON.
+
+use crate::fault::ParseProblem;
+
+/// A value, and the byte at which it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) at: usize,
+    pub(crate) tree: Tree,
+}
+
+/// A value of JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Tree {
+    Null,
+    Bool(bool),
+    /// Its digits, or `NaN`, `Infinity` or `-Infinity` in Python's dialect.
+    Number(String),
+    Text(String),
+    List(Vec<Node>),
+    Object(Vec<(String, Node)>),
+}
+
+/// What counts as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// What a model means: JSON, with raw line breaks and tabs in texts, and `\_` for an underscore, as models
+    /// that think of Markdown write it. Neither can mean anything else.
+    Lenient,
+    /// What Python's `json` reads: also `NaN`, `Infinity` and `-Infinity`, and escapes that are half of a character
+    /// (which become U+FFFD here).
+    Python,
+}
+
+/// What is wrong, at which byte.
+pub(crate) type Fault = (ParseProblem, usize);
+
+/// The value that begins at a byte of a text, and the byte behind it.
+///
+/// Takes time in proportion to the length of the value, and stack in proportion to its depth.
+///
+/// # Errors
+/// There is no value, or more than `nesting_max` lists and objects stand in each other.
+pub(crate) fn read(
+    text: &str,
+    at: usize,
+    dialect: Dialect,
+    nesting_max: usize,
+) -> Result<(Node, usize), Fault> {
+    let mut reader = Reader { text, at, dialect, nesting_max, nesting: 0 };
+    let node = reader.value()?;
+    Ok((node, reader.at))
+}
+
+impl Tree {
+    /// What kind of value it is, with its article.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a truth value",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    dialect: Dialect,
+    nesting_max: usize,
+    nesting: usize,
+}
+
+impl Reader<'_> {
+    fn value(&mut self) -> Result<Node, Fault> {
+        self.skip_blanks();
+        let at = self.at;
+        let tree = match self.peek() {
+            Some(b'{') => self.nested(Self::object)?,
+            Some(b'[') => self.nested(Self::list)?,
+            Some(b'"') => Tree::Text(self.string()?),
+            _ if self.skip("true") => Tree::Bool(true),
+            _ if self.skip("false") => Tree::Bool(false),
+            _ if self.skip("null") => Tree::Null,
+            _ if self.dialect == Dialect::Python && self.skip_constant() => {
+                Tree::Number(self.text[at..self.at].to_owned())
+            }
+            Some(b'-' | b'0'..=b'9') => Tree::Number(self.number()?),
+            _ => return Err(self.unexpected("a value")),
+        };
+        Ok(Node { at, tree })
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Tree, Fault>) -> Result<Tree, Fault> {
+        if self.nesting == self.nesting_max {
+            return Err((ParseProblem::TooDeep { limit: self.nesting_max }, self.at));
+        }
+        self.nesting += 1;
+        self.at += 1;
+        self.skip_blanks();
+        let tree = read(self);
+        self.nesting -= 1;
+        tree
+    }
+
+    fn list(&mut self) -> Result<Tree, Fault> {
+        let mut items = Vec::new();
+        if self.skip("]") {
+            return Ok(Tree::List(items));
+        }
+        loop {
+            items.push(self.value()?);
+            self.skip_blanks();
+            if self.skip("]") {
+                return Ok(Tree::List(items));
+            }
+            if !self.skip(",") {
+                return Err(self.unexpected("`,` or `]`"));
+            }
+        }
+    }
+
+    fn object(&mut self) -> Result<Tree, Fault> {
+        let mut entries = Vec::new();
+        if self.skip("}") {
+            return Ok(Tree::Object(entries));
+        }
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'"') {
+                let expected = if entries.is_empty() {
+                    "`}` or a key in double quotes"
+                } else {
+                    "a key in double quotes"
+                };
+                return Err(self.unexpected(expected));
+            }
+            let key = self.string()?;
+            self.skip_blanks();
+            if !self.skip(":") {
+                return Err(self.unexpected("`:`"));
+            }
+            entries.push((key, self.value()?));
+            self.skip_blanks();
+            if self.skip("}") {
+                return Ok(Tree::Object(entries));
+            }
+            if !self.skip(",") {
+                return Err(self.unexpected("`,` or `}`"));
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Fault> {
+        self.at += 1;
+        let mut string = String::new();
+        loop {
+            let plain = self.rest().find(['"', '\\', '\n', '\r', '\t']).unwrap_or(self.rest().len());
+            let (plain, _) = self.rest().split_at(plain);
+            if let Some(place) = plain.find(|character: char| character < ' ') {
+                self.at += place;
+                return Err(self.unexpected("an escape such as `\\u0001`"));
+            }
+            string.push_str(plain);
+            self.at += plain.len();
+            match self.peek() {
+                None => return Err(self.unexpected("`\"` at the end of a text")),
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(string);
+                }
+                Some(b'\\') => string.push(self.escape()?),
+                Some(_) if self.dialect == Dialect::Python => {
+                    return Err(self.unexpected("an escape such as `\\n`"));
+                }
+                Some(blank) => {
+                    string.push(char::from(blank));
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, Fault> {
+        let start = self.at;
+        self.at += 1;
+        let Some(letter) = self.rest().chars().next() else {
+            return Err(self.unexpected("the rest of an escape"));
+        };
+        let character = match letter {
+            '"' | '\\' | '/' => letter,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => return self.character_by_number(start),
+            '_' if self.dialect == Dialect::Lenient => '_',
+            _ => {
+                self.at = start;
+                return Err(self.unexpected("an escape that JSON has"));
+            }
+        };
+        self.at += 1;
+        Ok(character)
+    }
+
+    /// `\u1234`, or two of them for a character beyond U+FFFF; stands at the `u`.
+    fn character_by_number(&mut self, start: usize) -> Result<char, Fault> {
+        let unit = self.four_digits()?;
+        if let Some(character) = char::from_u32(u32::from(unit)) {
+            return Ok(character);
+        }
+        let behind = self.at;
+        if self.rest().starts_with("\\u") {
+            self.at += 1;
+            let second = self.four_digits()?;
+            if let Some(Ok(character)) = char::decode_utf16([unit, second]).next() {
+                return Ok(character);
+            }
+        }
+        self.at = behind;
+        match self.dialect {
+            Dialect::Python => Ok(char::REPLACEMENT_CHARACTER),
+            Dialect::Lenient => {
+                let written = self.text[start..behind].to_owned();
+                Err((ParseProblem::LoneSurrogate { written }, start))
+            }
+        }
+    }
+
+    fn four_digits(&mut self) -> Result<u16, Fault> {
+        self.at += 1;
+        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|it| it.is_ascii_hexdigit()));
+        let Some(number) = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()) else {
+            return Err(self.unexpected("four hexadecimal digits"));
+        };
+        self.at += 4;
+        Ok(number)
+    }
+
+    fn number(&mut self) -> Result<String, Fault> {
+        let start = self.at;
+        self.skip("-");
+        if !self.skip("0") {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            let _ = self.skip("+") || self.skip("-");
+            self.digits()?;
+        }
+        Ok(self.text[start..self.at].to_owned())
+    }
+
+    fn digits(&mut self) -> Result<(), Fault> {
+        let length = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        if length == 0 {
+            return Err(self.unexpected("a digit"));
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    fn skip_constant(&mut self) -> bool {
+        ["NaN", "Infinity", "-Infinity"].into_iter().any(|name| self.skip(name))
+    }
+
+    fn skip(&mut self, lexeme: &str) -> bool {
+        let is_there = self.rest().starts_with(lexeme);
+        if is_there {
+            self.at += lexeme.len();
+        }
+        is_there
+    }
+
+    fn skip_blanks(&mut self) {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        self.at += self.rest().bytes().take_while(is_blank).count();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn unexpected(&self, expected: &'static str) -> Fault {
+        let found = match self.rest().chars().next() {
+            None => "the end".to_owned(),
+            Some(character) if character.is_control() => format!("the character U+{:04X}", character as u32),
+            Some(character) if character.is_alphanumeric() => {
+                let word = self.rest().split(|it: char| !it.is_alphanumeric() && it != '_').next();
+                format!("`{}`", crate::words::cut(word.unwrap_or_default()))
+            }
+            Some(character) => format!("`{character}`"),
+        };
+        (ParseProblem::Unexpected { expected, found }, self.at)
+    }
+}

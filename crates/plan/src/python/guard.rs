@@ -1,0 +1,68 @@
+//! What keeps a parser of Python from overflowing the stack.
+//!
+//! The parser counts the levels at which it calls itself, and has a limit. Chains such as `1 + 1 + 1` it reads in a
+//! loop, but the tree that comes of them is as deep as they are long, and whoever walks or drops it calls itself. So
+//! chains are counted beforehand, over lexemes: between two commas of the same bracket, no tree is deeper than there
+//! are lexemes, and `lambda` and `yield` are counted on over the comma because one can stand in the default of
+//! another.
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, lexer};
+
+use crate::fault::{ParseFault, ParseProblem};
+use crate::limits::{CHAIN_LEXEMES_MAX, NESTING_MAX};
+
+/// Whether a text can be parsed without danger. Takes time in proportion to its length, and no stack.
+///
+/// # Errors
+/// It has too many levels, or too long a chain.
+pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
+    let mut lexer = lexer::lex(text, Mode::Module);
+    // For the statement and each open bracket, how deep the tree may be where an element of it begins.
+    let mut starts = vec![0];
+    let mut depth = 0;
+    let mut indentation = 0_usize;
+    loop {
+        let kind = lexer.next_token();
+        match kind {
+            TokenKind::EndOfFile => return Ok(()),
+            TokenKind::Indent => indentation += 1,
+            TokenKind::Dedent => indentation = indentation.saturating_sub(1),
+            TokenKind::Newline | TokenKind::Semi => {
+                starts = vec![0];
+                depth = 0;
+            }
+            TokenKind::Comma => depth = starts.last().copied().unwrap_or_default(),
+            TokenKind::Lambda | TokenKind::Yield => {
+                starts.last_mut().into_iter().for_each(|start| *start += 1);
+                depth += 1;
+            }
+            TokenKind::Lpar
+            | TokenKind::Lsqb
+            | TokenKind::Lbrace
+            | TokenKind::FStringStart
+            | TokenKind::TStringStart => {
+                depth += 1;
+                starts.push(depth);
+            }
+            TokenKind::Rpar
+            | TokenKind::Rsqb
+            | TokenKind::Rbrace
+            | TokenKind::FStringEnd
+            | TokenKind::TStringEnd => {
+                // What follows the bracket hangs on it, not on what stands in it.
+                if starts.len() > 1 {
+                    depth = starts.pop().unwrap_or_default();
+                }
+            }
+            TokenKind::Comment | TokenKind::NonLogicalNewline => {}
+            _ => depth += 1,
+        }
+        if starts.len() + indentation > NESTING_MAX {
+            return Err(ParseFault::new(ParseProblem::TooDeep { limit: NESTING_MAX }));
+        }
+        if depth > CHAIN_LEXEMES_MAX {
+            return Err(ParseFault::new(ParseProblem::ChainTooLong { limit: CHAIN_LEXEMES_MAX }));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Programs.
+//!
+//! A program that is a plan is verified as one. Of any other, what can be said without running it is: which tools it
+//! calls with which arguments, and, for variables that are assigned once and from a tool, which outputs it uses where.
+
+use std::collections::{HashMap, HashSet};
+
+use planproof_trace::{Catalogue, Port, Signature};
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{
+    Alias, Expr, ExprCall, ExprContext, ExprSubscript, InterpolatedStringElement, Parameter, Stmt,
+};
+use ruff_text_size::{Ranged, TextSize};
+
+use super::arguments;
+use super::fault::{Fault, Problem, Site};
+use super::plan::verify;
+use crate::fault::{ParseFault, Position};
+use crate::python::{names, parse_program, straight_line_plan};
+use crate::text::OPENING;
+
+/// The most faults that are told of a program.
+const FAULTS_MAX: usize = 100;
+
+/// All that is wrong with a program, up to a hundred faults.
+///
+/// # Errors
+/// It is no Python, or a limit of [`limits`](crate::limits) is reached.
+pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, ParseFault> {
+    let module = parse_program(text)?;
+    if let Some(plan) = straight_line_plan(module.syntax(), text) {
+        return Ok(verify(&plan, catalogue));
+    }
+    let tools: HashMap<String, &Signature> =
+        catalogue.signatures().iter().map(|signature| (signature.identifier(), signature)).collect();
+    let mut defined = Defined { tools: &tools, names: HashSet::new(), calls: HashMap::new() };
+    defined.visit_body(module.suite());
+    let mut verifier = Verifier { catalogue, tools: &tools, defined, calls: 0, problems: Vec::new() };
+    verifier.visit_body(module.suite());
+    if verifier.calls == 0 && verifier.problems.is_empty() {
+        return Ok(vec![Fault { site: Site::Plan, problem: Problem::NoStep }]);
+    }
+    let fault = |(at, problem): (TextSize, Problem)| {
+        let site = Site::Program(Position::of(text, at.to_usize()));
+        Fault { site, problem }
+    };
+    Ok(verifier.problems.into_iter().take(FAULTS_MAX).map(fault).collect())
+}
+
+/// What a program defines itself.
+struct Defined<'c> {
+    tools: &'c HashMap<String, &'c Signature>,
+    names: HashSet<String>,
+    /// For each name that is assigned a call of a tool, the tool; `None` if it is also assigned something else.
+    calls: HashMap<String, Option<&'c Signature>>,
+}
+
+impl<'c> Defined<'c> {
+    /// The tool whose outputs a variable holds.
+    fn tool_of(&self, variable: &str) -> Option<&'c Signature> {
+        self.calls.get(variable).copied().flatten()
+    }
+
+    fn called(&self, value: &Expr) -> Option<&'c Signature> {
+        let Expr::Call(call) = value else { return None };
+        let Expr::Name(name) = &*call.func else { return None };
+        self.tools.get(name.id.as_str()).copied()
+    }
+}
+
+impl<'a> Visitor<'a> for Defined<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(function) => {
+                self.names.insert(function.name.to_string());
+            }
+            Stmt::ClassDef(class) => {
+                self.names.insert(class.name.to_string());
+            }
+            Stmt::Assign(assign) => {
+                if let ([Expr::Name(name)], Some(tool)) = (&assign.targets[..], self.called(&assign.value)) {
+                    let name = name.id.to_string();
+                    let is_first = !self.names.contains(&name);
+                    // The target is come by below, and must not count as something else.
+                    self.visit_expr(&assign.value);
+                    self.names.insert(name.clone());
+                    self.calls.insert(name, is_first.then_some(tool));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Name(name) = expr
+            && matches!(name.ctx, ExprContext::Store | ExprContext::Del)
+        {
+            self.names.insert(name.id.to_string());
+            self.calls.insert(name.id.to_string(), None);
+        }
+        visitor::walk_expr(self, expr);
+    }
+
+    fn visit_parameter(&mut self, parameter: &'a Parameter) {
+        self.names.insert(parameter.name.to_string());
+        self.calls.insert(parameter.name.to_string(), None);
+        visitor::walk_parameter(self, parameter);
+    }
+
+    fn visit_alias(&mut self, alias: &'a Alias) {
+        let name = alias.asname.as_ref().unwrap_or(&alias.name);
+        // A tool that is imported stays a tool.
+        if !self.tools.contains_key(name.as_str()) {
+            self.names.insert(name.to_string());
+        }
+    }
+}
+
+struct Verifier<'c> {
+    catalogue: &'c Catalogue,
+    tools: &'c HashMap<String, &'c Signature>,
+    defined: Defined<'c>,
+    /// How many calls of tools there are.
+    calls: usize,
+    problems: Vec<(TextSize, Problem)>,
+}
+
+/// What an argument is made of, as far as it can be told.
+enum Piece<'a> {
+    /// An output of a variable.
+    Output(&'a str, &'a str),
+    /// All of a variable.
+    Variable(&'a str),
+    /// A text.
+    Words(&'a str),
+}
+
+impl<'a> Visitor<'a> for Verifier<'_> {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Call(call) = expr
+            && let Expr::Name(name) = &*call.func
+        {
+            let name = name.id.as_str();
+            match self.tools.get(name).copied() {
+                Some(signature) if !self.defined.names.contains(name) => self.call(call, signature),
+                None if !self.defined.names.contains(name) && !names::is_builtin(name) => {
+                    let problem = arguments::unknown_tool(&name.replace('_', " "), self.catalogue);
+                    self.problems.push((call.start(), problem));
+                }
+                _ => {}
+            }
+        }
+        visitor::walk_expr(self, expr);
+    }
+}
+
+impl<'c> Verifier<'c> {
+    fn call(&mut self, call: &ExprCall, signature: &Signature) {
+        self.calls += 1;
+        let at = call.start();
+        let by_place = &call.arguments.args;
+        let is_unpacked = by_place.iter().any(Expr::is_starred_expr)
+            || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
+        let taken = signature.arguments.len();
+        if by_place.len() > taken {
+            let (tool, given) = (signature.name.clone(), by_place.len());
+            self.problems.push((at, Problem::ArgumentsTooMany { tool, given, taken }));
+        }
+        let by_place =
+            signature.arguments.iter().zip(by_place.iter()).map(|(port, value)| (port.name.as_str(), value));
+        let by_name = call.arguments.keywords.iter();
+        let by_name = by_name.filter_map(|keyword| Some((keyword.arg.as_ref()?.as_str(), &keyword.value)));
+        let given: Vec<(&str, &Expr)> = by_place.chain(by_name).collect();
+        if !is_unpacked {
+            let problems = arguments::check(signature, given.iter().map(|(name, _)| *name));
+            self.problems.extend(problems.into_iter().map(|problem| (at, problem)));
+        }
+        let mut inputs: Vec<(&str, &'c Signature)> = Vec::new();
+        for (argument, value) in given {
+            let port = signature.arguments.iter().find(|port| port.name == argument);
+            let pieces = pieces(value);
+            let is_among_words = pieces.len() > 1;
+            for piece in pieces {
+                match self.check(argument, port, piece, is_among_words) {
+                    Ok(input) => inputs.extend(input.map(|giver| (argument, giver))),
+                    Err(problem) => self.problems.push((value.start(), problem)),
+                }
+            }
+        }
+        // Which variable was made of which cannot be told, so one input that may come along is enough for all.
+        let may_follow = |giver: &Signature| self.catalogue.may_follow(&giver.name, &signature.name);
+        if !inputs.iter().any(|(_, giver)| may_follow(giver)) {
+            let problems = inputs.iter().map(|(argument, giver)| {
+                (at, arguments::may_not_follow(argument, giver, signature, self.catalogue))
+            });
+            self.problems.extend(problems);
+        }
+    }
+
+    /// The tool whose output a piece of an argument is, if that can be told.
+    fn check(
+        &self,
+        argument: &str,
+        port: Option<&Port>,
+        piece: Piece<'_>,
+        is_among_words: bool,
+    ) -> Result<Option<&'c Signature>, Problem> {
+        match piece {
+            Piece::Words(words) if words.contains(OPENING) => {
+                Err(Problem::ReferenceOfOtherForm { argument: argument.to_owned() })
+            }
+            Piece::Words(_) => Ok(None),
+            Piece::Variable(variable) => match self.defined.tool_of(variable) {
+                Some(giver) => Err(Problem::KeyMissing {
+                    argument: argument.to_owned(),
+                    variable: variable.to_owned(),
+                    known: arguments::owned(&giver.outputs),
+                }),
+                None => Ok(None),
+            },
+            Piece::Output(variable, key) => {
+                let Some(giver) = self.defined.tool_of(variable) else { return Ok(None) };
+                let Some(output) = giver.outputs.iter().find(|output| output.name == key) else {
+                    return Err(arguments::unknown_key(argument, giver, key));
+                };
+                match port.and_then(|port| arguments::check_kind(port, giver, output, is_among_words)) {
+                    Some(problem) => Err(problem),
+                    None => Ok(Some(giver)),
+                }
+            }
+        }
+    }
+}
+
+/// The pieces of an argument that is a text, an f-string, a variable or an output of one.
+fn pieces(value: &Expr) -> Vec<Piece<'_>> {
+    match value {
+        Expr::StringLiteral(text) => vec![Piece::Words(text.value.to_str())],
+        Expr::FString(text) => {
+            let piece = |element| match element {
+                &InterpolatedStringElement::Literal(ref words) => vec![Piece::Words(&words.value)],
+                InterpolatedStringElement::Interpolation(field) => pieces(&field.expression),
+            };
+            text.value.elements().flat_map(piece).collect()
+        }
+        Expr::Name(name) => vec![Piece::Variable(name.id.as_str())],
+        Expr::Subscript(subscript) => output(subscript).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn output(subscript: &ExprSubscript) -> Option<Piece<'_>> {
+    match (&*subscript.value, &*subscript.slice) {
+        (Expr::Name(variable), Expr::StringLiteral(key)) => {
+            Some(Piece::Output(variable.id.as_str(), key.value.to_str()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of the crate from outside.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod forms;
+mod replies;
+mod verifying;

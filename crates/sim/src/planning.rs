@@ -1,0 +1,129 @@
+//! Plans, where the right one is known from a key: whole ones and step by step, as JSON and as Python, and the mistakes
+//! that feedback is for.
+
+use planproof_model::{ChatRequest, Message};
+use planproof_plan::{
+    Plan, Reference, Value, headings, read_json, step_to_json, substitute, to_json_text, to_line, to_python,
+};
+use serde_json::{Map, Value as Json};
+
+/// What a conversation asks for that is about a plan.
+pub(crate) struct Asked {
+    is_code: bool,
+    is_by_step: bool,
+    /// Steps that were accepted.
+    taken: usize,
+    /// Whether anything was answered yet.
+    is_first: bool,
+}
+
+impl Asked {
+    /// What is asked for; `None` where it is no plan.
+    pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
+        let first = request.messages.iter().find_map(|message| match message {
+            Message::User { text } => Some(text),
+            _ => None,
+        })?;
+        let forms = [
+            (headings::WHOLE_JSON, false, false),
+            (headings::WHOLE_CODE, true, false),
+            (headings::STEP_JSON, false, true),
+            (headings::STEP_CODE, true, true),
+        ];
+        let (_, is_code, is_by_step) = forms.into_iter().find(|(ending, ..)| first.contains(ending))?;
+        let accepted = |message: &&Message| matches!(message, Message::User { text } if text.starts_with(headings::OBSERVATION));
+        let is_first = !request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+        let taken = request.messages.iter().filter(accepted).count();
+        Some(Self { is_code, is_by_step, taken, is_first })
+    }
+
+    /// The reply of a model that knows that `right` is right. `strike` is what goes wrong, if anything does, and `wrong`
+    /// another plan. `None` where either is no plan.
+    pub(crate) fn reply(&self, right: &str, wrong: &str, strike: Option<Strike>) -> Option<String> {
+        let is_struck = |kind| strike == Some(kind) && self.is_first;
+        let mut plan = read_json(if strike == Some(Strike::OtherPlan) { wrong } else { right }).ok()?;
+        let first = plan.steps.first_mut();
+        match first {
+            Some(step) if is_struck(Strike::Argument) => {
+                for (name, _) in &mut step.arguments {
+                    name.push_str("_value");
+                }
+            }
+            Some(step) if is_struck(Strike::Tool) => step.tool.push_str(" tool"),
+            _ => {}
+        }
+        let mut text = if self.is_by_step { self.step(&plan) } else { self.whole(&plan) };
+        if is_struck(Strike::Form) {
+            // A reply that was cut off.
+            let end = text.rfind(['}', ')']).unwrap_or(text.len());
+            text.truncate(end);
+        }
+        Some(text)
+    }
+
+    fn whole(&self, plan: &Plan) -> String {
+        if self.is_code { fenced(&to_python(plan)) } else { format!("{{\"nodes\": {}}}", to_json_text(plan)) }
+    }
+
+    fn step(&self, plan: &Plan) -> String {
+        let number = self.taken;
+        let Some(step) = plan.steps.get(number) else { return headings::TERMINATE.to_owned() };
+        let action = match self.is_code {
+            true => fenced(&to_line(step)),
+            false => step_to_json(step).to_string(),
+        };
+        format!(
+            "{} {number}: The next thing to do is {}.\n{} {number}: {action}",
+            headings::THOUGHT,
+            step.tool,
+            headings::ACTION
+        )
+    }
+}
+
+fn fenced(program: &str) -> String {
+    format!("```python\n{}\n```", program.trim_end())
+}
+
+/// Arguments of a call with what earlier calls gave in place of the references to them: the n-th call answered is the step
+/// of number n. What nobody gave stays as it is.
+pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> Map<String, Json> {
+    let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
+    if !arguments.values().any(refers) {
+        return arguments.clone();
+    }
+    let given: Vec<Json> = messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool { text, .. } => Some(serde_json::from_str(text).unwrap_or_default()),
+            _ => None,
+        })
+        .collect();
+    let output =
+        |reference: &Reference| given.get(usize::try_from(reference.step).ok()?)?.get(&reference.key);
+    let fill = |(name, value): (&String, &Json)| {
+        let filled = value.as_str().and_then(|text| substitute(&Value::text(text), &output).ok());
+        (name.clone(), filled.unwrap_or_else(|| value.clone()))
+    };
+    arguments.iter().map(fill).collect()
+}
+
+/// What goes wrong with a plan. All but another plan are mended once anything is said against them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strike {
+    /// The reply is cut off.
+    Form,
+    /// The arguments of the first step have other names.
+    Argument,
+    /// The tool of the first step does not exist.
+    Tool,
+    /// It is the plan of another request.
+    OtherPlan,
+}
+
+impl Strike {
+    /// One of them by a number.
+    pub(crate) fn of(number: u64) -> Self {
+        [Self::Form, Self::Argument, Self::Tool, Self::OtherPlan][(number % 4) as usize]
+    }
+}
