@@ -7,7 +7,7 @@
 //! (`judge.rs`), the same in words (`explain.rs`), and figures of many runs (`figures.rs`). The tools and their graph
 //! (`tools.rs`), and simulated ones (`pretend.rs`). The values that plans are written with (`literal.rs`), what Python
 //! does with them (`python/`), and the metrics (`evaluation/`). The published lines (`examples.rs`), predictions of others and
-//! logs of executions (`predictions.rs`). Data of this kind, made anew (`generate.rs`).
+//! logs of executions (`predictions.rs`), and how they are scored (`scoring.rs`). Data of this kind, made anew (`generate.rs`).
 
 mod case;
 mod compared;
@@ -21,6 +21,7 @@ mod prediction;
 mod predictions;
 mod pretend;
 mod python;
+mod scoring;
 mod suite;
 mod tools;
 
