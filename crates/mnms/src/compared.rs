@@ -47,6 +47,20 @@ pub(crate) struct Compared {
     pub(crate) alternative: usize,
 }
 
+impl Compared {
+    /// What counts say of a prediction that was compared with the plan of this place.
+    pub(crate) fn of(counts: &Counts, alternative: usize) -> Self {
+        Self {
+            values: values(counts),
+            tools_right: counts.plan_tool,
+            argnames_right: counts.plan_argname,
+            argvalues_right: counts.plan_argvalue,
+            has_unknown_tool: counts.unknown_tools > 0,
+            alternative,
+        }
+    }
+}
+
 /// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty plan.
 pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let reading = match found {
@@ -57,14 +71,7 @@ pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let alternatives: Vec<Literal> = task.alternatives().iter().map(literal).collect();
     let (alternative, counts) =
         ours::Gold::new(&literal(task.plan()), &alternatives).compare(&reading, !alternatives.is_empty());
-    Compared {
-        values: values(&counts),
-        tools_right: counts.plan_tool,
-        argnames_right: counts.plan_argname,
-        argvalues_right: counts.plan_argvalue,
-        has_unknown_tool: counts.unknown_tools > 0,
-        alternative,
-    }
+    Compared::of(&counts, alternative)
 }
 
 /// A value of JSON as the values that plans are written with.

@@ -12,6 +12,7 @@ mod counts;
 mod labels;
 mod lines;
 mod nodes;
+mod scorer;
 mod sequence;
 
 pub mod original;
@@ -21,3 +22,4 @@ pub use corpus::{Corpus, Metrics, Shares, round_as_numpy, round_as_python};
 pub use counts::{Counts, Tally, ToolSet};
 pub use labels::Labels;
 pub use nodes::Malformed;
+pub use scorer::{Gold, Mode, ScoredPlan, Scorer, Settings};

@@ -7,7 +7,7 @@ use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
-use crate::evaluation::{Corpus, Metrics};
+use crate::evaluation::{Corpus, Metrics, Mode};
 
 /// Figures that are sums over runs.
 #[derive(Default)]
@@ -70,9 +70,9 @@ fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Opt
 }
 
 /// The metrics of the paper, with tools that do not exist counted as wrong.
-pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
+pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
     let sums = Sums::of(runs);
-    let metrics = sums.corpus.metrics();
+    let metrics = by(&sums.corpus, mode);
     let of = |value: fn(&Metrics) -> Option<f64>| metrics.as_ref().and_then(value);
     let share = |name, title, value| Metric { name, title, value, interval: None, is_share: true };
     let count = |name, title, value| Metric { name, title, value, interval: None, is_share: false };
@@ -112,12 +112,44 @@ pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     ]
 }
 
+/// The metrics of a corpus by these rules.
+fn by(corpus: &Corpus, mode: Mode) -> Option<Metrics> {
+    match mode {
+        Mode::Ours => corpus.metrics(),
+        Mode::Original => corpus.original_metrics(),
+    }
+}
+
 /// Precision and recall, and what was found wrong.
-pub(crate) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
+pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
     let sums = Sums::of(runs);
-    match sums.corpus.metrics() {
-        Some(metrics) => vec![shares(&metrics), feedback(&sums)],
-        None => Vec::new(),
+    let Some(metrics) = by(&sums.corpus, mode) else { return Vec::new() };
+    match mode {
+        Mode::Ours => vec![shares(&metrics), feedback(&sums)],
+        Mode::Original => vec![published(&metrics)],
+    }
+}
+
+/// The figures that the published evaluator prints, by the names that it gives them.
+fn published(metrics: &Metrics) -> Section {
+    let of = |figures: [(&'static str, Option<f64>); 16]| -> Map<String, Value> {
+        figures.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    };
+    let row = |(name, value): (&str, Option<f64>)| {
+        vec![name.to_owned(), value.map_or_else(String::new, |value| format!("{value:.2}"))]
+    };
+    Section {
+        key: "published_metrics",
+        title: "As the published evaluator counts",
+        intro: "In per cent, with its faults: the page mnms-metrics.md says which.".to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["metric", "value"].map(str::to_owned).into(),
+            rows: metrics.rounded_figures().into_iter().map(row).collect(),
+        }],
+        lines: Vec::new(),
+        json: json!({"metrics": of(metrics.rounded_figures()), "unrounded": of(metrics.figures())}),
     }
 }
 

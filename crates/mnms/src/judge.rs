@@ -119,7 +119,8 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
         turns: events.iter().filter(|event| matches!(event.kind, EventKind::Turn { .. })).count() as u64,
         usage: usage(events),
     };
-    Ok(verdict(task, found.as_ref(), &run))
+    let found = found.as_ref().filter(|found| !is_empty(found));
+    Ok(verdict(task, found, &compared::compare(task, found), &run))
 }
 
 fn usage(events: &[Event]) -> Usage {
@@ -143,12 +144,14 @@ pub(crate) struct Run<'a> {
     pub(crate) usage: Usage,
 }
 
-/// The verdict on a predicted plan.
-pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, run: &Run<'_>) -> Verdict {
-    // A plan without a step is none.
-    let found =
-        found.filter(|found| !matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty()));
-    let compared = compared::compare(task, found);
+/// Whether a plan has no step, and is none.
+fn is_empty(found: &Predicted) -> bool {
+    matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty())
+}
+
+/// The verdict on a predicted plan that has this in common with the right one.
+pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compared, run: &Run<'_>) -> Verdict {
+    let found = found.filter(|found| !is_empty(found));
     let passed = run.ended.is_none() && compared.argnames_right;
     let class = match found {
         _ if passed => None,
@@ -203,7 +206,7 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, run: &Run<'_>) -> 
         faults: run.faults,
     };
     Verdict {
-        scored: Scored { class, flags, scores: scores(&compared, run) },
+        scored: Scored { class, flags, scores: scores(compared, run) },
         // Writing texts and numbers as JSON into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Section, Selection, Suite, Unit,
+    Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
+    Suite, Unit,
 };
 
 use crate::case::Task;
+use crate::evaluation::{Mode, Settings};
 use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
+use crate::scoring::{self, Scoring};
 use crate::{data, figures};
 
 /// The suite's name.
@@ -45,6 +48,14 @@ impl Suite for Mnms {
         Ok(tasks.into_iter().map(|task| -> Arc<dyn Case> { Arc::new(task) }).collect())
     }
 
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {
+        Ok(Arc::new(Scoring(scoring::settings(options)?)))
+    }
+
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        scoring::score(cases, predictions, Settings::default())
+    }
+
     fn classes(&self) -> &'static [ClassInfo] {
         &CLASSES
     }
@@ -76,7 +87,7 @@ impl Suite for Mnms {
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
-        figures::metrics(runs)
+        figures::metrics(runs, Mode::Ours)
     }
 
     fn sections(
@@ -85,6 +96,6 @@ impl Suite for Mnms {
         _planned: &[planproof_suite::Card],
         _repeats: u32,
     ) -> Vec<Section> {
-        figures::sections(runs)
+        figures::sections(runs, Mode::Ours)
     }
 }

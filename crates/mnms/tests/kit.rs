@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_mnms::Literal;
 use planproof_mnms::evaluation::original::{
     Alternatives, Evaluator, Format, GoldRecord, Pairs, PredictionRecord, evaluate,
 };
-use planproof_mnms::evaluation::{Corpus, Labels, Metrics};
+use planproof_mnms::evaluation::{Corpus, Labels, Metrics, Mode, Scorer, Settings};
+use planproof_mnms::{Example, Literal, pair, read_examples, read_predictions};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         trial("groups_are_scored_as_published", "expected.json", groups),
         trial("whole_files_are_scored_as_published", "full/gold_synth_882.jsonl", whole_files),
         trial("odd_files_end_as_published", "edge_cases.json", odd_files),
+        trial("right_plans_score_100_by_our_rules", "full/gold_synth_882.jsonl", right_plans),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -190,6 +191,50 @@ fn whole_files() {
         check_rounded(&best.metrics, &right["best_match_metrics"], file);
     }
     assert!(!expected.is_empty());
+}
+
+fn examples() -> Vec<Example> {
+    read_examples(&text("full/gold_synth_882.jsonl"), "gold_synth_882.jsonl").unwrap()
+}
+
+fn scored(file: &str, settings: Settings) -> Corpus {
+    let examples = examples();
+    let predictions = read_predictions(&text(&format!("full/{file}")), file).unwrap();
+    let paired = pair(&examples, predictions, file).unwrap();
+    assert!(paired.missing.is_empty());
+    let mut scorer = Scorer::new(settings);
+    let mut corpus = Corpus::default();
+    for (example, prediction) in examples.iter().zip(paired.predictions) {
+        let gold = scorer.gold(example).unwrap();
+        corpus.add(&scorer.score(&prediction.unwrap().content, &gold).unwrap().counts);
+    }
+    corpus
+}
+
+/// Programs too, which the published evaluator marks down for how they are written.
+fn right_plans() {
+    for (file, format) in
+        [("preds_json_identity.jsonl", Format::Json), ("preds_code_program_identity.jsonl", Format::Code)]
+    {
+        for with_alternatives in [false, true] {
+            let settings = Settings { mode: Mode::Ours, format, with_alternatives };
+            let metrics = scored(file, settings).metrics().unwrap();
+            for (name, value) in metrics.figures() {
+                let right = if name == "tool_normalized_edit_distance" { 0.0 } else { 100.0 };
+                assert_eq!(value, Some(right), "{file}: {name}");
+            }
+        }
+    }
+    let none = scored("preds_json_empty.jsonl", Settings::default()).metrics().unwrap();
+    assert_eq!((none.tool_macro.f1, none.tool.precision, none.edge.f1), (Some(0.0), None, Some(0.0)));
+    assert_eq!(none.tool_normalized_edit_distance, 1.0);
+    // What is noisy is so by either rules.
+    let noisy = |mode| {
+        let corpus = scored("preds_json_noisy.jsonl", Settings { mode, ..Settings::default() });
+        let metrics = if mode == Mode::Ours { corpus.metrics() } else { corpus.original_metrics() }.unwrap();
+        metrics.argname.f1.unwrap()
+    };
+    assert!((noisy(Mode::Ours) - noisy(Mode::Original)).abs() < 0.1);
 }
 
 fn odd_files() {

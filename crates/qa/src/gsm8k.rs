@@ -16,9 +16,7 @@ use planproof_suite::{
     Suite, Unit,
 };
 
-pub use data::{
-    DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places,
-};
+pub use data::{DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
 pub use predictions::{Prediction, Predictions, score};
 pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Problem};

@@ -42,6 +42,21 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(format!("{}: the suite {} takes no file of indices", file.file, self.name())))
     }
 
+    /// This suite, with predictions scored as options of these names and values ask for. [`score`](Self::score),
+    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of what it gives follow them.
+    ///
+    /// # Errors
+    /// There is no such option, or it has no such value; the text says what there is.
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {
+        let named: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let what = format!(
+            "predictions of {} are scored in one way only, not with {}",
+            self.name(),
+            named.join(", ")
+        );
+        Err(CaseError::new(what))
+    }
+
     /// Judges finished predictions, which a model of whatever kind made for these cases, without running anything.
     ///
     /// # Errors

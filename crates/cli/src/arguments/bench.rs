@@ -60,6 +60,15 @@ pub(crate) struct ScoreArguments {
     /// ids they belong to the cases in their order.
     #[arg(value_name = "FILE")]
     pub(crate) predictions: PathBuf,
+    /// In which form the predictions are, where there are several: for `mnms` json, which are lists of nodes, or code.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Score as the published evaluator does, with its faults, where there is one that differs from ours.
+    #[arg(long, value_name = "original")]
+    pub(crate) compat: Option<String>,
+    /// Compare each prediction with the one of several right plans that fits it best.
+    #[arg(long)]
+    pub(crate) alternatives: bool,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
 }

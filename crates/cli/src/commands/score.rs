@@ -19,8 +19,15 @@ use crate::{render, select, terminal};
 const MISSING_NAMED_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let ScoreArguments { suite, predictions, choice } = arguments;
-    let suite = find(suite)?;
+    let ScoreArguments { suite, predictions, format, compat, alternatives, choice } = arguments;
+    let mut options: Vec<(&str, &str)> = Vec::new();
+    options.extend(format.as_deref().map(|format| ("format", format)));
+    options.extend(compat.as_deref().map(|compat| ("compat", compat)));
+    options.extend(alternatives.then_some(("alternatives", "yes")));
+    let mut suite = find(suite)?;
+    if !options.is_empty() {
+        suite = suite.scored_with(&options).map_err(|CaseError { what }| Failure::usage(what))?;
+    }
     let cases = load(&*suite, choice)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
     let scored = suite

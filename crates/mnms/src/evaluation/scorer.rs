@@ -1,0 +1,98 @@
+//! One way to score predictions, whichever rules hold.
+
+use super::counts::Counts;
+use super::original::{self, Format, Raised};
+use super::ours;
+use crate::examples::Example;
+use crate::literal::Literal;
+
+/// Whose rules hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Mode {
+    /// Ours: what is right.
+    #[default]
+    Ours,
+    /// Those of the published evaluator, with its faults.
+    Original,
+}
+
+/// How predictions are scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// Whose rules hold.
+    pub mode: Mode,
+    /// How predictions are written.
+    pub format: Format,
+    /// A prediction is compared with the plan that fits it best, of the right one and its alternatives.
+    pub with_alternatives: bool,
+}
+
+/// Scores predictions one after the other. It remembers lines of code, so one for many is faster than many.
+#[derive(Debug, Default)]
+pub struct Scorer {
+    settings: Settings,
+    original: original::Evaluator,
+}
+
+/// The right plans of an example, taken apart once for all predictions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gold {
+    /// By our rules.
+    Ours(ours::Gold),
+    /// By those of the published evaluator.
+    Original(original::Gold),
+}
+
+/// How a prediction was scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScoredPlan {
+    /// What it has in common with the right plan.
+    pub counts: Counts,
+    /// The place of the plan that it was compared with: 0 is the right one, the alternatives follow.
+    pub matched: usize,
+    /// It, or a part of it, is no plan.
+    pub is_malformed: bool,
+}
+
+impl Scorer {
+    /// A scorer with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, original: original::Evaluator::default() }
+    }
+
+    /// The right plans of an example. Data that does not say whether there are alternatives has none.
+    ///
+    /// # Errors
+    /// The published evaluator fails on the plan, and its rules hold.
+    pub fn gold(&mut self, example: &Example) -> Result<Gold, Raised> {
+        let alternatives = match (&example.alternatives, self.settings.with_alternatives) {
+            (Some(plans), true) => plans.as_slice(),
+            _ => &[],
+        };
+        Ok(match self.settings.mode {
+            Mode::Ours => Gold::Ours(ours::Gold::new(&example.plan, alternatives)),
+            Mode::Original => Gold::Original(self.original.gold(&example.plan, alternatives)?),
+        })
+    }
+
+    /// Scores a prediction. A missing one is [`Literal::None`].
+    ///
+    /// # Errors
+    /// The published evaluator fails on the prediction, and its rules hold: a call has a `**`.
+    pub fn score(&mut self, prediction: &Literal, gold: &Gold) -> Result<ScoredPlan, Raised> {
+        let Settings { format, with_alternatives, .. } = self.settings;
+        match gold {
+            Gold::Ours(gold) => {
+                let reading = ours::read(prediction, format);
+                let (matched, counts) = gold.compare(&reading, with_alternatives);
+                Ok(ScoredPlan { counts, matched, is_malformed: reading.has_malformed })
+            }
+            Gold::Original(gold) => {
+                let reading = self.original.read(prediction, format)?;
+                let matched = if with_alternatives { gold.best_match(&reading) } else { 0 };
+                let counts = gold.compare(&reading, with_alternatives);
+                Ok(ScoredPlan { counts, matched, is_malformed: reading.malformed.is_some() })
+            }
+        }
+    }
+}

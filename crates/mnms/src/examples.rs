@@ -1,0 +1,243 @@
+//! The published data, as lines of JSON.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::literal::{Literal, LiteralError};
+
+/// Most bytes of a line of data or predictions.
+pub const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Most lines of data or predictions.
+pub const LINES_MAX: usize = 100_000;
+
+/// Most characters of a text that an error repeats.
+const SHOWN_MAX: usize = 80;
+
+/// A request with the plans that are right for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// Its id, among all that were published.
+    pub id: i64,
+    /// What the user asks for.
+    pub request: String,
+    /// The right plan: a list of nodes.
+    pub plan: Literal,
+    /// The same plan as a program; empty where the data has none.
+    pub code: String,
+    /// Other plans that are right; `None` where the data does not say.
+    pub alternatives: Option<Vec<Literal>>,
+}
+
+/// Why data or predictions cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct DataError {
+    /// The file, by the name it was read with.
+    pub file: String,
+    /// The line, from 1, where it is one.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl DataError {
+    pub(crate) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, what: what.into() }
+    }
+
+    /// An error of reading JSON. Its place in the line is said, its line is ours.
+    pub(crate) fn of_json(file: &str, line: usize, error: &serde_json::Error) -> Self {
+        let what = error.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        Self::new(file, Some(line), format!("{what}, at column {}", error.column()))
+    }
+}
+
+/// The lines of a text with their numbers, but for blank ones.
+///
+/// # Errors
+/// A line is beyond [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`].
+pub(crate) fn lines<'a>(
+    text: &'a str,
+    file: &'a str,
+) -> impl Iterator<Item = Result<(usize, &'a str), DataError>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.lines().enumerate().map(|(place, line)| (place + 1, line));
+    lines.filter(|(_, line)| !line.trim().is_empty()).map(move |(number, line)| {
+        if number > LINES_MAX {
+            return Err(DataError::new(file, Some(number), format!("there are more than {LINES_MAX} lines")));
+        }
+        if line.len() > LINE_BYTES_MAX {
+            return Err(DataError::new(
+                file,
+                Some(number),
+                format!("the line is longer than {LINE_BYTES_MAX} bytes"),
+            ));
+        }
+        Ok((number, line))
+    })
+}
+
+/// A text as an error shows it.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    id: i64,
+    user_request: String,
+    plan_str: String,
+    #[serde(default)]
+    code_str: String,
+    #[serde(borrow, default)]
+    alt_plans_str: Option<&'a RawValue>,
+}
+
+/// Reads examples: lines of JSON with `id`, `user_request`, `plan_str`, and perhaps `code_str` and `alt_plans_str`, the plans
+/// being literals of Python. `file` is the name of the text in errors. Blank lines are skipped.
+///
+/// # Errors
+/// The first line that is no example, or whose id came before; a line or file beyond the limits.
+pub fn read_examples(text: &str, file: &str) -> Result<Vec<Example>, DataError> {
+    let mut examples = Vec::new();
+    let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
+    for line in lines(text, file) {
+        let (number, line) = line?;
+        let row: Row<'_> =
+            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+        let refuse =
+            |field: &str, what: String| DataError::new(file, Some(number), format!("`{field}`: {what}"));
+        let read = |field: &str, text: &str| {
+            Literal::from_python(text).map_err(|LiteralError { what }| refuse(field, what))
+        };
+        let plan = read("plan_str", &row.plan_str)?;
+        check_plan(&plan).map_err(|what| refuse("plan_str", what))?;
+        let alternatives = match row.alt_plans_str.map(RawValue::get) {
+            None | Some("null") => None,
+            Some(raw) => {
+                const FIELD: &str = "alt_plans_str";
+                let text: String = serde_json::from_str(raw)
+                    .map_err(|_| refuse(FIELD, format!("neither a text nor null: {}", shortened(raw))))?;
+                match read(FIELD, &text)? {
+                    Literal::None => None,
+                    Literal::List(plans) => {
+                        for (place, plan) in plans.iter().enumerate() {
+                            check_plan(plan)
+                                .map_err(|what| refuse(FIELD, format!("plan {}: {what}", place + 1)))?;
+                        }
+                        Some(plans)
+                    }
+                    other => {
+                        return Err(refuse(
+                            FIELD,
+                            format!("a {} instead of a list of plans", other.type_name()),
+                        ));
+                    }
+                }
+            }
+        };
+        if let Some(earlier) = lines_of_ids.insert(row.id, number) {
+            return Err(DataError::new(
+                file,
+                Some(number),
+                format!("the id {} stands in line {earlier} too", row.id),
+            ));
+        }
+        let Row { id, user_request: request, code_str: code, .. } = row;
+        examples.push(Example { id, request, plan, code, alternatives });
+    }
+    Ok(examples)
+}
+
+/// Whether a plan that is to be right is one: a list of nodes.
+fn check_plan(plan: &Literal) -> Result<(), String> {
+    let nodes = plan.as_list().ok_or_else(|| format!("a {} instead of a list of nodes", plan.type_name()))?;
+    for (place, node) in nodes.iter().enumerate() {
+        let is_node = node.get("id").is_some()
+            && node.get("name").and_then(Literal::as_text).is_some()
+            && node.get("args").and_then(Literal::entries).is_some();
+        if !is_node {
+            let place = place + 1;
+            return Err(format!(
+                "node {place} lacks an `id`, a `name` that is a text, or `args` that are an object"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: &str, plan: &str, alternatives: &str) -> String {
+        let plan = serde_json::Value::from(plan);
+        format!(
+            r#"{{"id": {id}, "user_request": "r", "plan_str": {plan}, "code_str": "c", {alternatives} "x": 1}}"#
+        )
+    }
+
+    const PLAN: &str = "[{'id': 0, 'name': 'count', 'args': {'objects': \"it's\"}}]";
+
+    #[test]
+    fn examples_are_read() {
+        let text = [
+            line("3", PLAN, ""),
+            line("4", "[]", "\"alt_plans_str\": null,"),
+            line("-1", PLAN, "\"alt_plans_str\": \"[]\","),
+            String::new(),
+            line("5", PLAN, "\"alt_plans_str\": \"[[], []]\","),
+        ]
+        .join("\n");
+        let examples = read_examples(&text, "f").unwrap();
+        assert_eq!(examples.iter().map(|it| it.id).collect::<Vec<_>>(), [3, 4, -1, 5]);
+        let alternatives: Vec<_> = examples.iter().map(|it| it.alternatives.as_ref().map(Vec::len)).collect();
+        assert_eq!(alternatives, [None, None, Some(0), Some(2)]);
+        assert_eq!(
+            examples[0].plan.as_list().unwrap()[0].get("args").unwrap().python_str(),
+            "{'objects': \"it's\"}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_example_is_refused_with_its_place() {
+        let cases = [
+            ("{".to_owned(), "f:2: EOF while parsing"),
+            (line("\"1\"", PLAN, ""), "f:2: invalid type: string \"1\", expected i64"),
+            ("{\"id\": 1}".to_owned(), "f:2: missing field `user_request`"),
+            (line("1", "open('x')", ""), "f:2: `plan_str`: no literal of Python"),
+            (line("1", "{}", ""), "f:2: `plan_str`: a dict instead of a list of nodes"),
+            (line("1", "[{'id': 0}]", ""), "f:2: `plan_str`: node 1 lacks"),
+            (line("1", "[1", ""), "f:2: `plan_str`: no literal of Python"),
+            (
+                line("1", &"[".repeat(100_000), ""),
+                "f:2: `plan_str`: no literal of Python: more than 1000 brackets",
+            ),
+            (line("1", PLAN, "\"alt_plans_str\": 5,"), "f:2: `alt_plans_str`: neither a text nor null"),
+            (
+                line("1", PLAN, "\"alt_plans_str\": \"{}\","),
+                "f:2: `alt_plans_str`: a dict instead of a list of plans",
+            ),
+            (
+                line("1", PLAN, "\"alt_plans_str\": \"[[], 5]\","),
+                "f:2: `alt_plans_str`: plan 2: a int instead",
+            ),
+            (line("0", PLAN, ""), "f:2: the id 0 stands in line 1 too"),
+            (" ".repeat(LINE_BYTES_MAX) + "x", "f:2: the line is longer than"),
+        ];
+        for (wrong, what) in cases {
+            let text = format!("{}\n{wrong}\n", line("0", PLAN, ""));
+            let error = read_examples(&text, "f").unwrap_err().to_string();
+            assert!(error.starts_with(what), "{error} instead of {what}");
+        }
+        let many = "x".to_owned() + &"\n".repeat(LINES_MAX) + "x";
+        assert!(lines(&many, "f").any(|line| line.is_err()));
+    }
+}

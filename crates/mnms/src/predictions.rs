@@ -1,0 +1,295 @@
+//! Finished predictions and logs of executions, as lines of JSON.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::examples::{DataError, Example, lines, shortened};
+use crate::literal::Literal;
+
+/// Most ids that an error names.
+const NAMED_MAX: usize = 10;
+
+/// A plan that was predicted, with what else a file says of its making.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The id of the example that it is for.
+    pub id: i64,
+    /// The line that it stands in, from 1.
+    pub line: usize,
+    /// The plan: a list of nodes, or the text of a program.
+    pub content: Literal,
+    /// How many messages the model wrote, where the file has the conversation.
+    pub turns: Option<u64>,
+    /// The tokens of the whole conversation, where the file has them.
+    pub tokens: Option<Tokens>,
+}
+
+/// Tokens that a model read and wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tokens {
+    /// Read.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+}
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    id: i64,
+    #[serde(borrow)]
+    prediction: &'a RawValue,
+    #[serde(default)]
+    all_messages: Option<Value>,
+    #[serde(default)]
+    usage_summary: Option<Value>,
+}
+
+/// Reads predictions: lines of JSON with `id` and `prediction`, and perhaps `all_messages` and `usage_summary` as the
+/// published agent writes them. `file` is the name of the text in errors. Blank lines are skipped.
+///
+/// # Errors
+/// The first line that is no prediction, or whose id came before; a line or file beyond
+/// [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) and [`LINES_MAX`](crate::LINES_MAX).
+pub fn read_predictions(text: &str, file: &str) -> Result<Vec<Prediction>, DataError> {
+    let mut predictions = Vec::new();
+    let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
+    for line in lines(text, file) {
+        let (number, line) = line?;
+        let refuse = |what: String| DataError::new(file, Some(number), what);
+        let row: Row<'_> =
+            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+        if let Some(earlier) = lines_of_ids.insert(row.id, number) {
+            return Err(refuse(format!("the id {} has a prediction in line {earlier} too", row.id)));
+        }
+        let content = Literal::from_json(row.prediction.get())
+            .map_err(|error| refuse(format!("`prediction`: {error}: {}", shortened(row.prediction.get()))))?;
+        predictions.push(Prediction {
+            id: row.id,
+            line: number,
+            content,
+            turns: row.all_messages.as_ref().and_then(turns),
+            tokens: row.usage_summary.as_ref().and_then(tokens),
+        });
+    }
+    Ok(predictions)
+}
+
+/// Messages of the model: those of the role `assistant`. The prompt and all feedback are the user's.
+fn turns(messages: &Value) -> Option<u64> {
+    let messages = messages.as_array()?;
+    Some(messages.iter().filter(|message| message["role"] == "assistant").count() as u64)
+}
+
+/// The tokens of a summary as AutoGen makes it: of all calls, and of those that no cache answered, of which the first
+/// count. Each lists models with their counts.
+fn tokens(summary: &Value) -> Option<Tokens> {
+    let total = match summary {
+        Value::Array(summaries) => summaries.first()?,
+        Value::Object(parts) => {
+            parts.get("total_usage_summary").or_else(|| parts.get("total")).unwrap_or(summary)
+        }
+        _ => return None,
+    };
+    let mut tokens = None;
+    for model in total.as_object()?.values() {
+        let count = |name: &str| model.get(name).and_then(Value::as_u64);
+        if let (Some(input), Some(output)) = (count("prompt_tokens"), count("completion_tokens")) {
+            let sum: &mut Tokens = tokens.get_or_insert_default();
+            sum.input += input;
+            sum.output += output;
+        }
+    }
+    tokens
+}
+
+/// Predictions with the examples that they are for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paired {
+    /// The prediction for each example, in the order of the examples.
+    pub predictions: Vec<Option<Prediction>>,
+    /// The ids of the examples without one.
+    pub missing: Vec<i64>,
+}
+
+/// Finds the prediction for each example.
+///
+/// # Errors
+/// Predictions have ids that no example has. The error names them.
+pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
+    let places: HashMap<i64, usize> = examples.iter().enumerate().map(|(place, it)| (it.id, place)).collect();
+    let mut found: Vec<Option<Prediction>> = vec![None; examples.len()];
+    let mut unknown = Vec::new();
+    for prediction in predictions {
+        match places.get(&prediction.id) {
+            Some(place) => found[*place] = Some(prediction),
+            None => unknown.push(prediction.id),
+        }
+    }
+    if !unknown.is_empty() {
+        let named: Vec<String> = unknown.iter().take(NAMED_MAX).map(i64::to_string).collect();
+        let more = if unknown.len() > NAMED_MAX { ", ..." } else { "" };
+        let what = format!(
+            "{} of the predictions are for examples that the data does not have: {}{more}",
+            unknown.len(),
+            named.join(", ")
+        );
+        return Err(DataError::new(file, None, what));
+    }
+    let missing =
+        examples.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(it, _)| it.id).collect();
+    Ok(Paired { predictions: found, missing })
+}
+
+/// How an execution of a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// The id of the example.
+    pub id: i64,
+    /// It came to its end.
+    pub passed: bool,
+    /// What was said of it.
+    pub message: String,
+}
+
+/// Reads a log of executions: lines of JSON with `id`, `res`, which is 1 or 0, and perhaps `msg`.
+///
+/// # Errors
+/// As [`read_predictions`].
+pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataError> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: i64,
+        res: Value,
+        #[serde(default)]
+        msg: Option<Value>,
+    }
+    let mut executions = Vec::new();
+    let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
+    for line in lines(text, file) {
+        let (number, line) = line?;
+        let refuse = |what: String| DataError::new(file, Some(number), what);
+        let row: Row =
+            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+        if let Some(earlier) = lines_of_ids.insert(row.id, number) {
+            return Err(refuse(format!("the id {} was executed in line {earlier} too", row.id)));
+        }
+        let passed = match (&row.res, row.res.as_f64()) {
+            (Value::Bool(passed), _) => *passed,
+            (_, Some(1.0)) => true,
+            (_, Some(0.0)) => false,
+            (other, _) => {
+                return Err(refuse(format!("`res` is neither 1 nor 0: {}", shortened(&other.to_string()))));
+            }
+        };
+        let message = match row.msg {
+            Some(Value::String(text)) => text,
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        };
+        executions.push(Execution { id: row.id, passed, message });
+    }
+    Ok(executions)
+}
+
+/// The share of executions that came to their end; `None` without any.
+pub fn pass_rate(executions: &[Execution]) -> Option<f64> {
+    let passed = executions.iter().filter(|execution| execution.passed).count();
+    (!executions.is_empty()).then(|| passed as f64 / executions.len() as f64)
+}
+
+/// The mean number of turns of the predictions that have one; `None` if none has.
+pub fn mean_turns(predictions: &[Prediction]) -> Option<f64> {
+    mean(predictions.iter().filter_map(|prediction| prediction.turns))
+}
+
+/// The mean numbers of tokens that were read and written, of the predictions that have them; `None` if none has.
+pub fn mean_tokens(predictions: &[Prediction]) -> Option<(f64, f64)> {
+    let tokens = || predictions.iter().filter_map(|prediction| prediction.tokens);
+    Some((mean(tokens().map(|it| it.input))?, mean(tokens().map(|it| it.output))?))
+}
+
+fn mean(values: impl Iterator<Item = u64>) -> Option<f64> {
+    let (sum, count) = values.fold((0, 0), |(sum, count), value| (sum + value, count + 1_u64));
+    (count > 0).then(|| sum as f64 / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predictions_are_read_with_what_they_cost() {
+        let text = concat!(
+            r#"{"id": 1, "prediction": [{"id": 0}], "all_messages": [{"role": "user"}, {"role": "assistant"},"#,
+            r#" {"role": "user"}, {"role": "assistant"}], "usage_summary": [{"total_cost": 0.1, "m": {"cost": 0.1,"#,
+            r#" "prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}, "n": {"prompt_tokens": 1,"#,
+            r#" "completion_tokens": 1}}, {"total_cost": 0}]}"#,
+            "\n\n",
+            r#"{"id": -2, "prediction": "code \ud800", "usage_summary": null}"#,
+            "\n"
+        );
+        let read = read_predictions(text, "f").unwrap();
+        assert_eq!((read[0].turns, read[0].tokens), (Some(2), Some(Tokens { input: 11, output: 4 })));
+        assert_eq!((read[1].id, read[1].line, read[1].turns, read[1].tokens), (-2, 3, None, None));
+        assert_eq!(read[1].content.as_text(), Some("code \0"));
+        assert_eq!((mean_turns(&read), mean_tokens(&read)), (Some(2.0), Some((11.0, 4.0))));
+        assert_eq!((mean_turns(&[]), mean_tokens(&read[1..])), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_prediction_is_refused_with_its_place() {
+        let deep = format!("{{\"id\": 2, \"prediction\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
+        let cases = [
+            ("{\"id\": 2}", "f:2: missing field `prediction`"),
+            ("{\"prediction\": []}", "f:2: missing field `id`"),
+            ("{\"id\": \"2\", \"prediction\": []}", "f:2: invalid type: string"),
+            ("{\"id\": 1, \"prediction\": []}", "f:2: the id 1 has a prediction in line 1 too"),
+            ("{\"id\": 2, \"prediction\": [}", "f:2: expected value"),
+            ("[]", "f:2: invalid"),
+            (&deep, "f:2: `prediction`: it is nested more than 100 deep"),
+        ];
+        for (wrong, what) in cases {
+            let text = format!("{{\"id\": 1, \"prediction\": []}}\n{wrong}\n");
+            let error = read_predictions(&text, "f").unwrap_err().to_string();
+            assert!(error.starts_with(what), "{error} instead of {what}");
+        }
+    }
+
+    #[test]
+    fn missing_and_unknown_ids_are_named() {
+        let example = |id| Example {
+            id,
+            request: String::new(),
+            plan: Literal::List(Vec::new()),
+            code: String::new(),
+            alternatives: None,
+        };
+        let examples = [example(5), example(3), example(9)];
+        let read = |text: &str| read_predictions(text, "f").unwrap();
+        let paired = pair(&examples, read("{\"id\": 3, \"prediction\": []}"), "f").unwrap();
+        assert_eq!(paired.missing, [5, 9]);
+        assert!(paired.predictions[1].is_some());
+        let wrong = read("{\"id\": 3, \"prediction\": []}\n{\"id\": 7, \"prediction\": []}");
+        let error = pair(&examples, wrong, "f").unwrap_err().to_string();
+        assert_eq!(error, "f: 1 of the predictions are for examples that the data does not have: 7");
+    }
+
+    #[test]
+    fn executions_are_counted() {
+        let text = "{\"id\": 1, \"res\": 1, \"msg\": \"ok\"}\n{\"id\": 2, \"res\": 0}\n{\"id\": 3, \"res\": true, \"msg\": null}\n";
+        let read = read_executions(text, "f").unwrap();
+        assert_eq!(pass_rate(&read), Some(2.0 / 3.0));
+        assert_eq!((read[0].message.as_str(), pass_rate(&[])), ("ok", None));
+        for wrong in [
+            "{\"id\": 1, \"res\": 2}",
+            "{\"id\": 1}",
+            "{\"id\": 1, \"res\": 1}\n{\"id\": 1, \"res\": 1}",
+            "x",
+        ] {
+            assert!(read_executions(wrong, "f").is_err(), "{wrong}");
+        }
+    }
+}
