@@ -5,6 +5,7 @@ mod bench;
 mod campaign;
 mod cases;
 mod limit;
+mod mnms;
 mod serve;
 mod setup;
 mod spec;
@@ -23,6 +24,7 @@ pub(crate) use bench::{BenchArguments, CHOOSING, ChoiceArguments, ScoreArguments
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use limit::LimitArguments;
+pub(crate) use mnms::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use spec::*;
@@ -108,6 +110,9 @@ pub(crate) enum Command {
     Score(ScoreArguments),
     /// Find up to how many actions an agent plans well enough.
     Limit(Box<LimitArguments>),
+    /// Make data for the benchmark mnms: queries and plans over its 33 tools, sheets for people who rate them, and what
+    /// is kept.
+    Mnms(Box<MnmsArguments>),
     /// Print former campaigns in the shape of the paper's tables, and the paper's own figures beside them.
     Tables(TablesArguments),
     /// Run an agent on a task with your own tools, and show what it does.

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod asked;
 pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod check;
@@ -8,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;
+pub(crate) mod mnms;
 pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -93,6 +93,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Test(options) => commands::campaign::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
+        Command::Mnms(options) => commands::mnms::run(options, global),
         Command::Tables(options) => commands::tables::run(options, global),
         Command::Limit(options) => commands::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),

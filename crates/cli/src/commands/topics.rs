@@ -1,6 +1,5 @@
 //! `planproof topics`: what cases are drawn from.
 
-mod asked;
 mod from_mcp;
 mod generate;
 

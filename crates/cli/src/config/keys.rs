@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 55] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 77] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -43,6 +43,28 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 55] = [
     ("topics from-mcp", "out", "is what one call writes"),
     ("topics from-mcp", "force", "belongs to what one call writes"),
     ("topics from-mcp", "names", "belongs to the tools of one call"),
+    ("mnms graph", "format", "says what one call prints"),
+    ("mnms generate", "show-prompt", "says what one call prints"),
+    ("mnms generate", "out", "is what one call writes"),
+    ("mnms generate", "force", "belongs to what one call writes"),
+    ("mnms sheet drafts", "out", "is what one call writes"),
+    ("mnms sheet drafts", "force", "belongs to what one call writes"),
+    ("mnms sheet alternatives", "out", "is what one call writes"),
+    ("mnms sheet alternatives", "force", "belongs to what one call writes"),
+    ("mnms sheet results", "out", "is what one call writes"),
+    ("mnms sheet results", "force", "belongs to what one call writes"),
+    ("mnms filter", "out", "is what one call writes"),
+    ("mnms filter", "force", "belongs to what one call writes"),
+    ("mnms alternatives", "out", "is what one call writes"),
+    ("mnms alternatives", "force", "belongs to what one call writes"),
+    ("mnms sheet results", "result", "is what one call is about"),
+    ("mnms sheet results", "count", "is what one call is about"),
+    ("mnms agree", "halves", "is about the sheets of one call"),
+    ("mnms filter", "sheet", "is what one call is about"),
+    ("mnms filter", "poor", "is what one call is about"),
+    ("mnms filter", "log", "is what one call is about"),
+    ("mnms alternatives", "sheet", "is what one call is about"),
+    ("mnms rate", "metrics", "is what one call is about"),
     ("read", "text", "is what one call is about"),
     ("read", "task", "is what one call is about"),
     ("check", "case", "is what one call is about"),

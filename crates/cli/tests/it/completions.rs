@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 30] = [
+const PAGES: [&str; 43] = [
     "planproof",
     "planproof-bench",
     "planproof-check",
@@ -14,6 +14,19 @@ const PAGES: [&str; 30] = [
     "planproof-init",
     "planproof-limit",
     "planproof-man",
+    "planproof-mnms",
+    "planproof-mnms-agree",
+    "planproof-mnms-alternatives",
+    "planproof-mnms-filter",
+    "planproof-mnms-generate",
+    "planproof-mnms-graph",
+    "planproof-mnms-prompts",
+    "planproof-mnms-rate",
+    "planproof-mnms-sheet",
+    "planproof-mnms-sheet-alternatives",
+    "planproof-mnms-sheet-drafts",
+    "planproof-mnms-sheet-results",
+    "planproof-mnms-tools",
     "planproof-read",
     "planproof-report",
     "planproof-run",

@@ -269,7 +269,7 @@ mod tests {
         );
         let equal = agreement(&ratings(&["11", "11"]));
         assert_eq!((equal.fleiss, equal.alpha), (Err(Undefined::AllEqual), Err(Undefined::AllEqual)));
-        assert_eq!((equal.pairs[0].kappa.clone(), equal.share), (Err(Undefined::AllEqual), Ok((1.0, 0.0))));
+        assert_eq!((equal.pairs[0].kappa, equal.share), (Err(Undefined::AllEqual), Ok((1.0, 0.0))));
     }
 
     #[test]

@@ -193,7 +193,7 @@ fn compose(catalogue: &Catalogue, plan: &Plan, paths: &[Option<&[String]>], draw
                         });
                         known.extend(others.cloned());
                     }
-                    let arguments = filler.next(catalogue, &steps, tool, known)?;
+                    let arguments = filler.next(catalogue, &steps, tool, &known)?;
                     steps.push(Step { id: steps.len() as u64, tool: tool.name.clone(), arguments });
                 }
             }

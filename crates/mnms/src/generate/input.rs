@@ -261,7 +261,7 @@ impl Inputs {
         }
         for (name, file) in files.iter().filter(|(name, _)| !named.contains(**name)) {
             match (InputKind::of_file(name), file.text.as_deref().map(str::trim)) {
-                (Some(kind), _) if kind.is_file() => {
+                (Some(kind), _) if kind.is_file() && is_text(name) => {
                     inputs.by_kind.entry(kind).or_default().push(Input::new(kind, &[name]));
                 }
                 (Some(kind), Some(text)) if is_text(text) => {
@@ -285,8 +285,9 @@ impl Inputs {
     }
 }
 
+/// Whether a text can stand in a plan, where `<node-` begins a reference.
 fn is_text(text: &str) -> bool {
-    !text.is_empty() && text.chars().count() <= INPUT_CHARACTERS_MAX
+    !text.is_empty() && text.chars().count() <= INPUT_CHARACTERS_MAX && !text.contains("<node-")
 }
 
 /// An entry of a manifest: its kind, the file that it is about, and the input.
@@ -339,7 +340,9 @@ fn read_line(
             .remove(field)
             .ok_or_else(|| format!("\"{field}\" is missing, which kind \"{}\" has", kind.as_str()))?;
         if !is_text(value.trim()) {
-            return Err(format!("\"{field}\" must have 1 to {INPUT_CHARACTERS_MAX} characters"));
+            return Err(format!(
+                "\"{field}\" must have 1 to {INPUT_CHARACTERS_MAX} characters, and no \"<node-\""
+            ));
         }
         if matches!(*field, "year" | "number") && value.trim().parse::<i64>().is_err() {
             return Err(format!("\"{field}\" is no whole number: \"{value}\""));
@@ -352,14 +355,9 @@ fn read_line(
     if let Some(field) = given.keys().next() {
         return Err(format!("kind \"{}\" has no \"{field}\"", kind.as_str()));
     }
-    let texts = [&line.labels, &line.questions, &line.prompts];
-    if texts
-        .into_iter()
-        .flatten()
-        .chain([&line.about])
-        .any(|text| text.chars().count() > INPUT_CHARACTERS_MAX)
-    {
-        return Err(format!("a text has more than {INPUT_CHARACTERS_MAX} characters"));
+    let said = [&line.labels, &line.questions, &line.prompts];
+    if !said.into_iter().flatten().all(|text| is_text(text.trim())) || line.about.chars().count() > INPUT_CHARACTERS_MAX {
+        return Err(format!("a text must have 1 to {INPUT_CHARACTERS_MAX} characters, and no \"<node-\""));
     }
     let Line { file, about, labels, questions, prompts, .. } = line;
     Ok((kind, file, Input { values, about, labels, questions, prompts }))
@@ -430,6 +428,8 @@ mod tests {
             (r#"{"kind": "place", "lon": "NaN", "lat": 1}"#, "\"lon\" is no number"),
             (r#"{"kind": "names", "first_name": "Ada"}"#, "\"second_name\" is missing"),
             (r#"{"kind": "image", "file": "dog.jpg", "colour": "red"}"#, "unknown field `colour`"),
+            (r#"{"kind": "text", "text": "x", "questions": [""]}"#, "a text must have 1 to 4000 characters"),
+            (r#"{"kind": "text", "text": "see <node-0>.text"}"#, "and no \"<node-\""),
             (r#"{"kind": "image", "file": "dog.jpg"}"#, "is in an earlier line already"),
         ] {
             let first = r#"{"kind": "image", "file": "dog.jpg"}"#;

@@ -51,7 +51,7 @@ pub fn plan_of(catalogue: &Catalogue, sequence: &[usize], input: &Input, draw: &
         let tool = catalogue.signatures().get(*place)?;
         let arguments = match nth {
             0 => filler.first(tool)?,
-            _ => filler.next(catalogue, &plan.steps, tool, Vec::new())?,
+            _ => filler.next(catalogue, &plan.steps, tool, &[])?,
         };
         plan.steps.push(Step { id: nth as u64, tool: tool.name.clone(), arguments });
     }
@@ -98,7 +98,7 @@ impl Filler<'_> {
         catalogue: &Catalogue,
         steps: &[Step],
         tool: &Signature,
-        known: Vec<(String, Value)>,
+        known: &[(String, Value)],
     ) -> Option<Vec<(String, Value)>> {
         let mut values: Vec<Option<Value>> = tool
             .arguments
@@ -143,9 +143,7 @@ impl Filler<'_> {
         let begins_with_picture = self.input.values.contains_key("image");
         match argument {
             "object_name" => begins_with_picture,
-            "question" => {
-                begins_with_picture == is_picture && !steps.iter().any(|step| gives_a_new_text(step))
-            }
+            "question" => begins_with_picture == is_picture && !steps.iter().any(gives_a_new_text),
             "prompt" => begins_with_picture && steps.is_empty(),
             _ => false,
         }

@@ -9,9 +9,9 @@ use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::json;
 
-use super::asked::Asked;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
+use crate::commands::asked::Asked;
 use crate::commands::{runtime, tool_sources};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal::inline;

@@ -4,9 +4,9 @@ use planproof_order::synth::TopicBank;
 use planproof_order::topics::{Dropped, Generated, TopicsWanted, generate_topics, prove_topics};
 use serde_json::json;
 
-use super::asked::Asked;
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{GenerateArguments, Global};
+use crate::commands::asked::Asked;
 use crate::commands::runtime;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;

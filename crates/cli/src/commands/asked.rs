@@ -1,4 +1,4 @@
-//! A model that is asked for topics, with a meter around it and a cache around that.
+//! A model that is asked for texts, such as topics and queries, with a meter around it and a cache around that.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::failure::Failure;
 use crate::{progress, secrets, signals};
 
 /// The model with what watches over it.
-pub(super) struct Asked {
-    pub(super) model: Arc<dyn Model>,
-    pub(super) meter: Arc<Meter>,
+pub(crate) struct Asked {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) meter: Arc<Meter>,
     deadline: Option<Instant>,
     /// The time budget, with its unit.
     time: String,
@@ -26,7 +26,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The model of that name. Nothing is asked yet.
-    pub(super) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
+    pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let world = Outside { asking: &arguments.model, is_quiet: false };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         models.plain(name, ModelForm::Chat)?;
@@ -48,7 +48,7 @@ impl Asked {
     }
 
     /// Is cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
-    pub(super) fn stop(&self) -> CancellationToken {
+    pub(crate) fn stop(&self) -> CancellationToken {
         let (stop, deadline) = (CancellationToken::new(), self.deadline);
         let (cancelled, signal) = (stop.clone(), signals::stop_requested());
         tokio::spawn(async move {
@@ -68,13 +68,13 @@ impl Asked {
     }
 
     /// Why it was stopped.
-    pub(super) fn stopped_by(&self) -> String {
+    pub(crate) fn stopped_by(&self) -> String {
         let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_over { format!("--minutes: {} are over", self.time) } else { "interrupted".to_owned() }
     }
 
     /// What to do after a failure.
-    pub(super) fn advice(&self) -> &'static str {
+    pub(crate) fn advice(&self) -> &'static str {
         if self.is_cached {
             "; run it again to go on, the answers so far are in the cache"
         } else {
@@ -83,7 +83,7 @@ impl Asked {
     }
 
     /// Says what it took.
-    pub(super) fn tell_spent(&self, global: &Global) {
+    pub(crate) fn tell_spent(&self, global: &Global) {
         let Spent { usage, cost, is_estimate } = self.meter.spent();
         let about = if is_estimate { "about " } else { "" };
         let cost = cost.filter(|_| !self.model.is_simulated()).map(|cost| format!(", {about}{cost}"));
