@@ -27,6 +27,7 @@ mod arguments;
 mod commands;
 mod config;
 mod failure;
+mod media;
 mod open_files;
 mod orders;
 mod progress;

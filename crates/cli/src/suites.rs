@@ -1,5 +1,6 @@
 //! The kinds of cases that there are: a new one is registered here.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof_mnms::Mnms;
@@ -11,10 +12,12 @@ use planproof_suite::{Registry, Suite};
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
+use crate::media;
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
-    let suites: Vec<Arc<dyn Suite>> = vec![Arc::new(OrderSuite::new(judge)), Arc::new(Gsm8k), Arc::new(Mnms)];
+    let suites: Vec<Arc<dyn Suite>> =
+        vec![Arc::new(OrderSuite::new(judge)), Arc::new(Gsm8k), Arc::new(Mnms::default())];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
 }
 
@@ -23,7 +26,21 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     registry(judge).find(name).map(Arc::clone).map_err(|error| Failure::usage(error.to_string()))
 }
 
+/// The same suite, with tools that work with what a file names.
+pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<Arc<dyn Suite>, Failure> {
+    let Some(file) = file else { return Ok(suite) };
+    if suite.name() != planproof_mnms::NAME {
+        return Err(Failure::usage(format!(
+            "--media is for the tools of {}, and {} has none of them",
+            planproof_mnms::NAME,
+            suite.name()
+        )));
+    }
+    Ok(Arc::new(Mnms::with_tools(media::tools(file)?)))
+}
+
 /// The suite of a campaign.
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
-    find(options.suite.as_deref().unwrap_or(ORDER), order.judge())
+    let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
+    with_media(suite, order.media.as_deref())
 }

@@ -1,16 +1,18 @@
 //! A request with its right plan as a case.
 
+use std::fmt;
 use std::sync::Arc;
 
 use planproof_plan::{read_json, to_json, to_python};
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
-use planproof_trace::Event;
+use planproof_trace::{Event, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{PretendTools, explain, judge};
+use crate::pretend::{Catalogued, PretendTools};
+use crate::{explain, judge, pretend};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/mnms/v1";
@@ -24,11 +26,15 @@ pub const CASE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest id of a case, in bytes.
 pub const ID_BYTES_MAX: usize = 200;
 
+/// Makes the tools of a run of the case with this id. It is given what the tools are called and take.
+pub type MakeTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+
 /// A request with its right plan, and others that are as good.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Task {
     line: Line,
     card: Card,
+    tools: Option<MakeTools>,
 }
 
 /// A task as a line of JSON.
@@ -131,7 +137,13 @@ impl Task {
             apart: None,
             marks: 0,
         };
-        Ok(Self { line, card })
+        Ok(Self { line, card, tools: None })
+    }
+
+    /// The same, with other tools than simulated ones.
+    #[must_use]
+    pub fn with_tools(self, tools: Option<MakeTools>) -> Self {
+        Self { tools, ..self }
     }
 
     /// Its id.
@@ -180,6 +192,18 @@ impl Task {
     }
 }
 
+impl PartialEq for Task {
+    fn eq(&self, other: &Self) -> bool {
+        self.line == other.line
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("id", &self.line.id).finish_non_exhaustive()
+    }
+}
+
 impl Case for Task {
     fn card(&self) -> &Card {
         &self.card
@@ -199,7 +223,10 @@ impl Case for Task {
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(PretendTools))
+        match &self.tools {
+            None => Ok(Arc::new(PretendTools)),
+            Some(make) => Ok(Arc::new(Catalogued(make(&self.line.id, Arc::clone(pretend::tools()))?))),
+        }
     }
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {

@@ -28,7 +28,7 @@ mod tools;
 pub mod evaluation;
 pub mod generate;
 
-pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Task};
+pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, MakeTools, Task};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX};
 pub use examples::{DataError, Example, LINE_BYTES_MAX, LINES_MAX, read_examples};
 pub use judge::{Detail, STEP_CHARACTERS_MAX, STEPS_KEPT_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};

@@ -20,6 +20,48 @@ static TOOLS: LazyLock<Arc<[Tool]>> =
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PretendTools;
 
+/// The tools as they are offered to agents that call one after the other.
+pub(crate) fn tools() -> &'static Arc<[Tool]> {
+    &TOOLS
+}
+
+/// Other tools of the same names, with what plans need to know of them.
+pub(crate) struct Catalogued(pub(crate) Arc<dyn Toolbox>);
+
+impl Toolbox for Catalogued {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        Some(catalogue())
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        match checked(call) {
+            Ok(_) => self.0.execute(call),
+            Err(what) => Box::pin(std::future::ready(ToolResult::error(call.id.clone(), what))),
+        }
+    }
+
+    fn runs_side_by_side(&self) -> bool {
+        self.0.runs_side_by_side()
+    }
+
+    fn is_strictly_sequential(&self) -> bool {
+        self.0.is_strictly_sequential()
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.0.outage()
+    }
+
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        let tools = self.0.for_run()?;
+        Some(Arc::new(Self(tools)))
+    }
+}
+
 impl Toolbox for PretendTools {
     fn tools(&self) -> &Arc<[Tool]> {
         &TOOLS

@@ -68,15 +68,15 @@ impl Suite for Scoring {
     }
 
     fn name(&self) -> &'static str {
-        Mnms.name()
+        Mnms::default().name()
     }
 
     fn about(&self) -> &'static str {
-        Mnms.about()
+        Mnms::default().about()
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Mnms.read(line)
+        Mnms::default().read(line)
     }
 
     fn load(
@@ -85,31 +85,31 @@ impl Suite for Scoring {
         selection: &Selection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
-        Mnms.load(data, selection, limit)
+        Mnms::default().load(data, selection, limit)
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
-        Mnms.classes()
+        Mnms::default().classes()
     }
 
     fn flags(&self) -> &'static [FlagInfo] {
-        Mnms.flags()
+        Mnms::default().flags()
     }
 
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
-        Mnms.can_occur(class, cards)
+        Mnms::default().can_occur(class, cards)
     }
 
     fn unit(&self) -> Unit {
-        Mnms.unit()
+        Mnms::default().unit()
     }
 
     fn score_names(&self) -> &'static [&'static str] {
-        Mnms.score_names()
+        Mnms::default().score_names()
     }
 
     fn columns(&self) -> Columns {
-        Mnms.columns()
+        Mnms::default().columns()
     }
 }
 
@@ -206,11 +206,11 @@ mod tests {
     use super::*;
 
     fn tasks() -> Vec<Arc<dyn Case>> {
-        Mnms.load(None, &Selection::First, Some(2)).unwrap()
+        Mnms::default().load(None, &Selection::First, Some(2)).unwrap()
     }
 
     fn scored(predictions: &str, options: &[(&str, &str)]) -> Result<Judgements, CaseError> {
-        let suite = Mnms.scored_with(options)?;
+        let suite = Mnms::default().scored_with(options)?;
         suite.score(&tasks(), Data { text: predictions, file: "f" })
     }
 

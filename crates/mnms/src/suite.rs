@@ -7,7 +7,7 @@ use planproof_suite::{
     Suite, Unit,
 };
 
-use crate::case::Task;
+use crate::case::{MakeTools, Task};
 use crate::evaluation::{Mode, Settings};
 use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
 use crate::scoring::{self, Scoring};
@@ -17,8 +17,17 @@ use crate::{data, figures};
 pub const NAME: &str = "mnms";
 
 /// The suite of m&m's.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Mnms;
+#[derive(Clone, Default)]
+pub struct Mnms {
+    tools: Option<MakeTools>,
+}
+
+impl Mnms {
+    /// The suite, with other tools than simulated ones.
+    pub fn with_tools(tools: MakeTools) -> Self {
+        Self { tools: Some(tools) }
+    }
+}
 
 impl Suite for Mnms {
     fn name(&self) -> &'static str {
@@ -30,7 +39,7 @@ impl Suite for Mnms {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Ok(Arc::new(Task::read(line)?))
+        Ok(Arc::new(Task::read(line)?.with_tools(self.tools.clone())))
     }
 
     /// The published lines of JSON; without data twelve tasks of our own.
@@ -45,7 +54,10 @@ impl Suite for Mnms {
             None => data::own()?,
         };
         let tasks = selection.take(tasks, limit)?;
-        Ok(tasks.into_iter().map(|task| -> Arc<dyn Case> { Arc::new(task) }).collect())
+        Ok(tasks
+            .into_iter()
+            .map(|task| -> Arc<dyn Case> { Arc::new(task.with_tools(self.tools.clone())) })
+            .collect())
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {

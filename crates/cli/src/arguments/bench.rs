@@ -29,6 +29,9 @@ pub(crate) struct BenchArguments {
     /// Take the cases from a file of case lines instead, as `runs export --format cases` writes them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places"])]
     pub(crate) from: Option<PathBuf>,
+    /// The servers and folders that the tools of `mnms` work with, as TOML; without it, these tools are simulated.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) media: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
 }

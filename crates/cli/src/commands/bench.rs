@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         }
         return list(global).map(|()| ExitCode::Passed);
     };
-    let suite = find(name)?;
+    let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
         let option = option.replace('_', "-");
         return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
+    taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
     let request = CampaignRequest {
         campaign,
         asked: Asked::Bench(&cases, arguments.all.repeat),
@@ -101,6 +102,10 @@ impl std::fmt::Debug for BenchCases<'_> {
 impl MakesCases for BenchCases<'_> {
     fn suite(&self) -> &str {
         self.suite.name()
+    }
+
+    fn media(&self) -> Option<&Path> {
+        self.arguments.media.as_deref()
     }
 
     fn make(&self) -> Result<Cases, Failure> {

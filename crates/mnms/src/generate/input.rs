@@ -356,7 +356,9 @@ fn read_line(
         return Err(format!("kind \"{}\" has no \"{field}\"", kind.as_str()));
     }
     let said = [&line.labels, &line.questions, &line.prompts];
-    if !said.into_iter().flatten().all(|text| is_text(text.trim())) || line.about.chars().count() > INPUT_CHARACTERS_MAX {
+    if !said.into_iter().flatten().all(|text| is_text(text.trim()))
+        || line.about.chars().count() > INPUT_CHARACTERS_MAX
+    {
         return Err(format!("a text must have 1 to {INPUT_CHARACTERS_MAX} characters, and no \"<node-\""));
     }
     let Line { file, about, labels, questions, prompts, .. } = line;

@@ -32,6 +32,9 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The name of their suite.
     fn suite(&self) -> &str;
 
+    /// The file of what its tools work with, where the user named one.
+    fn media(&self) -> Option<&Path>;
+
     /// The cases.
     ///
     /// # Errors
@@ -49,6 +52,14 @@ impl Asked<'_> {
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
             Self::Bench(makes, _) => makes.make(),
+        }
+    }
+
+    /// The file of what the tools of a benchmark work with, where the user named one.
+    pub(super) fn media(&self) -> Option<&Path> {
+        match self {
+            Self::Test(_) | Self::Limit(..) => None,
+            Self::Bench(makes, _) => makes.media(),
         }
     }
 

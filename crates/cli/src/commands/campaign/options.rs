@@ -1,6 +1,6 @@
 //! What is kept of a campaign, as the commands read it: with what only campaigns of orders have.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::suites;
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
 
-/// What only campaigns of orders have.
+/// What only campaigns of one suite have: orders all of it but the last.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OrderOptions {
@@ -39,6 +39,9 @@ pub(crate) struct OrderOptions {
     /// The topics of the user's own that its cases are about; absent where they come with planproof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) topics: Option<TopicBank>,
+    /// The file of servers and folders that the tools of m&m's work with; absent where they are simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) media: Option<PathBuf>,
 }
 
 impl Default for OrderOptions {
@@ -51,7 +54,15 @@ impl OrderOptions {
     /// Cases that are judged so, and nothing else.
     pub(crate) fn judging(judge: JudgeOptions) -> Self {
         let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge;
-        Self { repeated_fails, distractor_fails, at_once_fails, dissect: None, shrink: None, topics: None }
+        Self {
+            repeated_fails,
+            distractor_fails,
+            at_once_fails,
+            dissect: None,
+            shrink: None,
+            topics: None,
+            media: None,
+        }
     }
 
     /// Those of a campaign.

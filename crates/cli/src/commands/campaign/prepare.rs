@@ -53,6 +53,7 @@ fn begin(
         dissect: asked.dissect(),
         shrink: asked.shrink(),
         topics: asked.topics().map(|_| bank.clone()),
+        media: asked.media().map(planproof_runner::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     };
     asked.must_be_shrunk(order.shrink.as_ref())?;

@@ -1,0 +1,57 @@
+//! What the tools of m&m's work with, from a file: servers, and folders.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use planproof_media::{Endpoints, Media, MediaFolders, MediaTools};
+use planproof_mnms::MakeTools;
+use planproof_suite::{CaseError, Toolbox};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::select;
+
+/// Where files go that tools make, if the file does not say.
+const OUTPUT: &str = "planproof-media";
+
+/// The file.
+#[derive(Deserialize)]
+struct File {
+    /// The folder of what requests name. Relative paths are seen from the file.
+    input: Option<PathBuf>,
+    /// The folder of what tools make.
+    output: Option<PathBuf>,
+    /// The settings of each server.
+    #[serde(flatten)]
+    services: BTreeMap<String, BTreeMap<String, toml::Value>>,
+}
+
+/// The tools that work with what a file names.
+///
+/// # Errors
+/// The file cannot be read, or what it names cannot be used.
+pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
+    let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
+    let file: File = toml::from_str(&select::read_text(path)?).map_err(|error| fail(&error))?;
+    let mut settings = BTreeMap::new();
+    for (service, named) in file.services {
+        for (key, value) in named {
+            let value = match value {
+                toml::Value::String(text) => text,
+                other => other.to_string(),
+            };
+            settings.insert(format!("media.{service}.{key}"), value);
+        }
+    }
+    let variable = |name: &str| std::env::var(name).ok();
+    let endpoints = Endpoints::from_settings(&settings, variable).map_err(|error| fail(&error))?;
+    let beside = |named: PathBuf| path.parent().map_or_else(|| named.clone(), |folder| folder.join(&named));
+    let output = beside(file.output.unwrap_or_else(|| OUTPUT.into()));
+    let folders =
+        MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
+    let media = Media::new(endpoints).map_err(|error| fail(&error))?;
+    Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))
+    }))
+}
