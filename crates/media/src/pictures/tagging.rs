@@ -15,7 +15,7 @@ const FONT_SIDE: u32 = 8;
 /// Smallest and biggest size of the writing, as a multiple of the font's.
 const SCALES: [u32; 2] = [1, 12];
 /// How many of the font's characters stand side by side in a picture, about.
-const CHARACTERS_ACROSS: u32 = 60;
+const CHARACTERS_ACROSS: u32 = 40;
 
 /// Colours of boxes, one after the other. All are dark enough for white writing.
 const COLOURS: [Rgb<u8>; 6] = [

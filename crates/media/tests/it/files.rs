@@ -125,6 +125,10 @@ async fn no_name_leads_out_of_the_folders() {
     run.done("image crop left", json!({ "image": "more/a.png" })).await;
     run.done("image crop left", json!({ "image": "inner.png" })).await;
     run.done("image crop left", json!({ "image": "out-1.png" })).await;
+    for name in ["out-3.png", "out-01.png", "out-+1.png", "out-.png", "out-99999999999999999999.png"] {
+        let text = run.refused("image crop left", json!({ "image": name })).await;
+        assert!(text.contains(not_there), "{name}: {text}");
+    }
     assert_eq!(run.written("out-2.png").dimensions(), (10, 38));
 }
 
