@@ -23,8 +23,8 @@ impl<'c> Given<'c> {
         self.0.get(name).ok_or_else(|| Failure::call(format!("the argument `{name}` is missing")))
     }
 
-    /// A text. Numbers and truth values count as what they are written as, because a plan may hand over the count of one
-    /// tool as the text of another.
+    /// A text. Numbers and truth values count as what they are written as, because a plan may hand over the count of
+    /// one tool as the text of another.
     pub(crate) fn text(self, name: &str) -> Result<String, Failure> {
         let text = match self.value(name)? {
             Value::String(text) => text.clone(),

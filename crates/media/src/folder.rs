@@ -66,8 +66,8 @@ impl MediaFolders {
         Ok(Self { input: input.map(canonical).transpose()?, output: output.to_owned() })
     }
 
-    /// The folders of one run. Its own is called after `label`, of which letters, digits, `-` and `_` are kept, with the
-    /// first number behind it that is free.
+    /// The folders of one run. Its own is called after `label`, of which letters, digits, `-` and `_` are kept, with
+    /// the first number behind it that is free.
     pub fn for_run(&self, label: &str) -> MediaFolder {
         let keep = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
         let label: String = label.chars().map(keep).take(NAME_BYTES_MAX / 2).collect();
@@ -172,13 +172,14 @@ impl MediaFolder {
         let relative = relative(name)?;
         let not_there = || {
             Failure::call(format!(
-                "there is no file {shown}: give the name of a file that the task names, or that a tool has answered with"
+                "there is no file {shown}: give the name of a file that the task names, or that a tool has answered \
+                 with"
             ))
         };
         let own = {
             let written = self.lock();
-            let is_own = (0..written.files).any(|number| output_name(number) == name);
-            written.folder.clone().filter(|_| is_own)
+            let is_own = |number: usize| number < written.files && output_name(number) == name;
+            written.folder.clone().filter(|_| output_number(name).is_some_and(is_own))
         };
         let base = own.or_else(|| self.folders.input.clone()).ok_or_else(not_there)?;
         let path = fs::canonicalize(base.join(relative)).map_err(|_| not_there())?;
@@ -211,6 +212,11 @@ impl MediaFolder {
 
 fn output_name(number: usize) -> String {
     format!("out-{number}.png")
+}
+
+/// The number in the name of a file that a run writes.
+fn output_number(name: &str) -> Option<usize> {
+    name.strip_prefix("out-")?.strip_suffix(".png")?.parse().ok()
 }
 
 /// The name as a path that stays below where it begins, as far as its text goes.

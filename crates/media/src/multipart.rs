@@ -6,8 +6,8 @@ pub(crate) struct Form {
     body: Vec<u8>,
 }
 
-/// What may part the parts, tried in this order until one does not occur in them. All of it is constant, so that the same
-/// call sends the same bytes.
+/// What may part the parts, tried in this order until one does not occur in them. All of it is constant, so that the
+/// same call sends the same bytes.
 const BOUNDARIES: [&str; 4] = [
     "planproof-5f0c2f6b8a8f4f0e",
     "planproof-9d1e7c3ba4064d5c",

@@ -49,8 +49,8 @@ pub(crate) fn area_of(numbers: [f64; 4], width: u32, height: u32) -> Result<Area
     let (top, bottom) = (pixel(top * down, height), pixel(bottom * down, height));
     if left >= right || top >= bottom {
         return Err(Failure::call(format!(
-            "the box {numbers:?} holds no pixel of the picture, which is {width} x {height}: a box is [left, top, right, \
-             bottom]"
+            "the box {numbers:?} holds no pixel of the picture, which is {width} x {height}: a box is [left, top, \
+             right, bottom]"
         )));
     }
     Ok(Area { left, top, width: right - left, height: bottom - top })

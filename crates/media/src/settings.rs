@@ -186,7 +186,9 @@ impl Default for Patience {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SettingError {
     /// There is no such setting.
-    #[error("there is no setting `{name}`; the settings are media.{{{services}}}.{{url,key-env,key-in,model}}, and media.images.long-model",
+    #[error(
+        "there is no setting `{name}`; the settings are media.{{{services}}}.{{url,key-env,key-in,model}}, and \
+         media.images.long-model",
         services = Service::ALL.map(Service::as_str).join(","))]
     Unknown {
         /// Its name.

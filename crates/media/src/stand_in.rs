@@ -1,9 +1,9 @@
 //! A SIMULATION of every server that the tools ask, on a port of this machine.
 //!
-//! Nothing in it is a model, and it knows no facts: each answer is computed from the request alone, so that the same plan
-//! comes to the same end every time. "Detection" finds areas of strong colours, "generation" draws shapes after a
-//! number made of the text, "captioning" names size and main colours, facts and forecasts are made up. It proves that
-//! requests are sent and answers understood, and says nothing of how good any model or tool is.
+//! Nothing in it is a model, and it knows no facts: each answer is computed from the request alone, so that the same
+//! plan comes to the same end every time. "Detection" finds areas of strong colours, "generation" draws shapes after
+//! a number made of the text, "captioning" names size and main colours, facts and forecasts are made up. It proves
+//! that requests are sent and answers understood, and says nothing of how good any model or tool is.
 
 mod access;
 mod data;

@@ -23,7 +23,7 @@ pub const PICTURES_AT_ONCE_MAX: usize = 2;
 /// What the tools of all runs share: the servers they ask, and room for pictures.
 pub struct Media {
     pub(crate) servers: Servers,
-    pub(crate) room: Semaphore,
+    pub(crate) room: Arc<Semaphore>,
 }
 
 impl Media {
@@ -32,7 +32,7 @@ impl Media {
     /// # Errors
     /// A URL, a key or a number cannot be used.
     pub fn new(endpoints: Endpoints) -> Result<Arc<Self>, SettingError> {
-        let room = Semaphore::new(PICTURES_AT_ONCE_MAX);
+        let room = Arc::new(Semaphore::new(PICTURES_AT_ONCE_MAX));
         Ok(Arc::new(Self { servers: Servers::new(endpoints)?, room }))
     }
 
@@ -50,8 +50,8 @@ impl fmt::Debug for Media {
 
 /// The tools of one run, over the files of that run. Needs a Tokio runtime.
 ///
-/// Calls are made one after the other where the agent leaves that open, because files are numbered in the order in which
-/// they are written.
+/// Calls are made one after the other where the agent leaves that open, because files are numbered in the order in
+/// which they are written.
 pub struct MediaTools {
     tools: Arc<[Tool]>,
     media: Arc<Media>,
@@ -61,8 +61,8 @@ pub struct MediaTools {
 }
 
 impl MediaTools {
-    /// These tools, of which each is called as an [`Operation`] is, with blanks or underscores. A tool of any other name is
-    /// answered by an error.
+    /// These tools, of which each is called as an [`Operation`] is, with blanks or underscores. A tool of any other
+    /// name is answered by an error.
     pub fn new(tools: Arc<[Tool]>, media: Arc<Media>, folder: MediaFolder) -> Self {
         Self { tools, media, folder: Arc::new(folder), outage: Mutex::default() }
     }

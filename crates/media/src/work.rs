@@ -136,7 +136,8 @@ impl Work<'_> {
                 given.filled_text("text")?
             ),
             Op::TextClassification => format!(
-                "Is the sentiment of the following text positive, negative or neutral? Answer with that one word alone.\n\n{}",
+                "Is the sentiment of the following text positive, negative or neutral? Answer with that one word \
+                 alone.\n\n{}",
                 given.filled_text("text")?
             ),
             Op::QuestionAnswering => format!(
@@ -251,10 +252,14 @@ impl Work<'_> {
         &self,
         work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let room = self.media.room.acquire().await;
+        let room = Arc::clone(&self.media.room).acquire_owned().await;
         let room = room.map_err(|error| Failure::world(error.to_string()))?;
-        let done = tokio::task::spawn_blocking(work).await;
-        drop(room);
+        // The work goes on where a run ends in the middle of it, so it keeps its room itself.
+        let kept = move || {
+            let _room = room;
+            work()
+        };
+        let done = tokio::task::spawn_blocking(kept).await;
         // A bug of ours or of a decoder's; the run says nothing of its agent then.
         done.unwrap_or_else(|error| {
             Err(Failure::world(format!("working on a picture broke off, which is a bug: {error}")))

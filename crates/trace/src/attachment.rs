@@ -112,8 +112,8 @@ impl Attachment {
     }
 }
 
-/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model is sent them and no
-/// judge reads them. Where there are none, this costs nothing but two words.
+/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model is sent them
+/// and no judge reads them. Where there are none, this costs nothing but two words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attachments(Option<Arc<[Attachment]>>);
 

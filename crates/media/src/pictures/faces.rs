@@ -112,8 +112,9 @@ pub(crate) fn emoji(picture: &mut RgbImage, area: Area, name: &str) {
     let mut canvas = Canvas { picture, middle, radius: width.min(height) / 2.0 };
     canvas.disc(0.0, 0.0, 1.0, INK);
     canvas.disc(0.0, 0.0, 0.95, if known == "angry_face" { ANGRY_SKIN } else { SKIN });
-    draw_eyes(&mut canvas, eyes);
+    // The mouth first: what closes its upper half must not cover the eyes.
     draw_mouth(&mut canvas, mouth);
+    draw_eyes(&mut canvas, eyes);
     if known == "crying_face" {
         canvas.ellipse(-0.42, 0.12, [0.1, 0.18], TEAR);
     }

@@ -15,7 +15,7 @@ const FONT_SIDE: u32 = 8;
 /// Smallest and biggest size of the writing, as a multiple of the font's.
 const SCALES: [u32; 2] = [1, 12];
 /// How many of the font's characters stand side by side in a picture, about.
-const CHARACTERS_ACROSS: u32 = 60;
+const CHARACTERS_ACROSS: u32 = 40;
 
 /// Colours of boxes, one after the other. All are dark enough for white writing.
 const COLOURS: [Rgb<u8>; 6] = [
@@ -62,7 +62,8 @@ fn outline(picture: &mut RgbImage, area: Area, scale: u32, colour: Rgb<u8>) {
     }
 }
 
-/// The label in white on the colour of its box, above the box, or within it where there is no room above.
+/// The label in white on the colour of its box, above the box, or within it where there is no room above. At the right
+/// edge it moves to the left, as far as there is room.
 fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rgb<u8>) {
     let side = FONT_SIDE * scale;
     let drawn = |c: char| font8x8::BASIC_FONTS.get(c).or_else(|| font8x8::LATIN_FONTS.get(c));
@@ -70,15 +71,13 @@ fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rg
     let Some(across) = u32::try_from(label.len()).ok().filter(|count| *count > 0) else { return };
     let margin = scale;
     let top = area.top.saturating_sub(side + 2 * margin);
-    draw_filled_rect_mut(
-        picture,
-        rect(area.left, top, across * side + 2 * margin, side + 2 * margin),
-        colour,
-    );
+    let width = across * side + 2 * margin;
+    let left = area.left.min(picture.width().saturating_sub(width));
+    draw_filled_rect_mut(picture, rect(left, top, width, side + 2 * margin), colour);
     for (place, c) in label.into_iter().enumerate() {
         let Some(rows) = drawn(c).or_else(|| drawn('?')) else { continue };
         // At most 40 characters, so the place fits.
-        let left = area.left + margin + place as u32 * side;
+        let left = left + margin + place as u32 * side;
         for (y, row) in rows.into_iter().enumerate() {
             for x in (0..FONT_SIDE).filter(|x| row & (1 << x) != 0) {
                 let dot = rect(left + x * scale, top + margin + y as u32 * scale, scale, scale);

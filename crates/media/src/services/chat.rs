@@ -56,10 +56,10 @@ pub(crate) async fn chat(servers: &Servers, question: Question<'_>) -> Result<St
     let Question { text, picture } = question;
     let content = match picture {
         None => Value::from(text),
-        Some((bytes, kind)) => json!([
-            { "type": "text", "text": text },
-            { "type": "image_url", "image_url": { "url": format!("data:{kind};base64,{}", BASE64_STANDARD.encode(bytes)) } },
-        ]),
+        Some((bytes, kind)) => {
+            let url = format!("data:{kind};base64,{}", BASE64_STANDARD.encode(bytes));
+            json!([{ "type": "text", "text": text }, { "type": "image_url", "image_url": { "url": url } }])
+        }
     };
     let model = servers.model(Service::Chat);
     let body = json!({ "model": model, "messages": [{ "role": "user", "content": content }] });

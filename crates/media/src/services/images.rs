@@ -76,7 +76,8 @@ async fn made(client: &Client, ask: &Ask) -> Result<RgbImage, Failure> {
     Ok(decode(&bytes, "the picture that the server of `media.images.url` made", Fault::World)?.pixels)
 }
 
-/// Older models send a link if they are not told otherwise; the newer ones always send the picture, and refuse to be told.
+/// Older models send a link if they are not told otherwise; the newer ones always send the picture, and refuse to be
+/// told.
 fn wants_response_format(model: &str) -> bool {
     !model.starts_with("gpt-image")
 }

@@ -33,9 +33,7 @@ pub(super) fn fact(path: &[&str]) -> Answer {
 pub(super) fn love(query: &Query) -> Answer {
     let (first, second) = (asked(query, "fname")?, asked(query, "sname")?);
     let percentage = number_of(format!("{first}\n{second}").as_bytes()) % 101;
-    Ok(
-        json!({ "fname": first, "sname": second, "percentage": percentage.to_string(), "result": "made up by the stand-in" }),
-    )
+    Ok(json!({ "percentage": percentage.to_string(), "result": "made up by the stand-in" }))
 }
 
 pub(super) fn place(query: &Query) -> Answer {
@@ -54,7 +52,8 @@ pub(super) fn weather(query: &Query) -> Answer {
     let day = |day: u64| {
         let number = number_of(format!("{place} {day}").as_bytes());
         let low = (number % 25) as i64 - 5;
-        json!({ "day": day, "min_temp": low, "max_temp": low + 3 + (number / 25 % 10) as i64, "precip": number / 250 % 12 })
+        let high = low + 3 + (number / 25 % 10) as i64;
+        json!({ "day": day, "min_temp": low, "max_temp": high, "precip": number / 250 % 12 })
     };
     Ok(json!({ "data": (1..=FORECAST_DAYS).map(day).collect::<Vec<Value>>() }))
 }

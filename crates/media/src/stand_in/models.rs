@@ -27,8 +27,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// An answer of a chat: of a picture size and main colours, of a text its beginning, of a question about a sentiment the
-/// one that a few words stand for.
+/// An answer of a chat: of a picture size and main colours, of a text its beginning, of a question about a sentiment
+/// the one that a few words stand for.
 pub(super) fn chat(request: &Value) -> Answer {
     let messages = request["messages"].as_array().ok_or_else(|| Refusal::bad("`messages` is missing"))?;
     let content = messages.last().map(|message| &message["content"]).unwrap_or(&Value::Null);

@@ -77,6 +77,34 @@ async fn bad_pictures_are_mistakes_of_the_call() {
     assert_eq!(run.tools.folder().output(), None, "nothing was written");
 }
 
+/// A decoder that panics would be an outage: `refused` and `done` do not let one pass.
+#[tokio::test]
+async fn no_damage_to_a_picture_makes_a_decoder_panic() {
+    let run = Run::new("damage");
+    let picture = RgbImage::from_fn(24, 16, |x, y| image::Rgb([(x * 10) as u8, (y * 15) as u8, 90]));
+    let (mut read, mut refused) = (0, 0);
+    for name in ["a.png", "a.jpg"] {
+        let good = encoded(&picture, name);
+        let cut = (0..good.len()).step_by(3).map(|end| good[..end].to_vec());
+        let changed = (0..good.len()).flat_map(|place| {
+            let good = &good;
+            [0x01, 0x80, 0xff].map(|bits| {
+                let mut bytes = good.clone();
+                bytes[place] ^= bits;
+                bytes
+            })
+        });
+        for bytes in cut.chain(changed) {
+            run.put(name, &bytes);
+            // Without a box the picture is read, and stays as it is.
+            let result = run.call("image crop", json!({ "image": name, "object": {} })).await;
+            assert_eq!(run.tools.outage(), None);
+            *(if result.is_error { &mut refused } else { &mut read }) += 1;
+        }
+    }
+    assert!(read > 100 && refused > 100, "{read} were read, {refused} refused");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn no_name_leads_out_of_the_folders() {
@@ -125,6 +153,10 @@ async fn no_name_leads_out_of_the_folders() {
     run.done("image crop left", json!({ "image": "more/a.png" })).await;
     run.done("image crop left", json!({ "image": "inner.png" })).await;
     run.done("image crop left", json!({ "image": "out-1.png" })).await;
+    for name in ["out-3.png", "out-01.png", "out-+1.png", "out-.png", "out-99999999999999999999.png"] {
+        let text = run.refused("image crop left", json!({ "image": name })).await;
+        assert!(text.contains(not_there), "{name}: {text}");
+    }
     assert_eq!(run.written("out-2.png").dimensions(), (10, 38));
 }
 

@@ -141,7 +141,7 @@ async fn public_data_is_asked_for() {
         assert_eq!(fact["found"], true, "all that the server says is handed on");
     }
     let love = run.done("love calculator", json!({ "first_name": "Ada", "second_name": "Bo" })).await;
-    assert_eq!(love, json!({ "number": 16, "message": "made up by the stand-in" }));
+    assert_eq!(love, json!({ "number": 74, "message": "made up by the stand-in" }));
     let place = run.done("get location", json!({ "city": "São Paulo & more" })).await;
     assert_eq!(place["display_name"], "São Paulo & more");
     let forecast = run.done("get weather", json!({ "lon": place["lon"], "lat": place["lat"] })).await;
@@ -206,6 +206,41 @@ async fn what_is_not_configured_names_its_setting() {
         outage.starts_with("the tool `text generation` could not do its work: nothing answers"),
         "{outage}"
     );
+}
+
+#[tokio::test]
+async fn the_simulation_refuses_what_it_cannot_read() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let stand_in = StandIn::bind(0).await.expect("a free port");
+    for (line, body, status) in [
+        ("POST /v1/chat/completions", "{}", "400"),
+        ("POST /v1/chat/completions", "[", "400"),
+        ("POST /v1/chat/completions", r#"{"messages":[{"content":[{"type":"text"}]}]}"#, "400"),
+        (
+            "POST /v1/chat/completions",
+            r#"{"messages":[{"content":[{"image_url":{"url":"data:,x"}}]}]}"#,
+            "400",
+        ),
+        ("POST /v1/images/generations", r#"{"prompt":7}"#, "400"),
+        ("POST /v1/images/edits", "no form", "400"),
+        ("POST /v1/audio/transcriptions", "", "400"),
+        ("POST /vision/detect", r#"{"image":"?"}"#, "400"),
+        ("POST /vision/segment", r#"{"image":"AAAA"}"#, "400"),
+        ("GET /love/getPercentage?fname=a", "", "400"),
+        ("GET /weather/forecast/daily?lat=%FF", "", "400"),
+        ("GET /numbers/1/2/3/date", "", "404"),
+        ("GET /movies/..", "", "404"),
+        ("DELETE /movies", "", "404"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(stand_in.address()).await.expect("a connection");
+        let head = format!("Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: {}", body.len());
+        let request = format!("{line} HTTP/1.1\r\n{head}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("an answer");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{line} {body}: {answer}");
+    }
 }
 
 #[tokio::test]

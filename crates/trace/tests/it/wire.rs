@@ -220,7 +220,7 @@ fn errors_say_where_and_what() {
             "line 2, column 114: unknown variant `image/svg+xml`, expected `image/png` or `image/jpeg`",
         ),
         (
-            vec![picture; ATTACHMENTS_MAX + 1].join(","),
+            [picture; ATTACHMENTS_MAX + 1].join(","),
             "line 2, column 0: in `attachments`: there are 5; 4 are the most that a result has",
         ),
     ] {
