@@ -10,7 +10,7 @@ use planproof_suite::{CaseError, Toolbox};
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::select;
+use crate::{secrets, select};
 
 /// Where files go that tools make, if the file does not say.
 const OUTPUT: &str = "planproof-media";
@@ -50,6 +50,7 @@ pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
     let output = beside(file.output.unwrap_or_else(|| OUTPUT.into()));
     let folders =
         MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
+    secrets::hold(endpoints.keys().map(str::to_owned));
     let media = Media::new(endpoints).map_err(|error| fail(&error))?;
     Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))

@@ -1,6 +1,6 @@
 //! The keys that we hold, which must not be written anywhere.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_suite::Case;
 use planproof_trace::{SECRET_BYTES_MIN, Secrets};
@@ -10,9 +10,18 @@ use crate::failure::Failure;
 /// The environment variables that hold keys of model providers.
 const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
-/// The keys of the environment.
+/// Keys that files of the user's named.
+static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The keys of the environment, and those that were [named](hold) since.
 pub(crate) fn held() -> Secrets {
-    Secrets::new(KEY_VARIABLES.iter().filter_map(|name| std::env::var(name).ok()))
+    let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Secrets::new(KEY_VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).chain(named))
+}
+
+/// Holds further keys, of which nothing may be written from now on.
+pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
+    NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
 }
 
 /// The keys of the environment but for placeholders that stand in the cases themselves, as `benchmark` may.

@@ -8,7 +8,7 @@ use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_runner::StoredOptions;
-use planproof_suite::{Registry, Suite};
+use planproof_suite::{CaseError, Registry, Suite};
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
@@ -42,5 +42,13 @@ pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<A
 /// The suite of a campaign.
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
     let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
-    with_media(suite, order.media.as_deref())
+    match with_media(Arc::clone(&suite), order.media.as_deref()) {
+        Ok(suite) => Ok(suite),
+        // Reports need no tools, so that it is an error first where a run does.
+        Err(error) if suite.name() == planproof_mnms::NAME => {
+            let what = error.describe();
+            Ok(Arc::new(Mnms::with_tools(Arc::new(move |_, _| Err(CaseError::new(&what))))))
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -16,6 +16,9 @@ use crate::{data, figures};
 /// The suite's name.
 pub const NAME: &str = "mnms";
 
+/// How many runs that passed are shown, where their tools are real.
+const PASSED_SHOWN: usize = 12;
+
 /// The suite of m&m's.
 #[derive(Clone, Default)]
 pub struct Mnms {
@@ -100,6 +103,11 @@ impl Suite for Mnms {
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
         figures::metrics(runs, Mode::Ours)
+    }
+
+    /// Real tools make pictures.
+    fn passed_shown(&self) -> usize {
+        if self.tools.is_some() { PASSED_SHOWN } else { 0 }
     }
 
     fn sections(

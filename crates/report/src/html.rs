@@ -14,6 +14,7 @@ mod events;
 mod failures;
 mod limit;
 mod page;
+mod passed;
 mod pictures;
 mod run;
 mod shrinking;
@@ -83,6 +84,7 @@ pub fn write(
         shrinking::write(found, campaign, limits, &mut page)?;
     }
     failures::write(campaign, limits, &mut page)?;
+    passed::write(campaign, &mut page)?;
     page.write(&html! {
         (failures::unscored(campaign))
         (PreEscaped("</main>"))

@@ -107,6 +107,11 @@ pub trait Suite: Send + Sync {
         Vec::new()
     }
 
+    /// How many runs that passed are worth being shown with their traces, for what they have made.
+    fn passed_shown(&self) -> usize {
+        0
+    }
+
     /// Parts of a report that only this suite has. `planned` are the cards of all cases with the number of runs that
     /// each is to have.
     fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
