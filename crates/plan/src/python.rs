@@ -4,7 +4,7 @@ mod guard;
 pub(crate) mod names;
 pub(crate) mod parse;
 mod read;
-mod scopes;
+pub(crate) mod scopes;
 mod straight_line;
 mod values;
 mod write;

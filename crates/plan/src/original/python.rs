@@ -1,14 +1,26 @@
 //! Python 3.11, of which the published verdicts are.
 
-use ruff_python_ast::{ModModule, PythonVersion};
+use ruff_python_ast::{Expr, ModModule, PythonVersion};
 use ruff_python_parser::Parsed;
 
-use crate::fault::ParseFault;
+use super::breadth_first::{Node, walk};
+use crate::fault::{ParseFault, ParseProblem};
 use crate::python::parse::{Depth, parse};
+use crate::python::scopes::starred_field;
 
 /// Its syntax tree, as `ast.parse` gives it.
 pub(super) fn tree(text: &str) -> Result<Parsed<ModModule>, ParseFault> {
-    parse(text, PythonVersion::PY311, Depth::Grammar)
+    let parsed = parse(text, PythonVersion::PY311, Depth::Grammar)?;
+    // The fields of f-strings stood in parentheses before Python 3.12.
+    let mut has_starred_field = false;
+    walk(parsed.suite(), |node| {
+        has_starred_field |= matches!(node, Node::Expr(Expr::FString(text)) if starred_field(text).is_some());
+    });
+    if has_starred_field {
+        let message = "a field of an f-string is a starred expression".to_owned();
+        return Err(ParseFault::new(ParseProblem::Python { message }));
+    }
+    Ok(parsed)
 }
 
 /// Whether `compile` takes it.

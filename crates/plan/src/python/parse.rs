@@ -37,10 +37,8 @@ pub(crate) fn parse(
     let fault = |message: String, at: &dyn Ranged| {
         ParseFault::at(ParseProblem::Python { message }, text, at.start().to_usize())
     };
-    let is_of_grammar = |kind: &ParseErrorType| {
-        use ParseErrorType::{DuplicateKeywordArgumentError, InvalidStarredExpressionUsage};
-        !matches!(kind, DuplicateKeywordArgumentError(_) | InvalidStarredExpressionUsage)
-    };
+    let is_of_grammar =
+        |kind: &ParseErrorType| !matches!(kind, ParseErrorType::DuplicateKeywordArgumentError(_));
     let mut errors = parsed.errors().iter();
     if let Some(error) = errors.find(|error| depth == Depth::Compiler || is_of_grammar(&error.error)) {
         return Err(fault(error.error.to_string(), error));

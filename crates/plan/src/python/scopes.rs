@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Comprehension, Expr, ExprContext, Parameters, PythonVersion, Stmt};
+use ruff_python_ast::{Comprehension, Expr, ExprContext, ExprFString, Parameters, PythonVersion, Stmt};
 use ruff_python_parser::semantic_errors::{
     LazyImportContext, SemanticSyntaxChecker, SemanticSyntaxContext, SemanticSyntaxError,
 };
-use ruff_text_size::TextRange;
+use ruff_text_size::{Ranged, TextRange};
 
 /// The first thing of a module that a compiler refuses, with its place.
 pub(crate) fn first_error(
@@ -28,10 +28,12 @@ pub(crate) fn first_error(
             has_future_annotations: false,
             errors: RefCell::new(Vec::new()),
         },
+        refused: None,
     };
     walker.visit_body(body);
     let errors = walker.surroundings.errors.into_inner();
-    errors.into_iter().next().map(|error| (error.to_string(), error.range))
+    let known_to_ruff = errors.into_iter().next().map(|error| (error.to_string(), error.range));
+    known_to_ruff.or(walker.refused.map(|(message, range)| (message.to_owned(), range)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,9 +170,28 @@ struct Walker<'s> {
     /// Taken out while it looks at a node.
     checker: Option<SemanticSyntaxChecker>,
     surroundings: Surroundings<'s>,
+    /// The first thing that Ruff does not know of.
+    refused: Option<(&'static str, TextRange)>,
 }
 
 impl Walker<'_> {
+    /// What Ruff takes and a compiler does not: a star where it means nothing.
+    fn refuse_stars(&mut self, stmt: &Stmt) {
+        let (targets, value) = match stmt {
+            Stmt::Expr(stmt) => (&[][..], Some(&*stmt.value)),
+            Stmt::Assign(stmt) => (&stmt.targets[..], Some(&*stmt.value)),
+            Stmt::Return(stmt) => (&[][..], stmt.value.as_deref()),
+            _ => (&[][..], None),
+        };
+        if let Some(star) = targets.iter().chain(value).find(|expr| expr.is_starred_expr()) {
+            self.refuse("a starred expression has to stand in a list or tuple", star.range());
+        }
+    }
+
+    fn refuse(&mut self, message: &'static str, range: TextRange) {
+        self.refused.get_or_insert((message, range));
+    }
+
     fn within(&mut self, scope: Scope, visit: impl FnOnce(&mut Self)) {
         self.surroundings.scopes.push(scope);
         visit(self);
@@ -222,6 +243,7 @@ impl<'a> Visitor<'a> for Walker<'_> {
             checker.visit_stmt(stmt, &self.surroundings);
             self.checker = Some(checker);
         }
+        self.refuse_stars(stmt);
         match stmt {
             Stmt::ImportFrom(import) => {
                 let is_future = import.module.as_deref() == Some("__future__");
@@ -267,6 +289,19 @@ impl<'a> Visitor<'a> for Walker<'_> {
             self.checker = Some(checker);
         }
         match expr {
+            Expr::Call(call) => {
+                let names = call.arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_ref());
+                if let Some(name) = names.into_iter().find(|name| name.as_str() == "__debug__") {
+                    self.refuse("`__debug__` cannot be assigned", name.range());
+                }
+                visitor::walk_expr(self, expr);
+            }
+            Expr::FString(text) => {
+                if let Some(star) = starred_field(text) {
+                    self.refuse("a starred expression has to stand in a list or tuple", star.range());
+                }
+                visitor::walk_expr(self, expr);
+            }
             Expr::Lambda(lambda) => {
                 let parameters = lambda.parameters.as_deref();
                 parameters.into_iter().for_each(|parameters| self.visit_defaults(parameters));
@@ -290,6 +325,12 @@ impl<'a> Visitor<'a> for Walker<'_> {
             _ => visitor::walk_expr(self, expr),
         }
     }
+}
+
+/// The field of an f-string that is nothing but a starred expression.
+pub(crate) fn starred_field(text: &ExprFString) -> Option<&Expr> {
+    let fields = text.value.elements().filter_map(|element| element.as_interpolation());
+    fields.map(|field| &*field.expression).find(|expr| expr.is_starred_expr())
 }
 
 fn names_of(parameters: &Parameters) -> HashSet<String> {
