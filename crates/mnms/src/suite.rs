@@ -48,8 +48,8 @@ impl Suite for Mnms {
         Ok(tasks.into_iter().map(|task| -> Arc<dyn Case> { Arc::new(task) }).collect())
     }
 
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {
-        Ok(Arc::new(Scoring(scoring::settings(options)?)))
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        Ok(Some(Arc::new(Scoring(scoring::settings(options)?))))
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
