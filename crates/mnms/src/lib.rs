@@ -7,7 +7,8 @@
 //! (`judge.rs`), the same in words (`explain.rs`), and figures of many runs (`figures.rs`). The tools and their graph
 //! (`tools.rs`), and simulated ones (`pretend.rs`). The values that plans are written with (`literal.rs`), what Python
 //! does with them (`python/`), and the metrics (`evaluation/`). The published lines (`examples.rs`), predictions of others and
-//! logs of executions (`predictions.rs`), and how they are scored (`scoring.rs`). Data of this kind, made anew (`generate.rs`).
+//! logs of executions (`predictions.rs`), and how they are scored (`scoring.rs`). Data of this kind, made anew (`generate.rs`). The paper's own
+//! figures (`published.rs`).
 
 mod case;
 mod compared;
@@ -27,6 +28,7 @@ mod tools;
 
 pub mod evaluation;
 pub mod generate;
+pub mod published;
 
 pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, MakeTools, Task};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX};

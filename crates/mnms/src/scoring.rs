@@ -60,11 +60,14 @@ impl Suite for Scoring {
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
-        figures::metrics(runs, self.0.mode)
+        // Files of predictions need not say how they came about, and of being carried out they say nothing.
+        let is_known =
+            |metric: &Metric| metric.name != "executed" && (metric.is_share || metric.value != Some(0.0));
+        figures::metrics(runs, self.0.mode).into_iter().filter(is_known).collect()
     }
 
     fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
-        figures::sections(runs, self.0.mode)
+        figures::sections(runs, self.0.mode).into_iter().filter(|section| section.key != "feedback").collect()
     }
 
     fn name(&self) -> &'static str {
@@ -210,7 +213,7 @@ mod tests {
     }
 
     fn scored(predictions: &str, options: &[(&str, &str)]) -> Result<Judgements, CaseError> {
-        let suite = Mnms::default().scored_with(options)?;
+        let suite = Mnms::default().scored_with(options)?.unwrap();
         suite.score(&tasks(), Data { text: predictions, file: "f" })
     }
 

@@ -63,8 +63,8 @@ impl Suite for Mnms {
             .collect())
     }
 
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {
-        Ok(Arc::new(Scoring(scoring::settings(options)?)))
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        Ok(Some(Arc::new(Scoring(scoring::settings(options)?))))
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {

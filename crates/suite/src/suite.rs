@@ -43,11 +43,15 @@ pub trait Suite: Send + Sync {
     }
 
     /// This suite, with predictions scored as options of these names and values ask for. [`score`](Self::score),
-    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of what it gives follow them.
+    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of what it gives follow them. `None` where that is
+    /// this suite as it is.
     ///
     /// # Errors
     /// There is no such option, or it has no such value; the text says what there is.
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Arc<dyn Suite>, CaseError> {
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        if options.is_empty() {
+            return Ok(None);
+        }
         let named: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let what = format!(
             "predictions of {} are scored in one way only, not with {}",

@@ -25,14 +25,11 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     options.extend(compat.as_deref().map(|compat| ("compat", compat)));
     options.extend(alternatives.then_some(("alternatives", "yes")));
     let mut suite = find(suite)?;
-    if !options.is_empty() {
-        suite = suite.scored_with(&options).map_err(|CaseError { what }| Failure::usage(what))?;
-    }
+    let usage = |CaseError { what }: CaseError| Failure::usage(what);
+    suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     let cases = load(&*suite, choice)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
-    let scored = suite
-        .score(&cases, Data { text: &text, file: &file })
-        .map_err(|CaseError { what }| Failure::usage(what))?;
+    let scored = suite.score(&cases, Data { text: &text, file: &file }).map_err(usage)?;
     let outcome = |(ordinal, verdict)| Outcome {
         ordinal,
         repeat: 0,

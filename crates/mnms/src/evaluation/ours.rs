@@ -5,7 +5,7 @@
 mod nodes;
 mod program;
 
-use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use super::counts::{Counts, Tally, Unknown, place_of};
 use super::labels::{BETWEEN, Labels, joined};
@@ -94,17 +94,16 @@ fn fit(counts: &Counts) -> [f64; 3] {
 }
 
 fn labels(steps: &[Step]) -> Labels {
-    let names = names(steps);
     let mut labels = Labels::default();
-    for step in steps {
+    for (place, step) in steps.iter().enumerate() {
         let arguments = || step.arguments.iter();
         labels.argnames.push(joined(&step.tool, arguments().map(|(name, _)| name.clone()).collect()));
-        let values = arguments().map(|(name, parts)| format!("{name}={}", normalised(parts, &names)));
+        let values = arguments().map(|(name, parts)| format!("{name}={}", normalised(parts, place)));
         labels.argvalues.push(joined(&step.tool, values.collect()));
         for (_, parts) in arguments() {
             for part in parts {
-                if let Part::Given(place, _) = part {
-                    labels.edges.push([steps[*place].tool.as_str(), &step.tool].join(BETWEEN));
+                if let Part::Given(giver, _) = part {
+                    labels.edges.push([steps[*giver].tool.as_str(), &step.tool].join(BETWEEN));
                 }
             }
         }
@@ -113,34 +112,20 @@ fn labels(steps: &[Step]) -> Labels {
     labels
 }
 
-/// A name for each step that a step before it does not change: its tool, and where that came before, how often.
-fn names(steps: &[Step]) -> Vec<String> {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    steps
-        .iter()
-        .map(|step| {
-            let times = times.entry(&step.tool).or_default();
-            *times += 1;
-            if *times == 1 { step.tool.clone() } else { format!("{}#{times}", step.tool) }
-        })
-        .collect()
-}
-
 /// A value by which equal ones are equal: without regard to letter case, to how white space is set, and to which
-/// quotes are used, which the format of programs does not keep.
-fn normalised(parts: &[Part], names: &[String]) -> String {
+/// quotes are used, which the format of programs does not keep. What another step gives is named by how many steps ago
+/// that was, so that neither a step more at the beginning nor another tool there changes what comes after.
+fn normalised(parts: &[Part], place: usize) -> String {
     let mut text = String::new();
     for part in parts {
         match part {
             Part::Words(words) => text.push_str(&words.to_lowercase().replace('"', "'")),
-            Part::Given(place, key) => {
-                text.push('<');
-                text.push_str(&names[*place]);
-                if let Some(key) = key {
-                    text.push('.');
-                    text.push_str(key);
-                }
-                text.push('>');
+            Part::Given(giver, key) => {
+                let ago = place.abs_diff(*giver);
+                let _ = match key {
+                    Some(key) => write!(text, "<{ago} ago.{key}>"),
+                    None => write!(text, "<{ago} ago>"),
+                };
             }
         }
     }
