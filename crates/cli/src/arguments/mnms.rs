@@ -106,19 +106,19 @@ pub(crate) struct GenerateMnmsArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) inputs: Option<PathBuf>,
     /// Number of sequences of tools.
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1, 500_000))]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1usize, 500_000))]
     pub(crate) sequences: usize,
     /// Fewest tools of a plan.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1, 100))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, 100))]
     pub(crate) tools_min: usize,
     /// Most tools of a plan.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(1, 100))]
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(1usize, 100))]
     pub(crate) tools_max: usize,
     /// Number of inputs that each sequence is paired with.
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole(1, 1000))]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole(1usize, 1000))]
     pub(crate) inputs_each: usize,
     /// Number of queries for each sequence with an input.
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(1, 20))]
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(1usize, 20))]
     pub(crate) queries: usize,
     /// What makes one tool follow another.
     #[arg(long, value_enum, default_value_t = By::List)]
@@ -149,7 +149,7 @@ pub(crate) enum SheetCommand {
     /// On which people say which tools can stand for a tool.
     Alternatives {
         /// Most tools in the place of one.
-        #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1, PATH_TOOLS_MAX))]
+        #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, PATH_TOOLS_MAX))]
         path_tools: usize,
         /// A model that proposes tools beside those that kinds allow.
         #[arg(long, value_name = "MODEL")]
@@ -169,7 +169,7 @@ pub(crate) enum SheetCommand {
         #[arg(long = "result", required = true, value_name = "SETTING=FILE")]
         results: Vec<String>,
         /// Only so many queries, drawn by --seed among those with a result in every setting.
-        #[arg(long, value_name = "N", value_parser = whole(1, 100_000))]
+        #[arg(long, value_name = "N", value_parser = whole(1usize, 100_000))]
         count: Option<usize>,
         #[command(flatten)]
         sheet: SheetArguments,
@@ -204,7 +204,7 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TOOL,...", value_delimiter = ',', default_value = "image generation")]
     pub(crate) frequent: Vec<String>,
     /// Most different queries of a sequence of tools with a frequent one; with more, all of them go.
-    #[arg(long, default_value_t = 4, value_name = "N", value_parser = whole(0, 1_000_000))]
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = whole(0usize, 1_000_000))]
     pub(crate) queries_max: usize,
     #[command(flatten)]
     pub(crate) out: MnmsOutArguments,

@@ -90,7 +90,7 @@ fn a_folder_of_files_begins_plans() {
     fails("inputs.jsonl:1: there is no kind \"video\"; there are image, audio, text");
     place.write(
         "files/inputs.jsonl",
-        "{\"kind\": \"image\", \"file\": \"dog.jpg\", \"labels\": [\"zebra\u{1b}\"]}\n",
+        "{\"kind\": \"image\", \"file\": \"dog.jpg\", \"labels\": [\"zebra\\u001b\"]}\n",
     );
     let run = place.run("mnms generate --inputs files --sequences 300").code(0);
     assert!(run.err.contains("note: 1 files are no picture, recording or short text: film.mp4"), "{run:?}");
@@ -332,15 +332,16 @@ fn answers_that_cannot_be_used_are_told_and_asked_for_again() {
     });
     let run = Run::of(late.command(&place, &with(&["--out", "l.jsonl"])), "").code(0);
     assert!(run.err.contains("6 queries"), "{run:?}");
-    let broken = StandIn::start(|number, request| match number {
-        0 => obliging(request),
-        _ => failure("400 Bad Request", "no more"),
+    let is_of_date =
+        |request: &Value| request["messages"][0]["content"].as_str().unwrap().contains("kind: date");
+    let broken = StandIn::start(move |_, request| match is_of_date(request) {
+        true => failure("400 Bad Request", "no dates"),
+        false => obliging(request),
     });
-    let run = Run::of(
-        broken.command(&place, &with(&["--out", "b.jsonl", "--tools-max", "1", "--sequences", "30"])),
-        "",
-    );
+    let many = ["mnms", "generate", "--model", "openai/m", "--tools-max", "1", "--out", "b.jsonl"];
+    let run = Run::of(broken.command(&place, &many), "");
     let run = run.code(3);
-    assert!(run.err.contains("were finished") && !run.err.contains(KEY), "{run:?}");
+    assert!(run.err.contains("tasks were finished and written: ") && !run.err.contains(KEY), "{run:?}");
+    assert!(read(&place, "b.jsonl").lines().count() > 2);
     place.run_words(&with(&["--show-prompt"])).code(0);
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::alternatives::Alternatives;
 use super::asking::parts_of;
+use super::input::of_line;
 use super::phrases::query_by_rule;
 use super::published::{Draft, written_json};
 use super::sheet::{Ratings, SheetRow};
@@ -84,7 +85,7 @@ fn read_draft(line: &str) -> Result<Draft, String> {
     if line.len() > DRAFT_BYTES_MAX {
         return Err(format!("it has more than {DRAFT_BYTES_MAX} bytes"));
     }
-    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: Line = serde_json::from_str(line).map_err(|error| of_line(&error))?;
     let plan = python_value(&line.plan_str).and_then(|nodes| read_plan(&nodes));
     let alternatives = match line.alt_plans_str.as_deref().map(python_value).transpose() {
         Ok(None | Some(Json::Null)) => Ok(Vec::new()),

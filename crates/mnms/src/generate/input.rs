@@ -290,12 +290,17 @@ fn is_text(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= INPUT_CHARACTERS_MAX && !text.contains("<node-")
 }
 
+/// What is wrong with a line of JSON, without the number 1 that it has by itself.
+pub(super) fn of_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
+}
+
 /// An entry of a manifest: its kind, the file that it is about, and the input.
 fn read_line(
     line: &str,
     files: &BTreeMap<&str, &Listed>,
 ) -> Result<(InputKind, Option<String>, Input), String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: Line = serde_json::from_str(line).map_err(|error| of_line(&error))?;
     let Some(kind) = InputKind::find(&line.kind) else {
         let known = InputKind::ALL.map(InputKind::as_str).join(", ");
         return Err(format!("there is no kind \"{}\"; there are {known}", line.kind));
