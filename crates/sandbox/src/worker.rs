@@ -20,8 +20,8 @@ const EXIT_UNCONFINED: i32 = 4;
 const EXIT_PANIC: i32 = 101;
 
 /// Stack of the thread that interprets, in bytes. Memory is taken only for what is used of it. It holds what nests in a
-/// program of [`PROGRAM_BYTES_MAX`](crate::limits::PROGRAM_BYTES_MAX) bytes, also without optimisation.
-const STACK_BYTES: usize = 512 * 1024 * 1024;
+/// program of [`PROGRAM_BYTES_MAX`](crate::limits::PROGRAM_BYTES_MAX) bytes and in its values, several times over.
+const STACK_BYTES: usize = 128 * 1024 * 1024;
 
 /// Is a worker: reads programs from stdin and answers on stdout until stdin ends. It never returns. It is to be called
 /// before anything else is set up: it gives up the process's files, memory and rights.

@@ -21,6 +21,9 @@ const SIZES: [&str; 4] =
 /// How it says that it does not know an argument of a builtin function.
 const OPTIONS: [&str; 3] =
     ["argument is not supported", "argument is not yet supported", "bases are not supported"];
+/// How it refuses to format with `%`.
+const FORMATS: [&str; 2] =
+    ["unsupported operand type(s) for %: 'str'", "unsupported operand type(s) for %: 'bytes'"];
 /// How it says that it has come upon something that it was not written for.
 const INTERNAL: &str = "Internal error in monty";
 
@@ -77,7 +80,7 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
             Some(Lack::Ability(cut(message)))
         }
         ExcType::RuntimeError if message.starts_with(INTERNAL) => Some(Lack::Ability(cut(message))),
-        ExcType::TypeError if message.starts_with("unsupported operand type(s) for %: 'str'") => {
+        ExcType::TypeError if FORMATS.iter().any(|format| message.starts_with(format)) => {
             Some(Lack::Syntax("% formatting".into()))
         }
         ExcType::TypeError if OPTIONS.iter().any(|option| message.contains(option)) => {

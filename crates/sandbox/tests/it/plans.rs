@@ -159,6 +159,7 @@ fn what_is_not_supported() {
             Lack::Ability("type object 'str' has no attribute 'lower'".into()),
             1,
         ),
+        ("x = b'%d' % 1", Lack::Syntax("% formatting".into()), 1),
         ("x = 'a %s' % 1", Lack::Syntax("% formatting".into()), 1),
     ] {
         let outcome = run(&Program::whole(text), &NoFunctions, &Limits::default());
