@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;
+pub(crate) mod matrix;
 pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod run;

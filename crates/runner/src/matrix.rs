@@ -176,7 +176,9 @@ pub fn begin_matrix<W: World>(
             let wanted = Wanted { world, agent, serve_model, env };
             let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
             let models = Models::live(world, key_needed(cache));
-            models.hand(&cases.cases, each.seed);
+            if wanted.is_handed_answers() {
+                models.hand(&cases.cases, each.seed);
+            }
             let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
             budgets.check(&models.names(), &prices)?;
             let answers = each.keeping.answers(!models.names().is_empty())?;
