@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;
+pub(crate) mod matrix;
 pub(crate) mod mnms;
 pub(crate) mod read;
 pub(crate) mod report;

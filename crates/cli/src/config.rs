@@ -18,6 +18,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 use miette::LabeledSpan;
+use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
 use crate::arguments::{Arguments, Given, is_recorded};
@@ -149,6 +150,10 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
 
     let mut sets = Vec::new();
     for set in set_options {
+        // These multiply the agents of a benchmark, which takes them from there.
+        if call.path.first() == Some(&"bench") && agent_setting(&set).is_some() {
+            continue;
+        }
         let layer = set_layer(&set, &sections)?;
         check_use(&set, &layer, call, command)?;
         sets.push(layer);
@@ -214,6 +219,15 @@ fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, 
         ));
     }
     Ok(sets)
+}
+
+/// The key and the text of a `--set` that is about agents: `agent.KEY=TEXT`, or `KEY=TEXT` with one of their options.
+pub(crate) fn agent_setting(set: &str) -> Option<(&str, &str)> {
+    let (name, text) = set.split_once('=')?;
+    match name.strip_prefix("agent.") {
+        Some(key) => Some((key, text)),
+        None => AGENT_OPTIONS.contains(&name).then_some((name, text)),
+    }
 }
 
 /// What one `--set` says.

@@ -47,6 +47,16 @@ impl Failure {
         Self::Outside(what.into())
     }
 
+    /// The same, with what it is about before it.
+    pub(crate) fn about(self, what: &str) -> Self {
+        match self {
+            Self::Usage(why) => Self::Usage(format!("{what}: {why}")),
+            Self::Diagnosis(report) => Self::Diagnosis(report.wrap_err(what.to_owned())),
+            Self::Outside(why) => Self::Outside(format!("{what}: {why}")),
+            Self::OutputClosed => Self::OutputClosed,
+        }
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Diagnosis(_) => ExitCode::Usage,

@@ -168,6 +168,29 @@ fn step_summary_of_github() -> Result<PathBuf, Failure> {
     })
 }
 
+impl ReportFile {
+    /// The page that `--html` names, where it is the only file; `taken` are other files of the same command, with the
+    /// options that name them.
+    ///
+    /// # Errors
+    /// It cannot be written, is one of them, or is for stdout beside `--json`.
+    pub(crate) fn page(
+        path: Option<&Path>,
+        taken: &[(&str, &Path)],
+        global: &Global,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        if is_stdout(path) {
+            if global.json {
+                return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
+            }
+        } else {
+            must_differ(path, taken)?;
+        }
+        Self::open("--html", path).map(Some)
+    }
+}
+
 /// Refuses a report in the place of another file of the same command. `taken` are those, with what names them.
 pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), Failure> {
     match taken.iter().find(|(_, other)| resolved(other) == resolved(report)) {

@@ -52,6 +52,12 @@ impl CommandLines {
     }
 }
 
+/// Goes on with a campaign or a matrix of that id, which `command` makes, in the run store of that path, where it is not
+/// the default one.
+pub fn campaign_line(command: &str, store: Option<&str>, id: &str) -> String {
+    CommandLines::new(command, store, []).resume(id)
+}
+
 /// The text as one word of a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);

@@ -1,15 +1,17 @@
 //! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck.
-//! Several are put into one table by [`agents`].
+//! Several are put into one table by [`agents`], and the combinations of a matrix by [`matrix`].
 
 pub mod agents;
+pub mod matrix;
 
 mod paired;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_bench::{CaseRuns, GUARD_PREFIX, Outcome, Rate, mean_of_cases};
+use planproof_bench::{CaseRuns, GUARD_PREFIX, Interval, Outcome, Rate, mean_of_cases};
 use planproof_suite::Class;
+use planproof_suite::statistics::paired_difference;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -81,6 +83,8 @@ pub struct Comparison {
     pub is_lift: bool,
     /// Success rate of B less that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
+    /// The 95 % interval of the difference, which knows that the cases are the same ([`paired_difference`]).
+    pub interval: Option<Interval>,
     /// How likely a difference at least this large is if neither agent is better; null without scored cases. The exact
     /// McNemar test ([`mcnemar`]) where both run each case once, else its kin that respects repeats ([`sign_flip`]).
     pub p_value: Option<f64>,
@@ -358,9 +362,10 @@ impl Comparison {
         cases.retain(|case| case.change != Change::BothPassed);
         let [success_a, success_b] = [&all.a, &all.b].map(|cases| Success::of(cases));
         let is_repeated = a.repeats > 1 || b.repeats > 1;
+        let pairs: Vec<(CaseRuns, CaseRuns)> = all.a.iter().copied().zip(all.b.iter().copied()).collect();
         let p_value = || match is_repeated {
             false => mcnemar(all.fixed, all.broken),
-            true => sign_flip(&all.a.iter().copied().zip(all.b.iter().copied()).collect::<Vec<_>>()),
+            true => sign_flip(&pairs),
         };
         let [side_a, side_b] = [Side::new(a, success_a), Side::new(b, success_b)];
         let is_same_model = side_a.model == side_b.model;
@@ -375,6 +380,7 @@ impl Comparison {
             differing,
             scored: all.a.len() as u64,
             difference: success_b.rate.zip(success_a.rate).map(|(b, a)| b - a),
+            interval: paired_difference(&pairs).map(|it| Interval { low: it.low, high: it.high }),
             p_value: (!all.a.is_empty()).then(p_value),
             changes,
             unit: a.suite.unit().many,

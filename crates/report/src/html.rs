@@ -13,6 +13,7 @@ mod dissection;
 mod events;
 mod failures;
 mod limit;
+mod matrix;
 mod page;
 mod passed;
 mod pictures;
@@ -29,6 +30,7 @@ use planproof_bench::LimitReport;
 use crate::ReportedCampaign;
 use crate::compare::Comparison;
 use crate::compare::agents::AgentTable;
+use crate::compare::matrix::MatrixTable;
 use text::Foreign;
 
 /// Most characters shown of a name: of an agent, a model, a campaign, a case, a tool, an action.
@@ -132,6 +134,20 @@ pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<(
     page.write(&html! {
         (agents::head(table))
         main { (agents::rows(table)) }
+        (page::end())
+    })
+}
+
+/// Writes the page of a matrix.
+///
+/// # Errors
+/// What `out` says; nothing else fails.
+pub fn write_matrix(table: &MatrixTable, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut page = Page { out };
+    page.write(&page::begin(&format!("{} combinations on the same cases", table.combinations.len())))?;
+    page.write(&html! {
+        (matrix::head(table))
+        main { (matrix::rows(table)) }
         (page::end())
     })
 }

@@ -76,7 +76,7 @@ pub enum Keeping {
 
 impl Keeping {
     /// Where answers come from and go, if a model is asked through us.
-    fn answers(&self, is_asked: bool) -> Result<Answers, RunnerError> {
+    pub(crate) fn answers(&self, is_asked: bool) -> Result<Answers, RunnerError> {
         let (option, answers) = match self {
             Self::Nowhere => return Ok(Answers::Live),
             Self::Record { file, .. } => ("--record", Answers::Record(absolute(file)?)),
@@ -165,7 +165,7 @@ pub fn begin<W: World>(
 
 impl NewCampaign {
     /// What is kept of it, if all that is asked for fits together.
-    fn options<W: World>(
+    pub(crate) fn options<W: World>(
         &self,
         wanted: &Wanted<'_, W>,
         agent: &AgentUnderTest,

@@ -67,9 +67,36 @@ impl Budgets {
 
     /// Those of a stored campaign.
     pub(crate) fn stored(progress: &Progress) -> Result<Self, RunnerError> {
-        serde_json::from_str(&progress.budgets).map_err(|error| {
+        Self::read(&progress.budgets)
+    }
+
+    /// As the store keeps them.
+    pub(crate) fn read(text: &str) -> Result<Self, RunnerError> {
+        serde_json::from_str(text).map_err(|error| {
             RunnerError::usage(format!("the budgets of the stored campaign make no sense: {error}"))
         })
+    }
+
+    /// These, and those of before where nothing is said.
+    pub(crate) fn or(self, before: &Self) -> Self {
+        Self {
+            max_cost_picodollars: self.max_cost_picodollars.or(before.max_cost_picodollars),
+            max_tokens: self.max_tokens.or(before.max_tokens),
+            minutes: self.minutes.or(before.minutes),
+            prices: self.prices.or_else(|| before.prices.clone()),
+            without_temperature: before.without_temperature.clone(),
+            broken_setup: None,
+        }
+    }
+
+    /// As they are asked for.
+    pub(crate) fn asked(&self) -> BudgetOptions {
+        BudgetOptions {
+            max_cost: self.cost_max().map(Money::dollars),
+            max_tokens: self.max_tokens,
+            minutes: self.minutes,
+            prices: self.prices.clone(),
+        }
     }
 
     /// Of a campaign that is complete: nothing limits it any more, and what was found stays.
@@ -102,15 +129,7 @@ impl Budgets {
     ///
     /// Those must leave something: a campaign that would end at once was meant otherwise.
     pub(crate) fn resumed(&self, stored: &Progress) -> Result<Self, RunnerError> {
-        let before = Self::stored(stored)?;
-        let budgets = Self {
-            max_cost_picodollars: self.max_cost_picodollars.or(before.max_cost_picodollars),
-            max_tokens: self.max_tokens.or(before.max_tokens),
-            minutes: self.minutes.or(before.minutes),
-            prices: self.prices.clone().or(before.prices),
-            without_temperature: before.without_temperature,
-            broken_setup: None,
-        };
+        let budgets = self.clone().or(&Self::stored(stored)?);
         let spent = spent(stored);
         if let Some(most) = budgets.cost_max() {
             let Some(cost) = spent.cost else {
@@ -177,7 +196,7 @@ impl Budgets {
         Budget { cost_max: self.cost_max(), tokens_max: self.max_tokens }
     }
 
-    fn cost_max(&self) -> Option<Money> {
+    pub(crate) fn cost_max(&self) -> Option<Money> {
         self.max_cost_picodollars.map(Money::from_picodollars)
     }
 

@@ -99,13 +99,13 @@ impl NewRow<'_> {
             options: &options.to_json()?,
             repeats: repeats.get(),
         };
-        let rows = cases.iter().map(|case| NewCase {
-            id: case.card().id.clone(),
-            json: case.to_line(),
-            summary: Some(card_to_json(case.card())),
-        });
-        Ok(store.create_campaign(&campaign, rows)?)
+        Ok(store.create_campaign(&campaign, cases.iter().map(case_row))?)
     }
+}
+
+/// The row of a case with its card.
+pub(crate) fn case_row(case: &Arc<dyn Case>) -> NewCase {
+    NewCase { id: case.card().id.clone(), json: case.to_line(), summary: Some(card_to_json(case.card())) }
 }
 
 /// Milliseconds since 1970.
@@ -115,7 +115,7 @@ pub fn milliseconds_now() -> u64 {
 }
 
 /// Short, sorts by time, and differs even between campaigns of the same millisecond.
-fn campaign_id<W: World>(created_ms: u64, world: &W) -> String {
+pub(crate) fn campaign_id<W: World>(created_ms: u64, world: &W) -> String {
     let [tail, ..] = world.token()();
     format!("{created_ms:010x}{tail:02x}")
 }

@@ -8,7 +8,8 @@
 //! (`replay.rs`), its cases (`cases.rs`), what is kept of it (`options.rs`, `create.rs`), what it may spend
 //! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
 //! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
-//! campaign that can be run (`prepared.rs`), and the run (`carry_out.rs`).
+//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), and several campaigns that are asked for together,
+//! with one budget (`matrix.rs`).
 
 mod begin;
 mod budgets;
@@ -17,6 +18,7 @@ mod cases;
 mod create;
 mod error;
 mod made_from;
+mod matrix;
 mod models;
 mod options;
 mod paths;
@@ -35,6 +37,7 @@ pub use cases::{CASES_MAX, Cases, CasesOrigin};
 pub use create::{NewRow, StoreOptions, milliseconds_now, must_be_no_folder};
 pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
+pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
 pub use models::{Around, Models, key_needed};
 pub use options::{Answers, StoredOptions};
 pub use paths::absolute;

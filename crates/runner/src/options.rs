@@ -172,6 +172,11 @@ impl StoredOptions {
         report
     }
 
+    /// Why a campaign of such progress was stopped, if its set-up is broken.
+    pub fn broken_setup(&self, progress: &Progress) -> Option<String> {
+        Budgets::stored(progress).ok()?.broken_setup().map(str::to_owned)
+    }
+
     /// Whether no model is asked.
     pub fn is_replay(&self) -> bool {
         matches!(self.answers, Answers::Replay(_))

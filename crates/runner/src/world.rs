@@ -124,6 +124,9 @@ pub trait World {
     /// The system does not allow so many.
     fn allow_runs(&self, runs: usize) -> Result<(), Self::Error>;
 
+    /// An error with what it is about before it.
+    fn about(&self, what: &str, error: Self::Error) -> Self::Error;
+
     /// Who writes recordings.
     fn origin(&self) -> Origin;
 

@@ -27,6 +27,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/2.sql")),
     M::up(include_str!("schema/3.sql")),
     M::up(include_str!("schema/4.sql")),
+    M::up(include_str!("schema/5.sql")),
 ];
 
 /// The version from which on cases and runs have summaries.
@@ -34,6 +35,9 @@ pub(crate) const SUMMARY_VERSION: i64 = 3;
 
 /// The version from which on campaigns can lead to others.
 pub(crate) const PARENT_VERSION: i64 = 4;
+
+/// The version from which on campaigns can be asked for together.
+pub(crate) const MATRIX_VERSION: i64 = 5;
 
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

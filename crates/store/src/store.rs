@@ -123,8 +123,17 @@ impl Store {
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> Result<(), StoreError> {
         self.must_be_writable()?;
-        let created = self.insert_campaign(campaign, cases).map_err(|error| self.place.error(error))?;
-        if created { Ok(()) } else { Err(StoreError::CampaignExists { id: campaign.id.to_owned() }) }
+        let insert = || {
+            let transaction =
+                rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let inserted = Self::insert_campaign(&transaction, campaign, cases)?;
+            transaction.commit()?;
+            Ok(inserted)
+        };
+        match insert().map_err(|error| self.place.error(error))? {
+            Some(_) => Ok(()),
+            None => Err(StoreError::CampaignExists { id: campaign.id.to_owned() }),
+        }
     }
 
     pub(crate) fn must_be_writable(&self) -> Result<(), StoreError> {
@@ -132,13 +141,12 @@ impl Store {
         if self.is_writable { Ok(()) } else { Err(StoreError::ReadOnly { path: path() }) }
     }
 
-    fn insert_campaign(
-        &self,
+    /// Inserts a campaign with its cases; gives its key, or `None` where there is one of that id.
+    pub(crate) fn insert_campaign(
+        transaction: &rusqlite::Transaction<'_>,
         campaign: &NewCampaign<'_>,
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
-    ) -> rusqlite::Result<bool> {
-        let transaction =
-            rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+    ) -> rusqlite::Result<Option<i64>> {
         let inserted = transaction.execute(
             "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) ON CONFLICT (id) DO NOTHING",
@@ -154,7 +162,7 @@ impl Store {
             ],
         )?;
         if inserted == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let key = transaction.last_insert_rowid();
         let mut count: u32 = 0;
@@ -169,8 +177,7 @@ impl Store {
             }
         }
         transaction.execute("UPDATE campaign SET cases = ?2 WHERE key = ?1", params![key, count])?;
-        transaction.commit()?;
-        Ok(true)
+        Ok(Some(key))
     }
 
     /// The writer of this store; the first call starts its thread. It goes on after the store is dropped,

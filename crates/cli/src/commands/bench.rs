@@ -1,16 +1,20 @@
 //! `planproof bench`: an agent on a benchmark.
 
+mod matrix;
+
 use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use planproof_order::synth::JudgeOptions;
-use planproof_runner::{CASES_MAX, Cases};
+use planproof_runner::{CASES_MAX, Cases, StoreOptions};
+use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
 use super::campaign::{Asked, CampaignRequest, MakesCases};
 use super::print_json;
+use super::runs::must_exist;
 use crate::arguments::{BenchArguments, ChoiceArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
@@ -40,19 +44,40 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
              handed the answers"
         )));
     }
+    let agents = matrix::asked_for(arguments, global)?;
     let cases = BenchCases { suite, arguments };
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
+    let asked = Asked::Bench(&cases, arguments.all.repeat);
+    let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
+    if is_matrix || resume.is_some() {
+        let request = matrix::Request { arguments, asked, taken: taken.clone(), global };
+        if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
+            return matrix::begin(&request, agents);
+        }
+        if let Some((store, row)) = resumed_matrix(arguments)? {
+            return matrix::go_on(&request, store, row);
+        }
+    }
     let request = CampaignRequest {
         campaign,
-        asked: Asked::Bench(&cases, arguments.all.repeat),
+        agent: agents.and_then(|agents| agents.into_iter().next()),
+        asked,
         all: &arguments.all,
         taken,
         shrink_to: None,
     };
     super::campaign::run_request(&request, global)
+}
+
+/// The matrix that the command line goes on with, if it is one.
+fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>, Failure> {
+    let Some(name) = &arguments.campaign.resume else { return Ok(None) };
+    must_exist(&arguments.campaign.store.store)?;
+    let store = StoreOptions::from(&arguments.campaign.store).open()?;
+    Ok(store.matrix(name)?.map(|row| (store, row)))
 }
 
 /// The suite of that name. Orders have a command of their own.

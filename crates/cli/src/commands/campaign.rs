@@ -16,6 +16,7 @@ mod world;
 use std::io::Write as _;
 use std::path::Path;
 
+use planproof_agents::AgentSpec;
 use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
@@ -37,7 +38,7 @@ pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use dissect::read_trials;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
-pub(super) use prepare::prepare;
+pub(super) use prepare::{named_agent, new_campaign, prepare, resume_stored};
 pub(super) use prepared::Prepared;
 pub(crate) use shrink::{read_candidates, shrinker};
 pub(super) use world::Outside;
@@ -48,6 +49,7 @@ pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no m
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let request = CampaignRequest {
         campaign: &arguments.campaign,
+        agent: named_agent(&arguments.campaign)?,
         asked: Asked::Test(arguments),
         all: &arguments.all,
         taken: taken_files(arguments),
@@ -59,6 +61,8 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
 /// What a command line says of a campaign of cases that are all run.
 pub(super) struct CampaignRequest<'a> {
     pub(super) campaign: &'a CampaignArguments,
+    /// Whom it is about, if the command line says so.
+    pub(super) agent: Option<AgentSpec>,
     pub(super) asked: Asked<'a>,
     pub(super) all: &'a AllCasesArguments,
     /// Other files of the command, with the options that name them.
@@ -77,7 +81,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
-    let prepared = prepare(request.campaign, global, request.asked)?;
+    let prepared = prepare(request.campaign, global, request.agent.clone(), request.asked)?;
     let run = &prepared.run;
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =

@@ -11,14 +11,15 @@ use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 
 use super::campaign::{
-    Asked, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, notes, prepare, stop_on_signal,
+    Asked, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
+    stop_on_signal,
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render;
-use crate::report_files::{ReportFile, must_differ};
+use crate::report_files::ReportFile;
 use crate::terminal;
 
 /// Width of the plot of success, in characters: one for every two points.
@@ -26,17 +27,13 @@ const PLOT_WIDTH: usize = 51;
 
 pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCode, Failure> {
     let plan = plan(arguments)?;
-    let page = match &arguments.html {
-        Some(path) if path.as_os_str() == "-" && global.json => {
-            return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
-        }
-        Some(path) => {
-            must_differ(path, &arguments.campaign.files())?;
-            Some(ReportFile::open("--html", path)?)
-        }
-        None => None,
-    };
-    let prepared = prepare(&arguments.campaign, global, Asked::Limit(plan, arguments))?;
+    let page = ReportFile::page(arguments.html.as_deref(), &arguments.campaign.files(), global)?;
+    let prepared = prepare(
+        &arguments.campaign,
+        global,
+        named_agent(&arguments.campaign)?,
+        Asked::Limit(plan, arguments),
+    )?;
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =

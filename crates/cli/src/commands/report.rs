@@ -9,12 +9,12 @@ use planproof_report::compare::{Change, ComparedCase, Comparison, Side, Success}
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::Store;
 
-use super::print_json;
 use super::runs::{must_exist, say_what_is_missing, show};
+use super::{matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
-use crate::report_files::{ReportFile, ReportFileArguments, must_differ};
+use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::stored::{self, Stored, StoredTraces};
 use crate::terminal;
 
@@ -36,6 +36,9 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
 
 /// The files that are asked for, or the tables where there are none.
 fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    if let Some(found) = store.matrix(&arguments.run)? {
+        return matrix::show(store, &found, page_of_several(arguments, global)?, global);
+    }
     stored::find(store, &arguments.run)?;
     let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
     if files.is_empty() {
@@ -63,17 +66,7 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
             "{option} is of one campaign; a comparison can be had as text, with --html or with --json"
         )));
     }
-    let page = match page {
-        Some(path) => {
-            must_differ(path, &[("--store", arguments.store.store.as_path())])?;
-            Some(ReportFile::open("--html", path)?)
-        }
-        None => None,
-    };
-    if page.as_ref().is_some_and(ReportFile::is_stdout) && global.json {
-        return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
-    }
-    Ok(page)
+    ReportFile::page(page.as_deref(), &[("--store", arguments.store.store.as_path())], global)
 }
 
 /// Campaign A, what was before, and campaign B, what came after.

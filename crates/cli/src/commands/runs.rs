@@ -16,7 +16,7 @@ use planproof_trace::{Arguments, notation};
 use serde_json::{Value, json};
 
 use super::campaign::{Derived, print_report};
-use super::print_json;
+use super::{matrix, print_json};
 use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -36,6 +36,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             show_case(&store, run, case, *repeat, global)?;
         }
         RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
+            if let Some(found) = store.matrix(run)? {
+                matrix::show(&store, &found, None, global)?;
+                return Ok(ExitCode::Passed);
+            }
             show(&store, run, *findings, *judge_again, global)?;
         }
         RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
@@ -61,6 +65,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
                 "finished": campaign.finished(), "passed": campaign.passed, "failed": campaign.failed,
                 "unscored": campaign.unscored, "cost": cost(campaign), "ended_by": campaign.progress.ended_by,
                 "command_line": campaign.command_line,
+                "matrix": store.matrix_of(&campaign.id)?.map(|matrix| matrix.id),
             }))?;
         }
         return Ok(());

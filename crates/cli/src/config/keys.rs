@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 77] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 78] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -28,6 +28,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 77] = [
     ("bench", "force", "belongs to what one call writes"),
     ("bench", "replay", "names one recording"),
     ("bench", "may-differ", "belongs to one recording"),
+    ("bench", "model", "is of the agents that one call names"),
     ("bench", "allow-repeats", "is about orders"),
     ("bench", "allow-distractors", "is about orders"),
     ("bench", "fail-at-once", "is about orders"),

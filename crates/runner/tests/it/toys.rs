@@ -196,6 +196,10 @@ impl World for Playground {
         Ok(())
     }
 
+    fn about(&self, what: &str, error: RunnerError) -> RunnerError {
+        RunnerError::usage(format!("{what}: {error}"))
+    }
+
     fn origin(&self) -> Origin {
         Origin { version: "test".to_owned(), command: "test".to_owned() }
     }

@@ -3,6 +3,7 @@
 mod crash;
 mod derived;
 mod files;
+mod matrix;
 mod migration;
 mod progress;
 mod reading;

@@ -63,6 +63,17 @@ impl Asked<'_> {
         }
     }
 
+    /// The cases of a benchmark.
+    ///
+    /// # Errors
+    /// As of [`MakesCases::make`].
+    pub(in crate::commands) fn cases_of_suite(&self) -> Result<Cases, Failure> {
+        match self {
+            Self::Bench(makes, _) => makes.make(),
+            Self::Test(_) | Self::Limit(..) => Err(Failure::usage("orders are made by `planproof test`")),
+        }
+    }
+
     /// The file of topics, where the user has their own.
     pub(super) fn topics(&self) -> Option<&Path> {
         match self {
@@ -122,7 +133,7 @@ impl Asked<'_> {
 
     /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to
     /// `go_on` with it: the words before the command, and the option behind it.
-    pub(super) fn must_fit(
+    pub(in crate::commands) fn must_fit(
         &self,
         options: &StoredOptions,
         what: &str,

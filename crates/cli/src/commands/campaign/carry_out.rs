@@ -100,7 +100,7 @@ pub(in crate::commands) async fn carry_out(
         "{} of {} runs are finished and kept{further}; go on with `{}`",
         ended.outcomes.len(),
         ended.total,
-        prepared.commands().resume(&run.campaign.id)
+        prepared.resume_line()
     );
     let failure = ended.failure.map(|halted| describe(halted, &hint));
     let planproof_runner::Ended { outcomes, progress, .. } = ended;

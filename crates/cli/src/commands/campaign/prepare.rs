@@ -7,6 +7,7 @@ use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
     BudgetOptions, Keeping, NewCampaign, RecordedCampaign, Replay, Resumed, StoreOptions,
 };
+use planproof_store::Store;
 
 use super::agreement::must_agree;
 use super::asked::Asked;
@@ -16,7 +17,7 @@ use super::options::{ORDER, OrderOptions};
 use super::prepared::Prepared;
 use super::shrink;
 use super::world::Outside;
-use crate::arguments::{BudgetArguments, CampaignArguments, Global, StoreArguments};
+use crate::arguments::{BudgetArguments, CampaignArguments, Global, ModelArguments, StoreArguments};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
@@ -28,10 +29,9 @@ use crate::values::seconds;
 pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
+    agent: Option<AgentSpec>,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
-    let agent = arguments.agent.as_deref();
-    let agent = agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()?;
     match (&arguments.recording.replay, agent) {
         (Some(file), agent) => replay(arguments, global, file, agent, asked),
         (None, Some(agent)) => begin(arguments, global, agent, asked),
@@ -39,31 +39,26 @@ pub(in crate::commands) fn prepare(
     }
 }
 
-/// A new campaign.
-fn begin(
+/// The agent that the command line names, with its options.
+pub(in crate::commands) fn named_agent(arguments: &CampaignArguments) -> Result<Option<AgentSpec>, Failure> {
+    let agent = arguments.agent.as_deref();
+    agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()
+}
+
+/// What the command line says of a new campaign.
+pub(in crate::commands) fn new_campaign(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
-    asked: Asked<'_>,
-) -> Result<Prepared, Failure> {
-    let timeout = arguments.model.run_time(arguments.timeout);
-    let asking = arguments.model.within(timeout)?;
-    let bank = select::topic_bank(asked.topics())?;
-    let order = OrderOptions {
-        dissect: asked.dissect(),
-        shrink: asked.shrink(),
-        topics: asked.topics().map(|_| bank.clone()),
-        media: asked.media().map(planproof_runner::absolute).transpose()?,
-        ..OrderOptions::judging(judge_options(&arguments.judge))
-    };
-    asked.must_be_shrunk(order.shrink.as_ref())?;
-    let suite = asked.suite().filter(|suite| *suite != ORDER).map(str::to_owned);
+    asked: &Asked<'_>,
+    order: &OrderOptions,
+) -> NewCampaign {
     let recording = &arguments.recording;
-    let new = NewCampaign {
+    NewCampaign {
         agent,
         repeats: asked.repeats(),
         seed: global.seed,
-        timeout,
+        timeout: arguments.model.run_time(arguments.timeout),
         iterations: arguments.iterations,
         concurrency: arguments.concurrency,
         serve_model: arguments.serve_model.clone(),
@@ -76,10 +71,30 @@ fn begin(
         },
         store: (&arguments.store).into(),
         limit: asked.limit(),
+        suite: asked.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
-        suite,
         command_line: global.command_line.clone(),
+    }
+}
+
+/// A new campaign.
+fn begin(
+    arguments: &CampaignArguments,
+    global: &Global,
+    agent: AgentSpec,
+    asked: Asked<'_>,
+) -> Result<Prepared, Failure> {
+    let asking = arguments.model.within(arguments.model.run_time(arguments.timeout))?;
+    let bank = select::topic_bank(asked.topics())?;
+    let order = OrderOptions {
+        dissect: asked.dissect(),
+        shrink: asked.shrink(),
+        topics: asked.topics().map(|_| bank.clone()),
+        media: asked.media().map(planproof_runner::absolute).transpose()?,
+        ..OrderOptions::judging(judge_options(&arguments.judge))
     };
+    asked.must_be_shrunk(order.shrink.as_ref())?;
+    let new = new_campaign(arguments, global, agent, &asked, &order);
     let world = Outside { asking: &asking, is_quiet: global.quiet };
     let run = planproof_runner::begin(&world, &new, || asked.cases(global.seed, &bank))?;
     Ok(Prepared::new(run, order))
@@ -91,6 +106,26 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
     let store = StoreOptions::from(&arguments.store).open()?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     must_be_asked_for(&stored.campaign.id, &stored.commands)?;
+    if let Some(matrix) = store.matrix_of(&stored.campaign.id)? {
+        return Err(Failure::usage(format!(
+            "{} is a combination of the matrix {}, with which it has a budget in common: go on with that, `{}`",
+            stored.campaign.id,
+            matrix.id,
+            stored.commands.resume(&matrix.id)
+        )));
+    }
+    resume_stored(store, stored, &arguments.model, (&arguments.budget).into(), &asked, global)
+}
+
+/// The same of a campaign that was read, with these budgets.
+pub(in crate::commands) fn resume_stored(
+    store: Store,
+    stored: Stored,
+    asking: &ModelArguments,
+    budgets: BudgetOptions,
+    asked: &Asked<'_>,
+    global: &Global,
+) -> Result<Prepared, Failure> {
     let Stored { campaign: row, suite, cases, mut options, mut outcomes, dissection, shrinking, .. } = stored;
     asked.must_fit(
         &options.kept,
@@ -126,7 +161,7 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
             further.push((case.clone() as _, untyped(&case, outcome)));
         }
     }
-    let asking = arguments.model.within(options.kept.timeout())?;
+    let asking = asking.within(options.kept.timeout())?;
     let world = Outside { asking: &asking, is_quiet: global.quiet };
     let resumed = Resumed {
         row,
@@ -136,7 +171,7 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
         outcomes,
         further,
         leads_on: !is_dissected || !is_shrunk,
-        budgets: (&arguments.budget).into(),
+        budgets,
     };
     let run = planproof_runner::resume(&world, store, resumed)?;
     Ok(Prepared { trials, candidates, ..Prepared::new(run, options.order) })

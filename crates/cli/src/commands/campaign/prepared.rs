@@ -18,6 +18,8 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 pub(in crate::commands) struct Prepared {
     pub(in crate::commands) run: planproof_runner::Prepared,
     pub(in crate::commands) order: OrderOptions,
+    /// The matrix that it is a combination of, which goes on as a whole.
+    pub(in crate::commands) matrix: Option<String>,
     /// Trials of the dissection that are there already; those without a score are run again.
     pub(super) trials: Vec<TrialRecord>,
     /// The same of the shrinking.
@@ -27,13 +29,18 @@ pub(in crate::commands) struct Prepared {
 impl Prepared {
     /// A campaign that has led to nothing yet.
     pub(super) fn new(run: planproof_runner::Prepared, order: OrderOptions) -> Self {
-        Self { run, order, trials: Vec::new(), candidates: Vec::new() }
+        Self { run, order, matrix: None, trials: Vec::new(), candidates: Vec::new() }
     }
 
     /// How to go on with it.
     pub(in crate::commands) fn commands(&self) -> CommandLines {
         let planproof_runner::Prepared { options, campaign, store, .. } = &self.run;
         commands(options, &self.order, &campaign.agent.name, store.path())
+    }
+
+    /// How to go on with it, or with the matrix that it belongs to.
+    pub(super) fn resume_line(&self) -> String {
+        self.commands().resume(self.matrix.as_deref().unwrap_or(&self.run.campaign.id))
     }
 
     /// Hands the campaign to `write` as reports take it.

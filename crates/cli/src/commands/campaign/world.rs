@@ -96,6 +96,10 @@ impl World for Outside<'_> {
         open_files::allow_runs(runs)
     }
 
+    fn about(&self, what: &str, error: Failure) -> Failure {
+        error.about(what)
+    }
+
     fn origin(&self) -> Origin {
         let command = std::env::args().collect::<Vec<_>>().join(" ");
         Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }

@@ -1,0 +1,271 @@
+//! All combinations of agents, models and settings, on the same cases and with one budget.
+
+use planproof_agents::{AGENT_OPTIONS, AgentSpec};
+use planproof_runner::{Left, Matrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_store::{Matrix as MatrixRow, Store};
+use tokio_util::sync::CancellationToken;
+
+use super::super::campaign::{
+    Asked, CampaignOptions, Outside, carry_out, new_campaign, resume_stored, stop_on_signal,
+};
+use super::super::{matrix, runtime};
+use crate::arguments::{BenchArguments, Global};
+use crate::config::agent_setting;
+use crate::failure::{ExitCode, Failure};
+use crate::progress;
+use crate::report_files::{ReportFile, ReportFileArguments};
+use crate::select;
+use crate::stored::Stored;
+
+/// What the command line says of a matrix, with what makes its cases.
+pub(super) struct Request<'a> {
+    pub(super) arguments: &'a BenchArguments,
+    pub(super) asked: Asked<'a>,
+    /// Other files of the command, with the options that name them.
+    pub(super) taken: Vec<(&'static str, &'a std::path::Path)>,
+    pub(super) global: &'a Global,
+}
+
+/// Whom the command line asks for: all combinations; `None` where it names no agent.
+pub(super) fn asked_for(
+    arguments: &BenchArguments,
+    global: &Global,
+) -> Result<Option<Vec<AgentSpec>>, Failure> {
+    let settings = settings(&global.set)?;
+    let Some(first) = &arguments.campaign.agent else {
+        return match settings.first() {
+            Some((key, _)) => Err(Failure::usage(format!(
+                "--set {key}: name the agents that it is for; a campaign or a matrix that resumes keeps what it was begun \
+                 with"
+            ))),
+            None => Ok(None),
+        };
+    };
+    let agents: Vec<String> = std::iter::once(first).chain(&arguments.others).cloned().collect();
+    let agents = combinations(&agents, &arguments.models, &settings)?;
+    let options = &arguments.campaign.agent_options;
+    let with_options = |agent: &AgentSpec| select::with_options(agent.as_str(), options);
+    agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
+}
+
+/// The settings of agents among `--set`, each with its values.
+fn settings(sets: &[String]) -> Result<Vec<(&'static str, Vec<String>)>, Failure> {
+    let mut all: Vec<(&'static str, Vec<String>)> = Vec::new();
+    for (key, text) in sets.iter().filter_map(|set| agent_setting(set)) {
+        let option = AGENT_OPTIONS.into_iter().find(|option| *option == key).ok_or_else(|| {
+            Failure::usage(format!(
+                "--set agent.{key}: there is no option \"{key}\" of an agent; there are {}",
+                AGENT_OPTIONS.join(", ")
+            ))
+        })?;
+        let values = values(text);
+        match all.iter_mut().find(|(other, _)| *other == option) {
+            Some((_, before)) => before.extend(values),
+            None => all.push((option, values)),
+        }
+    }
+    Ok(all)
+}
+
+/// The values of a setting, which commas separate; one behind a backslash is a part of a value.
+fn values(text: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (character, characters.peek(), values.last_mut()) {
+            ('\\', Some(','), Some(value)) => value.extend(characters.next()),
+            (',', _, _) => values.push(String::new()),
+            (_, _, Some(value)) => value.push(character),
+            (_, _, None) => {}
+        }
+    }
+    values
+}
+
+/// A new matrix.
+pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitCode, Failure> {
+    let Request { arguments, asked, global, .. } = request;
+    let campaign = &arguments.campaign;
+    if campaign.recording.replay.is_some() {
+        return Err(Failure::usage(
+            "--replay is for one campaign: a matrix has a recording for each of its combinations; replay them one by one",
+        ));
+    }
+    let page = page(request)?;
+    let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
+    let world = Outside { asking: &asking, is_quiet: global.quiet };
+    let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
+    let new = new_campaign(campaign, global, first.clone(), asked, &Default::default());
+    let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
+    let store = StoreOptions::from(&campaign.store).open()?;
+    let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
+    run(request, store, row, page)
+}
+
+/// A matrix of the store, whose combinations go on.
+pub(super) fn go_on(request: &Request<'_>, store: Store, row: MatrixRow) -> Result<ExitCode, Failure> {
+    let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
+    let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
+    let options: CampaignOptions = crate::stored::options(&first)?;
+    let what = format!("the matrix {}", row.id);
+    request.asked.must_fit(&options.kept, &what, ("go on with", &format!("--resume {}", row.id)))?;
+    let page = page(request)?;
+    run(request, store, row, page)
+}
+
+/// The page that is asked for. There are no other files of a matrix.
+fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
+    let Request { arguments, taken, global, .. } = request;
+    let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
+    let of_one = [
+        ("--junit", junit.is_some()),
+        ("--csv", csv.is_some()),
+        ("--inspect", inspect.is_some()),
+        ("--step-summary", step_summary.is_some()),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format!(
+            "{option} is of one campaign; a matrix can be had as text, with --html or with --json, and each of its campaigns \
+             with `planproof report`"
+        )));
+    }
+    ReportFile::page(html.as_deref(), taken, global)
+}
+
+/// Runs what is not finished of it, one combination after the other, and shows the whole.
+fn run(
+    request: &Request<'_>,
+    store: Store,
+    row: MatrixRow,
+    page: Option<ReportFile>,
+) -> Result<ExitCode, Failure> {
+    let Request { arguments, global, .. } = request;
+    let goes_on = Matrix::open(&store, row, &(&arguments.campaign.budget).into())?;
+    let ended = runtime()?.block_on(async {
+        let stop = stop_on_signal();
+        carry_on(request, &store, &goes_on, &stop).await
+    })?;
+    let mut table = matrix::table(&store, &goes_on.row)?;
+    table.ended_by = ended.budget.filter(|_| table.not_run() > 0);
+    let resume = matrix::resume(&store, &table);
+    let mut notes = ended.notes;
+    if let Some(budget) = &table.ended_by {
+        let larger = planproof_runner::larger(budget);
+        notes.push(format!(
+            "Ended by the budget of {budget}: {} runs were not finished. Go on with: {resume}{larger}",
+            table.not_run()
+        ));
+    }
+    let unscored: u64 = table.combinations.iter().map(|row| row.unscored).sum();
+    if unscored > 0 {
+        notes.push(format!("{unscored} runs are unscored. Try them again: {resume}"));
+    }
+    if let Some(failure) = ended.failure {
+        if let Some(page) = page {
+            page.write(global, |out| planproof_report::html::write_matrix(&table, out))?;
+        }
+        return Err(failure);
+    }
+    match matrix::print(&table, page, &notes, global) {
+        // Whoever reads no further wants to know all the same how it went.
+        Ok(()) | Err(Failure::OutputClosed) => {}
+        Err(failure) => return Err(failure),
+    }
+    let failed: u64 = table.combinations.iter().map(|row| row.failed).sum();
+    Ok(match (failed, unscored + table.not_run()) {
+        (1.., _) => ExitCode::Failed,
+        (0, 1..) => ExitCode::Outside,
+        (0, 0) => ExitCode::Passed,
+    })
+}
+
+/// How the combinations came to an end.
+#[derive(Default)]
+struct Ended {
+    /// The budget that ended them all.
+    budget: Option<String>,
+    failure: Option<Failure>,
+    notes: Vec<String>,
+}
+
+async fn carry_on(
+    request: &Request<'_>,
+    store: &Store,
+    matrix: &Matrix,
+    stop: &CancellationToken,
+) -> Result<Ended, Failure> {
+    let Request { arguments, global, .. } = request;
+    let mut ended = Ended::default();
+    let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
+    progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
+    for place in 0..count {
+        let rows = store.campaigns_of_matrix(&matrix.row.id)?;
+        let Some(row) = rows.get(place) else { break };
+        if is_complete(row) {
+            continue;
+        }
+        let budgets = match matrix.left(&rows, &row.id)? {
+            Left::Some(budgets) => budgets,
+            Left::Nothing(budget) => {
+                ended.budget = Some(budget);
+                break;
+            }
+        };
+        progress::say(global, &format!("combination {} of {count}: {}", place + 1, row.agent));
+        let own = StoreOptions::from(&arguments.campaign.store).open()?;
+        let stored = Stored::load(&own, &row.id)?;
+        let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
+        let prepared = resume_stored(own, stored, &arguments.campaign.model, budgets, &request.asked, global);
+        let mut prepared = prepared.map_err(about)?;
+        prepared.matrix = Some(matrix.row.id.clone());
+        let run = &prepared.run;
+        let came = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
+        if let Some(failure) = came.failure {
+            ended.failure = Some(failure);
+            break;
+        }
+        if let Some(budget) = &came.progress.ended_by {
+            ended.budget = Some(matrix.ended_by(budget));
+            break;
+        }
+        if let Some(why) = prepared.run.options.broken_setup(&came.progress) {
+            ended.notes.push(format!(
+                "Combination {} was stopped, because its set-up is broken: {}",
+                place + 1,
+                crate::terminal::inline(&why)
+            ));
+        }
+    }
+    Ok(ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_separate_values_and_a_backslash_keeps_one() {
+        for (text, expected) in [
+            ("json,code", vec!["json", "code"]),
+            ("one", vec!["one"]),
+            ("", vec![""]),
+            (",model", vec!["", "model"]),
+            (r"none,program:judge a\,b", vec!["none", "program:judge a,b"]),
+            (r"a\b,c\\,d", vec![r"a\b", r"c\,d"]),
+        ] {
+            assert_eq!(values(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_of_agents_are_told_from_other_keys_and_may_be_repeated() {
+        let sets = |sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+            settings(&sets).map_err(|failure| failure.describe())
+        };
+        let expected = vec![("samples", vec!["1".to_owned(), "3".to_owned(), "5".to_owned()])];
+        assert_eq!(sets(&["agent.samples=1,3", "bench.limit=4", "samples=5", "seed=3"]), Ok(expected));
+        let error = sets(&["agent.depth=2"]).expect_err("there is no such option");
+        assert!(error.contains("no option \"depth\" of an agent; there are samples, "), "{error}");
+    }
+}

@@ -1,0 +1,197 @@
+//! The combinations of a matrix in one table: from the store to a terminal, a page or a document.
+
+use std::io::Write as _;
+
+use comfy_table::CellAlignment;
+use planproof_agents::AgentSpec;
+use planproof_model::prices::Money;
+use planproof_report::campaign_line;
+use planproof_report::compare::matrix::{Combination, MatrixTable, Parts};
+use planproof_report::html;
+use planproof_runner::parts;
+use planproof_store::{Matrix, Store};
+
+use super::print_json;
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::render;
+use crate::report_files::ReportFile;
+use crate::stored::{Stored, StoredTraces};
+use crate::terminal;
+
+/// Most characters shown of an agent, a model, or a value of a setting.
+const CELL_CHARACTERS_MAX: usize = 32;
+
+/// The table of a stored matrix. No more than two of its campaigns are in memory at a time.
+pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failure> {
+    let usage = |error: planproof_report::compare::CompareError| Failure::usage(error.to_string());
+    let ids: Vec<String> = store.campaigns_of_matrix(&matrix.id)?.into_iter().map(|row| row.id).collect();
+    let Some((first, others)) = ids.split_first() else {
+        return Err(Failure::usage(format!("the matrix {} in the run store holds no campaign", matrix.id)));
+    };
+    let first = Stored::load(store, first)?;
+    let report = first.report()?;
+    let traces = StoredTraces { store, campaign: &first.campaign.id };
+    let reported = first.reported(&report, &traces);
+    let mut table = MatrixTable::new(
+        &matrix.id,
+        first.suite.name(),
+        u64::from(first.campaign.cases),
+        first.campaign.repeats,
+    );
+    table.add(parts_of(&first.campaign.agent, &first)?, &reported, None).map_err(usage)?;
+    for id in others {
+        let other = Stored::load(store, id)?;
+        let report = other.report()?;
+        let traces = StoredTraces { store, campaign: &other.campaign.id };
+        let parts = parts_of(&other.campaign.agent, &other)?;
+        table.add(parts, &other.reported(&report, &traces), Some(&reported)).map_err(usage)?;
+    }
+    Ok(table)
+}
+
+fn parts_of(agent: &str, stored: &Stored) -> Result<Parts, Failure> {
+    let spec = AgentSpec::parse(agent).map_err(|error| Failure::usage(error.to_string()))?;
+    let planproof_runner::Parts { kind, model, settings } = parts(&spec);
+    let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    // What is served to a program stands beside its name.
+    let model = model.or_else(|| stored.campaign.model.clone());
+    Ok(Parts { kind, model, settings })
+}
+
+/// Shows a matrix of before, with the page that is asked for.
+pub(super) fn show(
+    store: &Store,
+    matrix: &Matrix,
+    page: Option<ReportFile>,
+    global: &Global,
+) -> Result<(), Failure> {
+    let table = table(store, matrix)?;
+    print(&table, page, &[], global)?;
+    if table.not_run() > 0 {
+        let rest = table.not_run();
+        tell!("{rest} runs are not finished; go on with `{}`", resume(store, &table));
+    }
+    Ok(())
+}
+
+/// How to go on with a matrix.
+pub(super) fn resume(store: &Store, table: &MatrixTable) -> String {
+    let path = store.path();
+    let path =
+        (path != std::path::Path::new(crate::arguments::STORE_DEFAULT)).then(|| path.to_string_lossy());
+    let command = format!("bench {}", table.suite);
+    campaign_line(&command, path.as_deref(), &table.matrix)
+}
+
+/// Writes the page, and prints the table with these notes or its document, unless the page takes stdout.
+pub(super) fn print(
+    table: &MatrixTable,
+    page: Option<ReportFile>,
+    notes: &[String],
+    global: &Global,
+) -> Result<(), Failure> {
+    let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
+    if let Some(page) = page {
+        page.write(global, |out| html::write_matrix(table, out))?;
+    }
+    if global.json || is_stdout_taken {
+        notes.iter().for_each(|note| tell!("{note}"));
+    }
+    match (global.json, is_stdout_taken) {
+        (true, _) => print_json(table),
+        (false, true) => Ok(()),
+        (false, false) => {
+            let mut out = terminal::text();
+            write!(out, "{}", text(table))?;
+            notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
+            Ok(())
+        }
+    }
+}
+
+/// The table for a terminal.
+fn text(table: &MatrixTable) -> String {
+    let mut out = String::new();
+    if table.combinations.iter().any(|row| row.simulated) {
+        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+    }
+    let repeats = if table.repeats > 1 { format!(", each {} times", table.repeats) } else { String::new() };
+    out += &format!(
+        "Matrix {}: {}, {} combinations on {} cases{repeats}.\n\n",
+        table.matrix,
+        table.suite,
+        table.combinations.len(),
+        table.cases
+    );
+    let keys = table.keys();
+    let metrics = table.metrics();
+    let mut head = vec!["", "Agent", "Model"];
+    head.extend(&keys);
+    let texts = head.len();
+    head.extend(["Cases", "Passed", "Success (% [95 %])", "To the first [95 %]", "p"]);
+    head.extend(metrics.iter().map(|metric| metric.title));
+    head.extend(["Tokens", "Cost"]);
+    let mut shown = render::table(&head);
+    for (place, column) in shown.column_iter_mut().enumerate() {
+        let is_text = place > 0 && place < texts;
+        column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    for row in &table.combinations {
+        let mut cells = vec![
+            row.number.to_string(),
+            render::short(&row.parts.kind, CELL_CHARACTERS_MAX),
+            render::short(row.parts.model.as_deref().unwrap_or("-"), CELL_CHARACTERS_MAX),
+        ];
+        let setting = |key: &&str| row.parts.settings.get(*key).map_or("-", String::as_str);
+        cells.extend(keys.iter().map(|key| render::short(setting(key), CELL_CHARACTERS_MAX)));
+        cells.extend(figures(row, table));
+        let value = |metric: &&planproof_suite::Metric| {
+            row.metric(metric.name).map_or("-".to_owned(), |it| planproof_report::metric_words(it)[0].clone())
+        };
+        cells.extend(metrics.iter().map(value));
+        cells.extend([(row.tokens.input + row.tokens.output).to_string(), cost(row)]);
+        shown.add_row(cells);
+    }
+    out += &format!("{shown}\n");
+    out += "\"To the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
+            the test against the first, for each row by itself.\n";
+    for row in table.combinations.iter().filter(|row| row.unscored + row.not_run > 0) {
+        out += &format!(
+            "Combination {}: {} unscored, {} not finished.\n",
+            row.number, row.unscored, row.not_run
+        );
+    }
+    out
+}
+
+/// How many cases were run, how many passed, and the difference to the first.
+fn figures(row: &Combination, table: &MatrixTable) -> [String; 5] {
+    let dash = || "-".to_owned();
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    // Adding nothing turns a negative zero into a positive one.
+    let points = |difference: f64| format!("{:+.1}", difference * 100.0 + 0.0);
+    let against = row.against_first.as_ref();
+    let difference = against.and_then(|it| {
+        let (low, high) = it.low.zip(it.high)?;
+        Some(format!("{} [{}, {}]", points(it.difference?), points(low), points(high)))
+    });
+    let p_value = against.and_then(|it| it.p_value);
+    let cases = table.cases * u64::from(table.repeats) - row.not_run;
+    [
+        cases.to_string(),
+        row.passed.to_string(),
+        row.rate.map_or_else(dash, |rate| {
+            format!("{} [{}, {}]", percent(rate), percent(row.low), percent(row.high))
+        }),
+        difference.unwrap_or_else(dash),
+        p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }),
+    ]
+}
+
+fn cost(row: &Combination) -> String {
+    let about = if row.cost_is_estimate { "at most " } else { "" };
+    let cost = row.cost.and_then(Money::from_dollars);
+    cost.map_or("-".to_owned(), |cost| format!("{about}{cost}"))
+}

@@ -1,0 +1,337 @@
+//! Several campaigns that are asked for together: all combinations of agents, models and settings, over the same cases
+//! and with one budget. Each is an ordinary campaign of the store. They are created together, and from then on each
+//! resumes: so one that is killed at any moment goes on as one that was not.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use planproof_agents::{AGENT_OPTIONS, AgentSpec};
+use planproof_bench::AgentUnderTest;
+use planproof_model::prices::Money;
+use planproof_store::{Campaign as CampaignRow, Matrix as MatrixRow, NewCampaign as NewCampaignRow, Store};
+
+use crate::begin::{Keeping, NewCampaign};
+use crate::budgets::{self, BudgetOptions, Budgets};
+use crate::cases::Cases;
+use crate::create::{campaign_id, case_row, milliseconds_now};
+use crate::error::RunnerError;
+use crate::models::{Models, key_needed};
+use crate::options::{Answers, StoredOptions};
+use crate::put_together::Wanted;
+use crate::recording::{self, CampaignNote};
+use crate::world::World;
+
+/// Most combinations of a matrix.
+pub const COMBINATIONS_MAX: usize = 100;
+
+/// Seconds of a minute.
+const MINUTE: f64 = 60.0;
+
+/// The parts of an agent's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// The kind, without model and settings.
+    pub kind: String,
+    /// The model, where the name has one.
+    pub model: Option<String>,
+    /// The settings, in the order of the name.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+/// Takes the name of an agent apart for a table.
+pub fn parts(agent: &AgentSpec) -> Parts {
+    let written = |option| Some((option, agent.option_written(option)?.to_owned()));
+    let settings: Vec<_> = AGENT_OPTIONS.into_iter().filter_map(written).collect();
+    let model = agent.model().map(str::to_owned);
+    let kind = match &model {
+        Some(model) => agent.as_str().strip_suffix(model.as_str()).and_then(|kind| kind.strip_suffix('@')),
+        None => None,
+    };
+    let kind = kind.unwrap_or(agent.as_str());
+    let places = settings.iter().filter_map(|(option, _)| kind.find(&format!(":{option}=")));
+    let kind = places.min().map_or(kind, |place| &kind[..place]).to_owned();
+    Parts { kind, model, settings }
+}
+
+/// All combinations of these agents and models with the values of these settings: an agent whose name holds its model,
+/// or that has none, does not take the models; of several settings the first changes slowest. An empty value leaves its
+/// setting out.
+///
+/// # Errors
+/// An agent is none, or refuses a setting; a model is of no use; two combinations are the same, or there are more than
+/// [`COMBINATIONS_MAX`].
+pub fn combinations(
+    agents: &[String],
+    models: &[String],
+    settings: &[(&'static str, Vec<String>)],
+) -> Result<Vec<AgentSpec>, RunnerError> {
+    let each = settings.iter().map(|(_, values)| values.len()).try_fold(1usize, usize::checked_mul);
+    let count = each.and_then(|each| each.checked_mul(agents.len())?.checked_mul(models.len().max(1)));
+    let too_many = |count: &str| {
+        RunnerError::usage(format!(
+            "agents, models and settings make {count} combinations; a matrix has at most {COMBINATIONS_MAX}"
+        ))
+    };
+    let mut named: Vec<AgentSpec> = Vec::new();
+    let mut takes_models = false;
+    for agent in agents {
+        match AgentSpec::parse(agent) {
+            Ok(whole) => named.push(whole),
+            Err(error) if models.is_empty() => {
+                let hint = if agent.contains('@') { "" } else { "; or name its model with --model" };
+                return Err(RunnerError::usage(format!("{error}{hint}")));
+            }
+            Err(error) if agent.contains('@') => return Err(RunnerError::usage(error.to_string())),
+            Err(_) => {
+                takes_models = true;
+                if named.len() + models.len() > COMBINATIONS_MAX {
+                    return Err(too_many(&count.map_or("countless".to_owned(), |count| count.to_string())));
+                }
+                for model in models {
+                    let name = format!("{agent}@{model}");
+                    let parsed = AgentSpec::parse(&name);
+                    named.push(parsed.map_err(|error| RunnerError::usage(error.to_string()))?);
+                }
+            }
+        }
+    }
+    if let (Some(model), false) = (models.first(), takes_models) {
+        return Err(RunnerError::usage(format!(
+            "--model {model} is of no use: every agent names its model already, or has its own; write the agent without \
+             `@`, as in direct"
+        )));
+    }
+    let count = each.and_then(|each| each.checked_mul(named.len()));
+    match count {
+        Some(count) if count <= COMBINATIONS_MAX => {}
+        Some(count) => return Err(too_many(&count.to_string())),
+        None => return Err(too_many("countless")),
+    }
+    let mut all: Vec<AgentSpec> = Vec::new();
+    for agent in &named {
+        for chosen in choices(settings) {
+            let combination = agent.with_options(&chosen).map_err(|error| {
+                let keys: Vec<String> = chosen.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                RunnerError::usage(format!(
+                    "the combination of {agent} with {} cannot be: {error}; leave the agent out, or the setting, or run it \
+                     by itself",
+                    keys.join(" and ")
+                ))
+            })?;
+            if all.iter().any(|other| other.as_str() == combination.as_str()) {
+                return Err(RunnerError::usage(format!(
+                    "the combination {combination} is there twice: name each agent, model and value once"
+                )));
+            }
+            all.push(combination);
+        }
+    }
+    Ok(all)
+}
+
+/// Every choice of one value for each setting.
+fn choices(settings: &[(&'static str, Vec<String>)]) -> Vec<Vec<(&'static str, String)>> {
+    settings.iter().fold(vec![Vec::new()], |chosen, (key, values)| {
+        let with = |before: &Vec<(&'static str, String)>, value: &String| {
+            let mut choice = before.clone();
+            choice.extend((!value.is_empty()).then(|| (*key, value.clone())));
+            choice
+        };
+        chosen.iter().flat_map(|before| values.iter().map(move |value| with(before, value))).collect()
+    })
+}
+
+/// A combination that is checked and can be created.
+struct Checked {
+    id: String,
+    agent: AgentUnderTest,
+    options: StoredOptions,
+}
+
+/// Creates the campaigns of these agents, each as `new` has it but for its agent, on the cases that `make` gives.
+/// Nothing is run. Everything that may be wrong with any of them comes before the store is touched. Gives the id of the
+/// matrix; that of its campaign number N is followed by `.N`.
+///
+/// A recording is written for each campaign, to the file whose name has `.N` before its end.
+///
+/// # Errors
+/// Something is wrong with what is asked for, or the store or a file fails. The error names the combination.
+pub fn begin_matrix<W: World>(
+    world: &W,
+    new: &NewCampaign,
+    agents: &[AgentSpec],
+    make: impl FnOnce() -> Result<Cases, W::Error>,
+) -> Result<String, W::Error> {
+    let cases = make()?;
+    let budgets = Budgets::of(&new.budgets);
+    let prices = budgets.prices(world)?;
+    let created_ms = milliseconds_now();
+    let matrix = campaign_id(created_ms, world);
+    let mut all = Vec::new();
+    for (number, agent) in (1..).zip(agents) {
+        let each =
+            NewCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
+        let check = || -> Result<Checked, W::Error> {
+            let (serve_model, env) = (each.serve_model.as_deref(), &each.env);
+            let wanted = Wanted { world, agent, serve_model, env };
+            let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
+            let models = Models::live(world, key_needed(cache));
+            if wanted.is_handed_answers() {
+                models.hand(&cases.cases, each.seed);
+            }
+            let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+            budgets.check(&models.names(), &prices)?;
+            let answers = each.keeping.answers(!models.names().is_empty())?;
+            let options = each.options(&wanted, &agent, &cases, answers)?;
+            Ok(Checked { id: format!("{matrix}.{number}"), agent, options })
+        };
+        all.push(check().map_err(|error| world.about(&format!("combination {number}, {agent}"), error))?);
+    }
+    let secrets = world.secrets_apart_from(&cases.cases)?;
+    for Checked { id, agent, options } in &all {
+        if let (Answers::Record(path), Keeping::Record { force, .. }) = (&options.answers, &new.keeping) {
+            let file = recording::begin(world, path, *force, secrets.clone())?;
+            let note = CampaignNote::new(id, agent, options, new.repeats.get(), &cases);
+            file.write_campaign(&note, &cases.cases).map_err(RunnerError::from)?;
+        }
+    }
+    let store = new.store.open()?;
+    let command_line = world.secrets().redact(&new.command_line).into_owned();
+    let options: Vec<String> = all.iter().map(|it| it.options.to_json()).collect::<Result<_, _>>()?;
+    let rows: Vec<NewCampaignRow<'_>> = all
+        .iter()
+        .zip(&options)
+        .map(|(Checked { id, agent, .. }, options)| NewCampaignRow {
+            id,
+            created_ms,
+            command_line: &command_line,
+            agent: &agent.name,
+            model: agent.model.as_deref(),
+            simulated: agent.simulated,
+            options,
+            repeats: new.repeats.get(),
+        })
+        .collect();
+    let cases: Vec<_> = cases.cases.iter().map(case_row).collect();
+    let row = MatrixRow {
+        id: matrix.clone(),
+        created_ms,
+        command_line: command_line.clone(),
+        budgets: budgets.to_json()?,
+    };
+    store.create_matrix(&row, &rows, &cases)?;
+    Ok(matrix)
+}
+
+impl Keeping {
+    /// The same for the campaign of that number: each has a recording of its own.
+    fn of_number(&self, number: u32) -> Self {
+        match self {
+            Self::Record { file, force } => Self::Record { file: numbered(file, number), force: *force },
+            other => other.clone(),
+        }
+    }
+}
+
+/// The path with a number before its end: `r.jsonl` becomes `r.3.jsonl`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    match path.extension() {
+        Some(end) => path.with_extension(format!("{number}.{}", end.to_string_lossy())),
+        None => path.with_extension(number.to_string()),
+    }
+}
+
+/// A matrix that goes on, and what it may still spend.
+pub struct Matrix {
+    /// Its row.
+    pub row: MatrixRow,
+    budgets: Budgets,
+    deadline: Option<Instant>,
+}
+
+/// What is left of a matrix's budgets.
+#[derive(Debug, Clone)]
+pub enum Left {
+    /// So much, for a campaign as a whole.
+    Some(BudgetOptions),
+    /// This one is used up.
+    Nothing(String),
+}
+
+impl Matrix {
+    /// Goes on with a matrix. New budgets take the place of the old ones; the time counts from now.
+    ///
+    /// # Errors
+    /// Its budgets make no sense, or leave nothing of what is not finished yet.
+    pub fn open(store: &Store, row: MatrixRow, new: &BudgetOptions) -> Result<Self, RunnerError> {
+        let before = Budgets::read(&row.budgets)?;
+        let budgets = Budgets::of(new).or(&before);
+        store.set_matrix_budgets(&row.id, &budgets.to_json()?)?;
+        let matrix = Self { deadline: budgets.deadline(), row, budgets };
+        let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
+        let is_complete = campaigns.iter().all(is_complete);
+        match matrix.left(&campaigns, &matrix.row.id)? {
+            Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
+                "the budget of {budget} of the matrix is used up: give it a larger one with{}",
+                budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()
+            ))),
+            _ => Ok(matrix),
+        }
+    }
+
+    /// What is left for the campaign of that id, if these are all: what the others have spent is gone.
+    ///
+    /// # Errors
+    /// What one of them has cost is not known.
+    pub fn left(&self, campaigns: &[CampaignRow], id: &str) -> Result<Left, RunnerError> {
+        let BudgetOptions { max_cost, max_tokens, minutes, prices } = self.budgets.asked();
+        let (mut own_cost, mut cost) = (Money::default(), Money::default());
+        let (mut own_tokens, mut tokens) = (0, 0);
+        for campaign in campaigns {
+            let spent = budgets::spent(&campaign.progress);
+            let taken = spent.usage.input_tokens + spent.usage.output_tokens;
+            let Some(paid) = spent.cost.or(max_cost.is_none().then(Money::default)) else {
+                let what = "--max-cost: what the matrix has cost so far is not known; use --max-tokens";
+                return Err(RunnerError::usage(what));
+            };
+            tokens += taken;
+            cost = Money::from_picodollars(cost.picodollars().saturating_add(paid.picodollars()));
+            if campaign.id == id {
+                (own_cost, own_tokens) = (paid, taken);
+            }
+        }
+        let most_cost = self.budgets.cost_max();
+        if let Some(most) = most_cost.filter(|most| cost >= *most) {
+            return Ok(Left::Nothing(most.to_string()));
+        }
+        if let Some(most) = max_tokens.filter(|most| tokens >= *most) {
+            return Ok(Left::Nothing(format!("{most} tokens")));
+        }
+        let minutes = match self.deadline {
+            None => minutes,
+            Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => Some(left.as_secs_f64() / MINUTE),
+                _ => return Ok(Left::Nothing(self.budgets.time())),
+            },
+        };
+        let others = cost.picodollars() - own_cost.picodollars();
+        let max_cost = most_cost.map(|most| Money::from_picodollars(most.picodollars() - others).dollars());
+        let max_tokens = max_tokens.map(|most| most - (tokens - own_tokens));
+        Ok(Left::Some(BudgetOptions { max_cost, max_tokens, minutes, prices }))
+    }
+
+    /// The budget of the matrix that a campaign's budget is a part of, which ended it.
+    pub fn ended_by(&self, campaign: &str) -> String {
+        let BudgetOptions { max_tokens, .. } = self.budgets.asked();
+        match (self.budgets.cost_max(), max_tokens) {
+            (Some(most), _) if campaign.ends_with(" USD") => most.to_string(),
+            (_, Some(most)) if campaign.ends_with(" tokens") => format!("{most} tokens"),
+            _ => self.budgets.time(),
+        }
+    }
+}
+
+/// Whether every run of a campaign has a score.
+pub fn is_complete(campaign: &CampaignRow) -> bool {
+    campaign.passed + campaign.failed == campaign.total()
+}

@@ -1,0 +1,142 @@
+//! Campaigns that were asked for together, over the same cases.
+
+use rusqlite::{TransactionBehavior, params};
+
+use crate::schema::MATRIX_VERSION;
+use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
+
+/// Campaigns that were asked for together: combinations of agents, models and settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// Its id.
+    pub id: String,
+    /// When it was created, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// The command line that asked for it.
+    pub command_line: String,
+    /// What all of its campaigns may spend together, as JSON; kept as it is.
+    pub budgets: String,
+}
+
+impl Store {
+    /// Creates a matrix of these campaigns, in this order, each over all of `cases`, in one transaction: after a crash
+    /// either all of it is there or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::CampaignExists`], and the errors of writing. Nothing is created then.
+    pub fn create_matrix(
+        &self,
+        matrix: &Matrix,
+        campaigns: &[NewCampaign<'_>],
+        cases: &[NewCase],
+    ) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let insert = || {
+            let transaction =
+                rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let inserted = transaction.execute(
+                "INSERT INTO matrix (id, created_ms, command_line, budgets) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (id) DO NOTHING",
+                params![
+                    matrix.id,
+                    i64::try_from(matrix.created_ms).unwrap_or(i64::MAX),
+                    matrix.command_line,
+                    matrix.budgets
+                ],
+            )?;
+            if inserted == 0 {
+                return Ok(Some(&*matrix.id));
+            }
+            let key = transaction.last_insert_rowid();
+            for campaign in campaigns {
+                let Some(row) = Self::insert_campaign(&transaction, campaign, cases.iter().cloned())? else {
+                    return Ok(Some(campaign.id));
+                };
+                let sql = "UPDATE campaign SET matrix = ?2 WHERE key = ?1";
+                transaction.execute(sql, params![row, key])?;
+            }
+            transaction.commit()?;
+            Ok(None)
+        };
+        match insert().map_err(|error| self.place.error(error))? {
+            None => Ok(()),
+            Some(id) => Err(StoreError::CampaignExists { id: id.to_owned() }),
+        }
+    }
+
+    /// The matrix of that id, or the only one whose id begins like that; for `last`, the one of which the newest
+    /// campaign is a combination. `None` where there is none, or a campaign outside it has an id that begins like that
+    /// too.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn matrix(&self, name: &str) -> Result<Option<Matrix>, StoreError> {
+        if self.version < MATRIX_VERSION || name.is_empty() {
+            return Ok(None);
+        }
+        let exact = self.select_matrices("WHERE id = ?1", name)?;
+        if !exact.is_empty() {
+            return Ok(exact.into_iter().next());
+        }
+        if name == "last" {
+            let newest = self.campaigns()?.into_iter().next();
+            return newest.map_or(Ok(None), |newest| self.matrix_of(&newest.id));
+        }
+        let mut found = self.select_matrices("WHERE substr(id, 1, length(?1)) = ?1", name)?;
+        let sql = "SELECT count(*) FROM campaign
+                   WHERE matrix IS NULL AND parent IS NULL AND substr(id, 1, length(?1)) = ?1";
+        let others: i64 = self
+            .connection
+            .query_row(sql, [name], |row| row.get(0))
+            .map_err(|error| self.place.error(error))?;
+        Ok(if found.len() == 1 && others == 0 { found.pop() } else { None })
+    }
+
+    /// The matrix that a campaign (its id in full) is a combination of.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn matrix_of(&self, campaign: &str) -> Result<Option<Matrix>, StoreError> {
+        if self.version < MATRIX_VERSION {
+            return Ok(None);
+        }
+        let clause = "WHERE key = (SELECT matrix FROM campaign WHERE id = ?1)";
+        Ok(self.select_matrices(clause, campaign)?.pop())
+    }
+
+    /// The campaigns of a matrix (its id in full), in the order of its combinations.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn campaigns_of_matrix(&self, matrix: &str) -> Result<Vec<Campaign>, StoreError> {
+        if self.version < MATRIX_VERSION {
+            return Ok(Vec::new());
+        }
+        let clause = "WHERE matrix = (SELECT key FROM matrix WHERE id = ?1) ORDER BY key";
+        self.select_campaigns(clause, &[&matrix])
+    }
+
+    /// Gives a matrix (its id in full) other budgets.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn set_matrix_budgets(&self, matrix: &str, budgets: &str) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let sql = "UPDATE matrix SET budgets = ?2 WHERE id = ?1";
+        let set = self.connection.execute(sql, params![matrix, budgets]);
+        set.map(|_| ()).map_err(|error| self.place.error(error))
+    }
+
+    fn select_matrices(&self, clause: &str, parameter: &str) -> Result<Vec<Matrix>, StoreError> {
+        let sql = format!("SELECT id, created_ms, command_line, budgets FROM matrix {clause}");
+        self.select(&sql, &[&parameter], |row| {
+            let created_ms: i64 = row.get(1)?;
+            Ok(Matrix {
+                id: row.get(0)?,
+                created_ms: u64::try_from(created_ms).unwrap_or_default(),
+                command_line: row.get(2)?,
+                budgets: row.get(3)?,
+            })
+        })
+    }
+}
