@@ -221,12 +221,16 @@ fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, 
     Ok(sets)
 }
 
-/// The key and the text of a `--set` that is about agents: `agent.KEY=TEXT`, or `KEY=TEXT` with one of their options.
+/// The key of the share of wrong answers of `sim/gold`.
+pub(crate) const NOISE: &str = "sim.noise";
+
+/// The key and the text of a `--set` that is about agents: `agent.KEY=TEXT`, or `KEY=TEXT` with one of their options or
+/// [`NOISE`].
 pub(crate) fn agent_setting(set: &str) -> Option<(&str, &str)> {
     let (name, text) = set.split_once('=')?;
     match name.strip_prefix("agent.") {
         Some(key) => Some((key, text)),
-        None => AGENT_OPTIONS.contains(&name).then_some((name, text)),
+        None => (AGENT_OPTIONS.contains(&name) || name == NOISE).then_some((name, text)),
     }
 }
 

@@ -2,15 +2,16 @@
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_runner::{Left, Matrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_sim::GOLD_NAME;
 use planproof_store::{Matrix as MatrixRow, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    Asked, CampaignOptions, Outside, carry_out, new_campaign, resume_stored, stop_on_signal,
+    Asked, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored, stop_on_signal,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
-use crate::config::agent_setting;
+use crate::config::{NOISE, agent_setting};
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
@@ -31,7 +32,9 @@ pub(super) fn asked_for(
     arguments: &BenchArguments,
     global: &Global,
 ) -> Result<Option<Vec<AgentSpec>>, Failure> {
-    let settings = settings(&global.set)?;
+    let (noise, sets): (Vec<&String>, Vec<&String>) =
+        global.set.iter().partition(|set| agent_setting(set).is_some_and(|(key, _)| key == NOISE));
+    let settings = settings(&sets)?;
     let Some(first) = &arguments.campaign.agent else {
         return match settings.first() {
             Some((key, _)) => Err(Failure::usage(format!(
@@ -42,14 +45,43 @@ pub(super) fn asked_for(
         };
     };
     let agents: Vec<String> = std::iter::once(first).chain(&arguments.others).cloned().collect();
-    let agents = combinations(&agents, &arguments.models, &settings)?;
+    let noise: Vec<String> =
+        noise.into_iter().filter_map(|set| agent_setting(set)).flat_map(|(_, text)| values(text)).collect();
+    let (agents, models) = with_noise(agents, arguments.models.clone(), &noise)?;
+    let agents = combinations(&agents, &models, &settings)?;
     let options = &arguments.campaign.agent_options;
     let with_options = |agent: &AgentSpec| select::with_options(agent.as_str(), options);
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
 }
 
+/// Agents and models with each share of wrong answers for each `sim/gold` among them.
+fn with_noise(
+    agents: Vec<String>,
+    models: Vec<String>,
+    noise: &[String],
+) -> Result<(Vec<String>, Vec<String>), Failure> {
+    if noise.is_empty() {
+        return Ok((agents, models));
+    }
+    let of_agent = format!("@{GOLD_NAME}");
+    let is_gold = |name: &String| name == GOLD_NAME || name.ends_with(&of_agent);
+    if !agents.iter().chain(&models).any(is_gold) {
+        return Err(Failure::usage(format!(
+            "--set {NOISE} is for {GOLD_NAME}, which is not among the models"
+        )));
+    }
+    let each = |names: Vec<String>| -> Vec<String> {
+        let with_shares = |name: String| match is_gold(&name) {
+            true => noise.iter().map(|share| format!("{name}/{share}")).collect(),
+            false => vec![name],
+        };
+        names.into_iter().flat_map(with_shares).collect()
+    };
+    Ok((each(agents), each(models)))
+}
+
 /// The settings of agents among `--set`, each with its values.
-fn settings(sets: &[String]) -> Result<Vec<(&'static str, Vec<String>)>, Failure> {
+fn settings(sets: &[&String]) -> Result<Vec<(&'static str, Vec<String>)>, Failure> {
     let mut all: Vec<(&'static str, Vec<String>)> = Vec::new();
     for (key, text) in sets.iter().filter_map(|set| agent_setting(set)) {
         let option = AGENT_OPTIONS.into_iter().find(|option| *option == key).ok_or_else(|| {
@@ -95,7 +127,9 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
-    let new = new_campaign(campaign, global, first.clone(), asked, &Default::default());
+    let mut of_suite = OrderOptions::default();
+    of_suite.media = asked.media().map(planproof_runner::absolute).transpose()?;
+    let new = new_campaign(campaign, global, first.clone(), asked, &of_suite);
     let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
@@ -261,7 +295,7 @@ mod tests {
     fn settings_of_agents_are_told_from_other_keys_and_may_be_repeated() {
         let sets = |sets: &[&str]| {
             let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-            settings(&sets).map_err(|failure| failure.describe())
+            settings(&sets.iter().collect::<Vec<_>>()).map_err(|failure| failure.describe())
         };
         let expected = vec![("samples", vec!["1".to_owned(), "3".to_owned(), "5".to_owned()])];
         assert_eq!(sets(&["agent.samples=1,3", "bench.limit=4", "samples=5", "seed=3"]), Ok(expected));

@@ -56,7 +56,7 @@ impl Asked<'_> {
     }
 
     /// The file of what the tools of a benchmark work with, where the user named one.
-    pub(super) fn media(&self) -> Option<&Path> {
+    pub(in crate::commands) fn media(&self) -> Option<&Path> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
             Self::Bench(makes, _) => makes.media(),
