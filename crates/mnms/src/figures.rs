@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
 use crate::evaluation::{Corpus, Metrics, Mode};
+use crate::judge::CODE_NAMES;
 
 /// Figures that are sums over runs.
 #[derive(Default)]
@@ -80,7 +81,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
         interval: interval(runs, |scored| Some(scored.score(score).unwrap_or_default() > 0.5)),
         ..share(name, title, value)
     };
-    vec![
+    let mut metrics = vec![
         share("tool_f1", "tool-F1", of(|it| it.tool_macro.f1)),
         share("argname_f1", "argname-F1", of(|it| it.argname.f1)),
         share("argvalue_f1", "argvalue-F1", of(|it| it.argvalue.f1)),
@@ -109,7 +110,16 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
         count("turns", "turns per run", sums.per_run(sums.turns)),
         count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
         count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
-    ]
+    ];
+    // Of programs alone, where the data has right ones.
+    for (name, title) in CODE_NAMES.into_iter().zip(["AST accuracy", "CodeBLEU (ours), mean"]) {
+        let values = runs.iter().filter_map(|run| run.scored?.score(name));
+        let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+        if count > 0 {
+            metrics.push(share(name, title, Some(sum / count as f64)));
+        }
+    }
+    metrics
 }
 
 /// The metrics of a corpus by these rules.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::case::Task;
 use crate::compared::{self, Compared};
+use crate::evaluation::{CodeCorpus, same_tree};
 use crate::prediction::{Executed, Predicted, executed, faults, predicted};
 
 /// What the document of a verdict names as its schema.
@@ -206,7 +207,11 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
         faults: run.faults,
     };
     Verdict {
-        scored: Scored { class, flags, scores: scores(compared, run) },
+        scored: Scored {
+            class,
+            flags,
+            scores: scores(compared, run).into_iter().chain(code_scores(task, found)).collect(),
+        },
         // Writing texts and numbers as JSON into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }
@@ -219,14 +224,16 @@ fn steps(plan: &Plan) -> Vec<String> {
 }
 
 /// The names of all figures that verdicts have.
-pub(crate) static SCORE_NAMES: [&str; compared::NAMES.len() + RUN_NAMES.len()] = {
-    let mut names = [""; compared::NAMES.len() + RUN_NAMES.len()];
+pub(crate) static SCORE_NAMES: [&str; compared::NAMES.len() + RUN_NAMES.len() + CODE_NAMES.len()] = {
+    let mut names = [""; compared::NAMES.len() + RUN_NAMES.len() + CODE_NAMES.len()];
     let mut place = 0;
     while place < names.len() {
         names[place] = if place < compared::NAMES.len() {
             compared::NAMES[place]
-        } else {
+        } else if place < compared::NAMES.len() + RUN_NAMES.len() {
             RUN_NAMES[place - compared::NAMES.len()]
+        } else {
+            CODE_NAMES[place - compared::NAMES.len() - RUN_NAMES.len()]
         };
         place += 1;
     }
@@ -244,6 +251,25 @@ const RUN_NAMES: [&str; 8] = [
     "verification_faults",
     "execution_faults",
 ];
+
+/// How like the right program a predicted one is, where the data has one.
+pub(crate) const CODE_NAMES: [&str; 2] = ["ast_equal", "codebleu"];
+
+fn code_scores(task: &Task, found: Option<&Predicted>) -> impl Iterator<Item = Score> {
+    let values = match found {
+        Some(Predicted::Program(text)) if !task.code().is_empty() => {
+            let mut corpus = CodeCorpus::default();
+            corpus.add(text, task.code());
+            let is_equal = f64::from(u8::from(same_tree(text, task.code())));
+            corpus.likeness().map(|likeness| [is_equal, likeness.score()])
+        }
+        _ => None,
+    };
+    values
+        .into_iter()
+        .flat_map(|values| CODE_NAMES.into_iter().zip(values))
+        .map(|(name, value)| Score::new(name, value))
+}
 
 fn scores(compared: &Compared, run: &Run<'_>) -> Vec<Score> {
     let [parsing, verification, execution] = run.faults.map(f64::from);

@@ -200,7 +200,7 @@ fn run(prediction: Option<&Prediction>) -> Run<'static> {
         executed: Executed::Not,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
-        usage: Usage { input_tokens: tokens.input, output_tokens: tokens.output, ..Usage::default() },
+        usage: Usage { input_tokens: tokens.input, output_tokens: tokens.output },
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let all = right(2) + &right(1);
         for options in [&[][..], &[("compat", "original")], &[("alternatives", "yes"), ("format", "json")]] {
             let judged = scored(&all, options).unwrap();
-            assert!(judged.verdicts.iter().all(|verdict| verdict.passed()), "{options:?}");
+            assert!(judged.verdicts.iter().all(planproof_suite::Verdict::passed), "{options:?}");
             assert_eq!(judged.missing, [""; 0]);
         }
         let judged = scored(&right(1), &[]).unwrap();
@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_scored_is_said() {
-        let cases: [(&str, &[(&str, &str)], &str); 6] = [
+        type Options = &'static [(&'static str, &'static str)];
+        let cases: [(&str, Options, &str); 6] = [
             ("", &[("format", "yaml")], "cannot be scored with format=yaml; there is format (json or code)"),
             ("", &[("colour", "red")], "cannot be scored with colour=red"),
             (

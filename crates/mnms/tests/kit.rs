@@ -11,7 +11,9 @@ use libtest_mimic::{Arguments, Trial};
 use planproof_mnms::evaluation::original::{
     Alternatives, Evaluator, Format, GoldRecord, Pairs, PredictionRecord, evaluate,
 };
-use planproof_mnms::evaluation::{Corpus, Labels, Metrics, Mode, Scorer, Settings};
+use planproof_mnms::evaluation::{
+    CodeCorpus, Corpus, Labels, Metrics, Mode, Scorer, Settings, result_bleu, same_tree,
+};
 use planproof_mnms::{Example, Literal, pair, read_examples, read_predictions};
 use serde_json::{Value, json};
 
@@ -21,6 +23,8 @@ fn main() -> ExitCode {
         trial("groups_are_scored_as_published", "expected.json", groups),
         trial("whole_files_are_scored_as_published", "full/gold_synth_882.jsonl", whole_files),
         trial("odd_files_end_as_published", "edge_cases.json", odd_files),
+        trial("programs_are_compared_as_reconstructed", "expected_per_case.jsonl", programs),
+        trial("texts_of_results_are_compared_as_published", "result_bleu_cases.json", results),
         trial("right_plans_score_100_by_our_rules", "full/gold_synth_882.jsonl", right_plans),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -235,6 +239,58 @@ fn right_plans() {
         metrics.argname.f1.unwrap()
     };
     assert!((noisy(Mode::Ours) - noisy(Mode::Original)).abs() < 0.1);
+}
+
+/// Trees are equal where Python's are, and the n-grams of CodeBLEU are those of the package.
+fn programs() {
+    let cases = lines("cases.jsonl");
+    let by_id: HashMap<&str, &Literal> =
+        cases.iter().map(|case| (case.get("case_id").unwrap().as_text().unwrap(), case)).collect();
+    let programs = |case: &Literal| {
+        let right = case.get("gold_code_str").unwrap().as_text().unwrap().to_owned();
+        (case.get("prediction").unwrap().python_str(), right)
+    };
+    let mut count = 0;
+    for line in text("expected_per_case.jsonl").lines() {
+        let expected: Value = serde_json::from_str(line).unwrap();
+        let Some(equal) = expected.get("ast_equal").and_then(Value::as_u64) else { continue };
+        let (program, right) = programs(by_id[expected["case_id"].as_str().unwrap()]);
+        assert_eq!(u64::from(same_tree(&program, &right)), equal, "{}", expected["case_id"]);
+        count += 1;
+    }
+    assert!(count >= 300, "only {count} programs were compared");
+    let expected: Value = serde_json::from_str(&text("expected.json")).unwrap();
+    let codes: HashMap<i64, String> =
+        examples().into_iter().map(|example| (example.id, example.code)).collect();
+    for file in ["preds_code_noisy.jsonl", "preds_code_program_identity.jsonl"] {
+        let right = &expected["full"][file]["code_metrics_reconstruction"]["codebleu_corpus"];
+        let mut corpus = CodeCorpus::default();
+        for prediction in read_predictions(&text(&format!("full/{file}")), file).unwrap() {
+            corpus.add(prediction.content.as_text().unwrap(), &codes[&prediction.id]);
+        }
+        let likeness = corpus.likeness().unwrap();
+        for (name, value, most) in [
+            ("ngram_match_score", likeness.n_grams, 1e-9),
+            ("weighted_ngram_match_score", likeness.weighted_n_grams, 1e-9),
+            // These are reconstructed from another parser.
+            ("syntax_match_score", likeness.syntax, 0.1),
+            ("dataflow_match_score", likeness.data_flow, 0.1),
+        ] {
+            let Some(right) = right[name].as_f64() else { continue };
+            assert!((value - right).abs() <= most, "{file}: {name} is {value} instead of {right}");
+        }
+    }
+}
+
+fn results() {
+    let cases: Value = serde_json::from_str(&text("result_bleu_cases.json")).unwrap();
+    for case in cases.as_array().unwrap() {
+        let part = |name: &str| case[name].as_str().unwrap();
+        let (value, right) =
+            (result_bleu(part("candidate"), part("reference")), case["bleu"].as_f64().unwrap());
+        // They may be hardly more than 0.
+        assert!((value - right).abs() <= right * 1e-9, "{case}: {value}");
+    }
 }
 
 fn odd_files() {

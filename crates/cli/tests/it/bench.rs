@@ -31,8 +31,8 @@ fn the_suites_are_listed() {
     );
     let suites = place.run("bench --json").code(0).json();
     assert_eq!(suites[1]["suite"], "gsm8k");
-    let run = place.run("bench mnms tools@sim/gold").code(2);
-    assert_eq!(run.err, "error: there is no suite `mnms`; there are order, gsm8k\n");
+    let run = place.run("bench mmms tools@sim/gold").code(2);
+    assert_eq!(run.err, "error: there is no suite `mmms`; there are order, gsm8k, mnms\n");
     let run = place.run("bench gsm8k").code(2);
     assert!(run.err.starts_with("error: name the agent, as in `planproof bench gsm8k "), "{run:?}");
     assert!(!place.path(".planproof").exists(), "nothing was begun");
@@ -211,4 +211,54 @@ fn what_the_user_got_wrong_is_reported_with_its_place() {
     assert!(!place.path(".planproof").exists(), "nothing was begun");
     // What nobody handed it the answers to is no failure of the agent.
     place.run("bench gsm8k tools@sim/perfect --limit 3 -q").code(3);
+}
+
+#[test]
+fn predicted_plans_are_scored_in_either_form_and_by_either_rules() {
+    let place = Place::new();
+    let plan = "[{'id': 0, 'name': 'get location', 'args': {'city': 'Oslo'}}, {'id': 1, 'name': 'get weather', 'args': \
+                {'lon': '<node-0>.lon', 'lat': '<node-0>.lat'}}]";
+    let code = "def solve():\n    output0 = get_location(city=\"Oslo\")\n    output1 = get_weather(lon=output0['lon'], \
+                lat=output0['lat'])\n    result = {0: output0, 1: output1}\n    return result";
+    let line = |id: u32| {
+        json!({"id": id, "user_request": "?", "plan_str": plan, "code_str": code}).to_string() + "\n"
+    };
+    place.write("data.jsonl", &(line(7) + &line(8)));
+    let nodes: Value = serde_json::from_str(&plan.replace('\'', "\"")).unwrap();
+    let lines = |right: Value, wrong: Value| {
+        let lines = [json!({"id": 8, "prediction": right}), json!({"id": 7, "prediction": wrong})];
+        lines.map(|line| line.to_string() + "\n").concat()
+    };
+    place.write("nodes.jsonl", &lines(nodes.clone(), json!([nodes[0], {"name": "no tool"}])));
+    place.write("code.jsonl", &lines(json!(code), json!("x = get_location(city='Oslo')")));
+    let score = |line: &str| place.run(&format!("score mnms {line} --data data.jsonl --json")).code(1).json();
+    let report = score("nodes.jsonl");
+    assert_eq!((&report["passed"], &report["failed"]), (&json!(1), &json!(1)), "{report}");
+    assert_eq!(report["metrics"]["edge_f1"]["value"], json!(2.0 / 3.0), "{report}");
+    let report = score("code.jsonl --format code --alternatives");
+    assert_eq!(report["metrics"]["ast_equal"]["value"], json!(0.5), "{report}");
+    let report = score("nodes.jsonl --compat original");
+    let published = &report["published_metrics"];
+    // The malformed node spoils its plan, and of 33 tools only two occur.
+    assert_eq!(published["metrics"]["plan_tool_accuracy"], json!(50.0), "{published}");
+    assert_eq!(published["metrics"]["tool_macro_recall"], json!(3.03), "{published}");
+    place.write("one.jsonl", "{\"id\": 7, \"prediction\": []}\n");
+    let run = place.run("score mnms one.jsonl --data data.jsonl").code(1);
+    assert_eq!(run.err, "1 case has no prediction and counts as failed: mnms-8\n");
+    for (line, error) in [
+        (
+            "score mnms one.jsonl --data data.jsonl --compat original",
+            "one.jsonl: 1 of the cases have no prediction",
+        ),
+        ("score mnms one.jsonl --data data.jsonl --format xml", "cannot be scored with format=xml"),
+        (
+            "score mnms one.jsonl --limit 1",
+            "one.jsonl: 1 of the predictions are for examples that the data does not have: 7",
+        ),
+        ("score mnms data.jsonl --data data.jsonl", "data.jsonl:1: missing field `prediction`"),
+        ("score gsm8k one.jsonl --compat original", "predictions of gsm8k are scored in one way only"),
+    ] {
+        let run = place.run(line).code(2);
+        assert!(run.err.starts_with("error: ") && run.err.contains(error), "{line}: {run:?}");
+    }
 }

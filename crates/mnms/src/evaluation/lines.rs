@@ -113,7 +113,7 @@ fn first_assignment(body: &[Stmt]) -> Option<&StmtAssign> {
             }
             Place::Statement(Stmt::Match(it)) => queue.extend(it.cases.iter().map(Place::Case)),
             Place::Handler(ExceptHandler::ExceptHandler(it)) => {
-                queue.extend(it.body.iter().map(Place::Statement))
+                queue.extend(it.body.iter().map(Place::Statement));
             }
             Place::Case(it) => queue.extend(it.body.iter().map(Place::Statement)),
             Place::Statement(_) => {}

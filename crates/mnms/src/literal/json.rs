@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> Result<Literal, LiteralError> {
     guard_depth(text)?;
     let raw: &RawValue =
         serde_json::from_str(text).map_err(|error| LiteralError::new(format!("no JSON: {error}")))?;
-    value(raw, 0)
+    value(raw)
 }
 
 /// Refuses a text in which too many brackets are open at once before anything recurses into it.
@@ -34,20 +34,20 @@ fn guard_depth(text: &str) -> Result<(), LiteralError> {
     Ok(())
 }
 
-fn value(raw: &RawValue, depth: usize) -> Result<Literal, LiteralError> {
+/// It is as deep as [`guard_depth`] lets through at most.
+fn value(raw: &RawValue) -> Result<Literal, LiteralError> {
     let text = raw.get();
     let refused = |error: serde_json::Error| LiteralError::new(format!("no JSON: {error}"));
     match text.as_bytes().first() {
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(refused)?;
-            let elements = elements.into_iter().map(|element| value(element, depth + 1));
+            let elements = elements.into_iter().map(value);
             Ok(Literal::List(elements.collect::<Result<_, _>>()?))
         }
         Some(b'{') => {
             let Entries(entries) = serde_json::from_str(text).map_err(refused)?;
-            let entry = |(key, held): (&RawValue, &RawValue)| {
-                Ok((Literal::Text(string(key.get())), value(held, depth + 1)?))
-            };
+            let entry =
+                |(key, held): (&RawValue, &RawValue)| Ok((Literal::Text(string(key.get())), value(held)?));
             let entries: Result<_, LiteralError> = entries.into_iter().map(entry).collect();
             Ok(Literal::mapping(entries?))
         }

@@ -65,7 +65,7 @@ pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
 fn guard_depth(source: &str) -> Result<(), SyntaxError> {
     /// More than [`BRACKETS_MAX`], for those in texts, which do not count.
     const OPEN_MAX: usize = 5 * BRACKETS_MAX;
-    let (mut open, mut chained) = (0_usize, 0_usize);
+    let mut open = 0_usize;
     for (offset, byte) in source.bytes().enumerate() {
         match byte {
             b'(' | b'[' | b'{' => open += 1,
@@ -75,9 +75,43 @@ fn guard_depth(source: &str) -> Result<(), SyntaxError> {
         if open > OPEN_MAX {
             return Err(SyntaxError { offset, what: format!("more than {OPEN_MAX} brackets are open") });
         }
-        chained += usize::from(b"+-*/%&|^@.<>([".contains(&byte));
     }
-    if chained <= CHAINED_MAX { Ok(()) } else { guard_chains(source) }
+    match chained_at_most(source) {
+        Some(0..=CHAINED_MAX) => Ok(()),
+        _ => guard_chains(source),
+    }
+}
+
+/// How many characters that chains are made of stand outside of texts, in one line with plain texts only, as calls and
+/// literals are; `None` where it takes a lexer to tell.
+fn chained_at_most(source: &str) -> Option<usize> {
+    let bytes = source.as_bytes();
+    let (mut place, mut chained) = (0, 0);
+    while let Some(byte) = bytes.get(place) {
+        match byte {
+            b'#' | b'\\' | b'\n' => return None,
+            quote @ (b'\'' | b'"') => {
+                let has_prefix =
+                    place > 0 && (bytes[place - 1].is_ascii_alphanumeric() || bytes[place - 1] == b'_');
+                let is_triple = bytes.get(place + 1) == Some(quote) && bytes.get(place + 2) == Some(quote);
+                if has_prefix || is_triple {
+                    return None;
+                }
+                place += 1;
+                loop {
+                    match bytes.get(place)? {
+                        b'\n' => return None,
+                        b'\\' => place += 2,
+                        byte if byte == quote => break,
+                        _ => place += 1,
+                    }
+                }
+            }
+            _ => chained += usize::from(b"+-*/%&|^@.<>([".contains(byte)),
+        }
+        place += 1;
+    }
+    Some(chained)
 }
 
 /// Counts what chains are made of, in each logical line.
@@ -119,5 +153,47 @@ fn guard_chains(source: &str) -> Result<(), SyntaxError> {
             return Err(SyntaxError { offset: 0, what });
         }
         before = token;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_count_outside_of_texts_alone() {
+        let counts = [
+            ("a = f(x='1.2.3', y=\"<node-0>.text\")", Some(1)),
+            ("[{'a': 'it\\'s ([', 'b': ''}, '']", Some(1)),
+            ("a.b + c", Some(2)),
+            ("a # '", None),
+            ("a = \"\"\"b\"\"\"", None),
+            ("f'{a.b}'", None),
+            ("a = 'b\nc.d'", None),
+            ("'a", None),
+            ("a \\\n.b", None),
+        ];
+        for (source, count) in counts {
+            assert_eq!(chained_at_most(source), count, "{source}");
+        }
+    }
+
+    #[test]
+    fn long_chains_are_refused_wherever_they_hide() {
+        let chain = ".b".repeat(100_000);
+        for source in [
+            format!("a{chain}"),
+            format!("x = 1 # '\na{chain} # '"),
+            format!("x = \"\"\"'\"\"\"; a{chain}; y = \"'\""),
+            format!("x = f'{{a{chain}}}'"),
+            format!("x = f'{{a[\"'\"]{chain}}}'"),
+            format!("x = r'\\'; a{chain}"),
+            format!("a{}", "[0]".repeat(100_000)),
+            format!("a{}", "()".repeat(100_000)),
+            format!("'' {}", "% 1 ".repeat(100_000)),
+        ] {
+            assert!(parse(&source).is_err(), "{source:.40}");
+        }
+        assert!(parse(&"a.b.c + d\n".repeat(10_000)).is_ok());
     }
 }

@@ -467,3 +467,6 @@ fn precedence_of(operator: Operator) -> Precedence {
         Operator::BitAnd => Precedence::BitAnd,
     }
 }
+
+#[cfg(test)]
+mod tests;
