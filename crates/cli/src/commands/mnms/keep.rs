@@ -36,6 +36,8 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
     if !arguments.poor.is_empty() {
         let ratings = files::ratings(&arguments.poor, Scale::Halves)?;
         for (id, row) in &ratings.rows {
+            // On a sheet of results the setting stands before it.
+            let id = id.rsplit_once('#').map_or(id.as_str(), |(_, id)| id);
             if !ids.contains(id) {
                 return Err(Failure::usage(inline(&format!("--poor: id \"{id}\" is of no query"))));
             }
