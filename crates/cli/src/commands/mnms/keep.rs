@@ -8,7 +8,7 @@ use planproof_mnms::generate::{FilterRules, Filtered, Ratings, Scale, rated_alte
 use planproof_trace::Draw;
 use serde_json::json;
 
-use super::files::{self, Out};
+use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{AlternativesArguments, FilterArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -85,7 +85,7 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
         kept.len(),
         drafts.len()
     );
-    out.write(&text, &summary, &words, global)?;
+    out.write(Form::Lines, &text, &summary, &words, global)?;
     Ok(ExitCode::Passed)
 }
 
@@ -148,6 +148,6 @@ pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -
         "cut": cut,
     });
     let words = format!("{plans} alternative plans for {with} of {} queries, {unfit} unfit", drafts.len());
-    out.write(&text, &summary, &words, global)?;
+    out.write(Form::Lines, &text, &summary, &words, global)?;
     Ok(ExitCode::Passed)
 }
