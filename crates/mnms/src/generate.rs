@@ -1,16 +1,17 @@
-//! Data of this kind, made anew: queries with their plans, from the tool graph and real inputs (the paper, section 3.2
-//! and appendix B; the specification, section 11).
+//! Data of this kind, made anew: queries with their plans, from the tool graph and real inputs (the paper, section
+//! 3.2 and appendix B; the specification, section 11).
 //!
-//! The steps are those of the paper: sequences of tools are walks over the graph, the first tool of each gets an input,
-//! a rule writes the plan, a model or a rule writes the queries, people rate what came out, and what they all found good
-//! is kept. Nothing here reads a file, asks a model or draws but from a seed.
+//! The steps are those of the paper: sequences of tools are walks over the graph, the first tool of each gets an
+//! input, a rule writes the plan, a model or a rule writes the queries, people rate what came out, and what they
+//! all found good is kept. Nothing here reads a file, asks a model or draws but from a seed.
 //!
 //! # What is where
 //!
-//! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`) and our own (`own.rs`); plans by
-//! rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers (`asking.rs`,
-//! `prompts.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how far they agree
-//! (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the published form (`published.rs`).
+//! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`, `manifest.rs`) and our own
+//! (`own.rs`); plans by rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers
+//! (`prompts.rs`, `asking.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how far
+//! they agree (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the published
+//! form (`published.rs`), read back and laid out for people (`drafts.rs`).
 
 mod agreement;
 mod alternatives;
@@ -19,6 +20,7 @@ mod drafts;
 mod filter;
 mod graph;
 mod input;
+mod manifest;
 mod own;
 mod phrases;
 mod planning;

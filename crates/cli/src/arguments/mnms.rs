@@ -26,8 +26,8 @@ pub(crate) enum MnmsCommand {
         #[arg(value_enum)]
         prompt: Option<Prompt>,
     },
-    /// Make queries with their plans: draw sequences of tools, pair them with inputs, plan them by rule, and write the
-    /// queries by rule or by a model.
+    /// Make queries with their plans: draw sequences of tools, pair them with inputs, plan them by rule, and write
+    /// the queries by rule or by a model.
     Generate(GenerateMnmsArguments),
     /// Write a sheet for people to fill in with a spreadsheet program.
     Sheet {
@@ -101,8 +101,8 @@ pub(crate) struct ToolGraphArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateMnmsArguments {
-    /// A folder of pictures (.jpg, .jpeg, .png), recordings (.flac, .wav) and texts (.txt) to begin plans with, and an
-    /// inputs.jsonl that says what they are; by default names of files that nobody has.
+    /// A folder of pictures (.jpg, .jpeg, .png), recordings (.flac, .wav) and texts (.txt) to begin plans with,
+    /// and an inputs.jsonl that says what they are; by default names of files that nobody has.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) inputs: Option<PathBuf>,
     /// Number of sequences of tools.
@@ -123,8 +123,8 @@ pub(crate) struct GenerateMnmsArguments {
     /// What makes one tool follow another.
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
-    /// Who writes the queries, and then the texts of text and image generation anew: `openai/NAME`, `anthropic/NAME` or
-    /// `replay/FILE`. Without it, queries are written by rule and say each step.
+    /// Who writes the queries, and then the texts of text and image generation anew: `openai/NAME`,
+    /// `anthropic/NAME` or `replay/FILE`. Without it, queries are written by rule and say each step.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Print what the model would be asked for the first sequence, and ask nothing.

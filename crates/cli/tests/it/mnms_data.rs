@@ -171,7 +171,7 @@ fn poor_results_and_frequent_tools_go() {
     let log: String =
         (0..drafts.len()).map(|id| format!("{{\"id\": {id}, \"res\": {}}}\n", i32::from(id > 1))).collect();
     place.write("log.jsonl", &log);
-    place.write("poor.csv", "id,rating Ann\n4,0\n5,1\n");
+    place.write("poor.csv", "id,rating Ann\njson#4,0\n5,1\n");
     let summary = place
         .run("mnms filter drafts.jsonl --log log.jsonl --poor poor.csv --queries-max 0 --out k.jsonl --json");
     let summary = summary.code(0).json();

@@ -85,6 +85,7 @@ fn hostile_text_comes_out_of_no_command() {
     let place = Place::new();
     campaigns(&mut tried, &place);
     files(&mut tried, &place);
+    drafts(&mut tried, &place);
     usage(&mut tried, &place);
     let help = place.run("--help").code(0).out;
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
@@ -178,6 +179,66 @@ fn campaigns(tried: &mut Tried, place: &Place) {
     tried.look(server.command(place, &["run", "tools@openai/m", HOSTILE, "--tools", "calculator", "--json"]));
 }
 
+/// Inputs, answers and sheets that mean harm, on the way to drafts.
+fn drafts(tried: &mut Tried, place: &Place) {
+    fs::create_dir(place.path("inputs")).unwrap();
+    fs::write(place.path("inputs").join(format!("{}.mp4", HOSTILE.replace('/', ""))), "").unwrap();
+    let input = json!({"kind": "text", "text": HOSTILE, "about": HOSTILE, "questions": [HOSTILE]});
+    place.write("inputs/inputs.jsonl", &format!("{input}\n"));
+    let generate = ["mnms", "generate", "--inputs", "inputs", "--sequences", "60"];
+    let run = tried.run(place, &generate).code(0);
+    assert!(run.out.contains("\\u001b[2J"), "the input is taken: {run:?}");
+    tried.run(place, &[&generate[..], &["--show-prompt"]].concat()).code(0);
+    let kind = json!({"kind": HOSTILE}).to_string();
+    place.write("inputs/inputs.jsonl", &kind);
+    assert_lines_are_ours(&tried.run(place, &generate).code(2));
+    let answers = [HOSTILE.to_owned(), json!({"requests": [HOSTILE], "alternatives": [HOSTILE]}).to_string()];
+    let server = StandIn::start(move |number, _| say(&answers[number % 2]));
+    for words in
+        [&["mnms", "generate", "--sequences", "4"][..], &["mnms", "sheet", "alternatives", "--out", "t.csv"]]
+    {
+        let run = tried.look(server.command(place, &[words, &["--model", "openai/m"]].concat()));
+        assert_lines_are_ours(&run);
+    }
+    place.run("mnms generate --sequences 4 --out drafts.jsonl").code(0);
+    let cell = format!("\"{}\"", HOSTILE.replace('"', ""));
+    for sheet in [
+        format!("id,rating {}\n0,1\n", cell.trim_matches('"').replace('\n', " ")),
+        format!("id,rating A\n{cell},1\n"),
+        format!("id,rating A\n0,{cell}\n"),
+    ] {
+        place.write("sheet.csv", &sheet);
+        for words in [
+            &["mnms", "agree", "sheet.csv"][..],
+            &["mnms", "agree", "sheet.csv", "--json"],
+            &["mnms", "rate", "sheet.csv"],
+            &["mnms", "filter", "drafts.jsonl", "--sheet", "sheet.csv"],
+            &["mnms", "filter", "drafts.jsonl", "--poor", "sheet.csv", "--frequent", HOSTILE],
+            &["mnms", "alternatives", "drafts.jsonl", "--sheet", "sheet.csv"],
+        ] {
+            assert_lines_are_ours(&tried.run(place, words));
+        }
+    }
+    place.write("results.jsonl", &json!({"id": 0, "msg": HOSTILE}).to_string());
+    let setting = format!("{HOSTILE}=results.jsonl");
+    tried.run(
+        place,
+        &[
+            "mnms",
+            "sheet",
+            "results",
+            "drafts.jsonl",
+            "--out",
+            "r.csv",
+            "--result",
+            &setting,
+            "--result",
+            HOSTILE,
+        ],
+    );
+    tried.run(place, &["mnms", "sheet", "drafts", "drafts.jsonl", "--raters", HOSTILE]);
+}
+
 /// Cases, specifications, topics and configurations that mean harm.
 fn files(tried: &mut Tried, place: &Place) {
     for (name, options) in [("case.jsonl", ""), ("time.jsonl", "--time"), ("both.jsonl", "--infeasible 1")] {
@@ -197,6 +258,8 @@ fn files(tried: &mut Tried, place: &Place) {
         tried.run(place, &["serve-tools", "--case", "bad.jsonl"]);
         tried.run(place, &["synth", "--topics", "bad.jsonl"]);
         tried.run(place, &["topics", "--topics", "bad.jsonl"]);
+        tried.run(place, &["mnms", "sheet", "drafts", "bad.jsonl"]);
+        tried.run(place, &["mnms", "agree", "bad.jsonl"]);
         tried.run(place, &["spec", "check", "bad.jsonl"]);
         tried.run(place, &["--config", "bad.jsonl", "test", "tools@sim/perfect"]);
     }

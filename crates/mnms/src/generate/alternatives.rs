@@ -26,8 +26,8 @@ pub struct Combined {
     pub plans: Vec<Plan>,
     /// How many cannot: a step would not get what it takes, or from a tool that it may not follow.
     pub unfit: usize,
-    /// How many combinations there are in all beside the plan itself; those after the first [`COMBINATIONS_MAX`] are not
-    /// looked at. `None` if that is more than a `u128` holds.
+    /// How many combinations there are in all beside the plan itself; those after the first [`COMBINATIONS_MAX`]
+    /// are not looked at. `None` if that is more than a `u128` holds.
     pub combinations: Option<u128>,
 }
 
@@ -39,10 +39,10 @@ impl Combined {
 }
 
 /// The syntactic alternatives of each tool: every path from the kind of its first argument to the kind of one of its
-/// outputs, in the graph whose nodes are tools and kinds and whose edges lead from a kind to the tools that take it and
-/// from a tool to the kinds that it gives. A path goes through no tool and no kind twice, though it may come back to where
-/// it began, not through the tool itself, and through at most `tools_max` tools, of which more than [`PATH_TOOLS_MAX`] are
-/// taken for so many. By length, and then in the order of the catalogue.
+/// outputs, in the graph whose nodes are tools and kinds and whose edges lead from a kind to the tools that take
+/// it and from a tool to the kinds that it gives. A path goes through no tool and no kind twice, though it may
+/// come back to where it began, not through the tool itself, and through at most `tools_max` tools, of which more
+/// than [`PATH_TOOLS_MAX`] are taken for so many. By length, and then in the order of the catalogue.
 ///
 /// In the paper image captioning and visual question answering stand for image classification so.
 pub fn syntactic_alternatives(catalogue: &Catalogue, tools_max: usize) -> Alternatives {
@@ -122,10 +122,10 @@ impl Alternatives {
 
     /// All plans that come of leaving each step or putting something in its place, beside the plan itself.
     ///
-    /// What stands in the place of a step is handed what the step was handed: its first argument of the same kind, and
-    /// those of the same names; questions and the like that it takes beside that are drawn from our lists by `draw`. Later
-    /// steps refer to its last tool, by the same key or by one of the same kind. A combination is unfit if something is
-    /// missing then, or if it has [`faults`]; two that are the same plan count once.
+    /// What stands in the place of a step is handed what the step was handed: its first argument of the same kind,
+    /// and those of the same names; questions and the like that it takes beside that are drawn from our lists by
+    /// `draw`. Later steps refer to its last tool, by the same key or by one of the same kind. A combination is
+    /// unfit if something is missing then, or if it has [`faults`]; two that are the same plan count once.
     pub fn combine(
         &self,
         catalogue: &Catalogue,

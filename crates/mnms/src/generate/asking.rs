@@ -1,5 +1,5 @@
-//! What a model answers when it is asked for queries, texts or tools: what of it can be used, and what is wrong with the
-//! rest, in words that it can be told.
+//! What a model answers when it is asked for queries, texts or tools: what of it can be used, and what is wrong
+//! with the rest, in words that it can be told.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +43,9 @@ pub fn ask_again(faults: &[String]) -> String {
     )
 }
 
-/// Reads queries. Used are those that are texts of 1 to [`QUERY_CHARACTERS_MAX`] characters, no refusals, name the file
-/// that a plan begins with, and say nothing of steps and references; of two that are the same one, and at most `count`.
+/// Reads queries. Used are those that are texts of 1 to [`QUERY_CHARACTERS_MAX`] characters, no refusals, name the
+/// file that a plan begins with, and say nothing of steps and references; of two that are the same one, and at
+/// most `count`.
 pub fn read_queries(answer: &str, pairing: &Pairing, count: usize) -> Answered<String> {
     let list = match json_in(answer).map(|mut answer| answer.remove("requests")) {
         Ok(Some(Json::Array(list))) => list,
@@ -117,8 +118,8 @@ fn rewritten(plan: &Plan) -> impl Iterator<Item = &Step> {
 /// Reads rewritten texts and puts them into the plan.
 ///
 /// # Errors
-/// Says what cannot be used: a text is missing, empty, longer than [`REWRITTEN_CHARACTERS_MAX`] characters, a refusal, of a
-/// call that was not asked for, or refers to other outputs than before. Then nothing is rewritten.
+/// Says what cannot be used: a text is missing, empty, longer than [`REWRITTEN_CHARACTERS_MAX`] characters, a
+/// refusal, of a call that was not asked for, or refers to other outputs than before. Then nothing is rewritten.
 pub fn read_rewriting(answer: &str, plan: &Plan) -> Result<Plan, Vec<String>> {
     let texts = match json_in(answer).map(|mut answer| answer.remove("texts")) {
         Ok(Some(Json::Object(texts))) => texts,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::alternatives::Alternatives;
 use super::asking::parts_of;
-use super::input::of_line;
+use super::manifest::of_line;
 use super::phrases::query_by_rule;
 use super::published::{Draft, written_json};
 use super::sheet::{Ratings, SheetRow};
@@ -33,8 +33,8 @@ pub struct DraftError {
     pub why: String,
 }
 
-/// Drafts with queries by rule, `queries` for each task, numbered from 0. Of queries that come out the same for a task one is
-/// left.
+/// Drafts with queries by rule, `queries` for each task, numbered from 0. Of queries that come out the same for a
+/// task one is left.
 pub fn drafts_by_rule(tasks: &Tasks, queries: usize, seed: u64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (nth, Task { plan, .. }) in tasks.tasks.iter().enumerate() {
@@ -190,8 +190,8 @@ pub fn draft_rows(drafts: &[Draft]) -> Vec<SheetRow> {
     drafts.iter().map(row).collect()
 }
 
-/// The rows of a sheet on which people say whether tools can stand for a tool: with the columns `tool`, `alternative` and
-/// `source`.
+/// The rows of a sheet on which people say whether tools can stand for a tool: with the columns `tool`,
+/// `alternative` and `source`.
 pub fn alternative_rows(alternatives: &Alternatives, source: &str) -> Vec<SheetRow> {
     let row = |tool: &str, path: &Vec<String>| SheetRow {
         id: format!("{tool}{STANDS_FOR}{}", path.join(THEN)),

@@ -1,5 +1,5 @@
-//! Which drafts are kept (the paper, section 3.2, step 5, and appendix B.3): what all raters found good, without those
-//! whose execution went wrong, and without plans of frequent tools that have many queries.
+//! Which drafts are kept (the paper, section 3.2, step 5, and appendix B.3): what all raters found good, without
+//! those whose execution went wrong, and without plans of frequent tools that have many queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ pub struct FilterRules {
     pub poor: BTreeSet<i64>,
     /// Tools that would come too often.
     pub frequent: Vec<String>,
-    /// How many different queries the tools of a plan may have, where one of them is frequent; with more, all of them go.
-    /// The paper has image generation and 4.
+    /// How many different queries the tools of a plan may have, where one of them is frequent; with more, all of
+    /// them go. The paper has image generation and 4.
     pub queries_max: usize,
 }
 

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-
+use super::manifest::read_line;
 use super::own;
 
 /// Most characters of a text that a plan begins with.
@@ -147,12 +146,12 @@ impl InputKind {
         }
     }
 
-    fn find(name: &str) -> Option<Self> {
+    pub(super) fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
     /// The kind of a file, by the end of its name.
-    fn of_file(name: &str) -> Option<Self> {
+    pub(super) fn of_file(name: &str) -> Option<Self> {
         let (_, end) = name.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
             "jpg" | "jpeg" | "png" => Some(Self::Image),
@@ -162,7 +161,7 @@ impl InputKind {
         }
     }
 
-    fn is_file(self) -> bool {
+    pub(super) fn is_file(self) -> bool {
         matches!(self, Self::Image | Self::Audio)
     }
 }
@@ -176,49 +175,6 @@ impl Input {
     }
 }
 
-/// A line of a manifest.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    kind: String,
-    file: Option<String>,
-    text: Option<String>,
-    date: Option<String>,
-    year: Option<Figure>,
-    number: Option<Figure>,
-    first_name: Option<String>,
-    second_name: Option<String>,
-    city: Option<String>,
-    lon: Option<Figure>,
-    lat: Option<Figure>,
-    title: Option<String>,
-    #[serde(default)]
-    about: String,
-    #[serde(default)]
-    labels: Vec<String>,
-    #[serde(default)]
-    questions: Vec<String>,
-    #[serde(default)]
-    prompts: Vec<String>,
-}
-
-/// A number, or a text that holds one.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Figure {
-    Number(serde_json::Number),
-    Text(String),
-}
-
-impl Figure {
-    fn into_text(self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text,
-        }
-    }
-}
-
 impl Inputs {
     /// Our own set: names of pictures and recordings that nobody has, with what they would show, and some of each
     /// other kind.
@@ -226,12 +182,12 @@ impl Inputs {
         Self { by_kind: own::inputs(), ignored: Vec::new() }
     }
 
-    /// Those of a folder: what its manifest names, and the files beside that by the ends of their names. Kinds that are
-    /// no files and of which the folder has none are [our own](Self::own).
+    /// Those of a folder: what its manifest names, and the files beside that by the ends of their names. Kinds
+    /// that are no files and of which the folder has none are [our own](Self::own).
     ///
     /// # Errors
-    /// A line of the manifest cannot be used or names a file that is not there, or there is neither a file of a kind nor
-    /// a manifest.
+    /// A line of the manifest cannot be used or names a file that is not there, or there is neither a file of a
+    /// kind nor a manifest.
     pub fn of_folder(manifest: Option<&str>, files: &[Listed]) -> Result<Self, InputError> {
         if files.len() > INPUTS_MAX {
             return Err(InputError::TooMany);
@@ -286,88 +242,8 @@ impl Inputs {
 }
 
 /// Whether a text can stand in a plan, where `<node-` begins a reference.
-fn is_text(text: &str) -> bool {
+pub(super) fn is_text(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= INPUT_CHARACTERS_MAX && !text.contains("<node-")
-}
-
-/// What is wrong with a line of JSON, without the number 1 that it has by itself.
-pub(super) fn of_line(error: &serde_json::Error) -> String {
-    error.to_string().replace(" at line 1 column ", " at column ")
-}
-
-/// An entry of a manifest: its kind, the file that it is about, and the input.
-fn read_line(
-    line: &str,
-    files: &BTreeMap<&str, &Listed>,
-) -> Result<(InputKind, Option<String>, Input), String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| of_line(&error))?;
-    let Some(kind) = InputKind::find(&line.kind) else {
-        let known = InputKind::ALL.map(InputKind::as_str).join(", ");
-        return Err(format!("there is no kind \"{}\"; there are {known}", line.kind));
-    };
-    let listed = match &line.file {
-        None => None,
-        Some(file) => Some(
-            *files.get(file.as_str()).ok_or_else(|| format!("there is no file \"{file}\" in the folder"))?,
-        ),
-    };
-    let is_of_kind = |file: &Listed| InputKind::of_file(&file.name) == Some(kind);
-    if let Some(file) = listed.filter(|file| kind.is_file() && !is_of_kind(file)) {
-        return Err(format!("\"{}\" has not the name of a file of kind \"{}\"", file.name, kind.as_str()));
-    }
-    // A passage may be in a file of its own.
-    let text_of_file = match (&line.text, listed) {
-        (None, Some(file)) if !kind.is_file() => {
-            let text = file.text.as_ref().ok_or_else(|| format!("\"{}\" is no text", file.name))?;
-            Some(text.trim().to_owned())
-        }
-        _ => None,
-    };
-    let mut given: BTreeMap<&str, String> = [
-        ("file", line.file.clone().filter(|_| kind.is_file())),
-        ("text", line.text.or(text_of_file)),
-        ("date", line.date),
-        ("year", line.year.map(Figure::into_text)),
-        ("number", line.number.map(Figure::into_text)),
-        ("first_name", line.first_name),
-        ("second_name", line.second_name),
-        ("city", line.city),
-        ("lon", line.lon.map(Figure::into_text)),
-        ("lat", line.lat.map(Figure::into_text)),
-        ("title", line.title),
-    ]
-    .into_iter()
-    .filter_map(|(field, value)| Some((field, value?)))
-    .collect();
-    let mut values = BTreeMap::new();
-    for (field, argument) in kind.fields() {
-        let value = given
-            .remove(field)
-            .ok_or_else(|| format!("\"{field}\" is missing, which kind \"{}\" has", kind.as_str()))?;
-        if !is_text(value.trim()) {
-            return Err(format!(
-                "\"{field}\" must have 1 to {INPUT_CHARACTERS_MAX} characters, and no \"<node-\""
-            ));
-        }
-        if matches!(*field, "year" | "number") && value.trim().parse::<i64>().is_err() {
-            return Err(format!("\"{field}\" is no whole number: \"{value}\""));
-        }
-        if matches!(*field, "lon" | "lat") && !value.trim().parse::<f64>().is_ok_and(f64::is_finite) {
-            return Err(format!("\"{field}\" is no number: \"{value}\""));
-        }
-        values.insert((*argument).to_owned(), value.trim().to_owned());
-    }
-    if let Some(field) = given.keys().next() {
-        return Err(format!("kind \"{}\" has no \"{field}\"", kind.as_str()));
-    }
-    let said = [&line.labels, &line.questions, &line.prompts];
-    if !said.into_iter().flatten().all(|text| is_text(text.trim()))
-        || line.about.chars().count() > INPUT_CHARACTERS_MAX
-    {
-        return Err(format!("a text must have 1 to {INPUT_CHARACTERS_MAX} characters, and no \"<node-\""));
-    }
-    let Line { file, about, labels, questions, prompts, .. } = line;
-    Ok((kind, file, Input { values, about, labels, questions, prompts }))
 }
 
 #[cfg(test)]

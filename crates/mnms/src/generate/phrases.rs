@@ -1,5 +1,5 @@
-//! Queries by rule, in words of ours: for data without a model, for tests, and for simulated models. They say what each
-//! step does, one after the other, which people would not; whoever makes data for a benchmark asks a model.
+//! Queries by rule, in words of ours: for data without a model, for tests, and for simulated models. They say what
+//! each step does, one after the other, which people would not; whoever makes data for a benchmark asks a model.
 
 use planproof_plan::{Part, Plan, Step, Value};
 use planproof_trace::Draw;
@@ -47,8 +47,8 @@ const OPENINGS: [&str; 6] =
 
 const LINKS: [&str; 4] = [", then ", ", and then ", "; after that, ", "; with that, "];
 
-/// A query that asks for the steps of a plan one after the other, in words drawn by `draw`. Tools that are none of the
-/// published ones are asked for by their names.
+/// A query that asks for the steps of a plan one after the other, in words drawn by `draw`. Tools that are none of
+/// the published ones are asked for by their names.
 pub fn query_by_rule(plan: &Plan, draw: &mut Draw) -> String {
     let opening = OPENINGS[draw.place(OPENINGS.len())];
     let mut query = opening.to_owned();

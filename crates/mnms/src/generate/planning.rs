@@ -1,5 +1,5 @@
-//! Plans by rule: from a sequence of tools and an input to numbered calls with all their arguments (the paper, section
-//! 3.2, step 4).
+//! Plans by rule: from a sequence of tools and an input to numbered calls with all their arguments (the paper,
+//! section 3.2, step 4).
 
 use planproof_plan::{Part, Plan, Reference, Step, Value};
 use planproof_trace::{Catalogue, Draw, Signature};
@@ -38,8 +38,8 @@ pub fn begins_with(tool: &Signature) -> Option<InputKind> {
 ///
 /// Steps are numbered from 0. An argument of a later step is an output of the step before it: of the same name, or,
 /// where none is, of the same kind. What that step does not give:
-/// - the picture that belongs to objects is the one in which they were found, as the step that found them takes it (the
-///   published verifier refuses a reference to the output of that step, see the specification, section 2);
+/// - the picture that belongs to objects is the one in which they were found, as the step that found them takes it
+///   (the published verifier refuses a reference to the output of that step, see the specification, section 2);
 /// - a question, a change, the name of an object, an emoji, a second name or a year comes from the input, else from a
 ///   list of ours, by `draw`.
 ///
@@ -91,8 +91,8 @@ impl Filler<'_> {
         tool.arguments.iter().map(argument).collect()
     }
 
-    /// The arguments of a tool after these steps. `known` are those that are there already; if there is none, the last
-    /// step has to give one.
+    /// The arguments of a tool after these steps. `known` are those that are there already; if there is none, the
+    /// last step has to give one.
     pub(super) fn next(
         &mut self,
         catalogue: &Catalogue,
@@ -186,8 +186,8 @@ fn argument_of<'s>(mut steps: impl Iterator<Item = &'s Step>, name: &str) -> Opt
     steps.find_map(|step| step.arguments.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()))
 }
 
-/// The picture that is at hand after these steps: what the last step that has to do with one gives, or, where it gives
-/// objects in it or no picture at all, what it takes.
+/// The picture that is at hand after these steps: what the last step that has to do with one gives, or, where it
+/// gives objects in it or no picture at all, what it takes.
 fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<Value> {
     steps.iter().rev().find_map(|step| {
         let tool = catalogue.find(&step.tool)?;

@@ -1,5 +1,5 @@
-//! Ratings of what plans gave when they were carried out, and how far metrics go along with them (the paper, appendix E:
-//! Table 15 and Figure 16).
+//! Ratings of what plans gave when they were carried out, and how far metrics go along with them (the paper,
+//! appendix E: Table 15 and Figure 16).
 //!
 //! A row of such a sheet is a query in a setting, such as an agent with its feedback; its id is `SETTING#ID`.
 

@@ -46,9 +46,9 @@ pub struct Sequences {
 
 /// Draws `count` different walks of so many tools among those that are fit, or all if there are no more.
 ///
-/// One is drawn after the other: for the tool that the drawn ones use least, a length, each equally likely among those
-/// with a walk left through that tool, and then such a walk, each equally likely. So rare tools come as often as their
-/// walks allow. The time and the memory are those of listing all walks.
+/// One is drawn after the other: for the tool that the drawn ones use least, a length, each equally likely among
+/// those with a walk left through that tool, and then such a walk, each equally likely. So rare tools come as
+/// often as their walks allow. The time and the memory are those of listing all walks.
 ///
 /// # Errors
 /// The lengths make no sense, or there are more than [`LISTED_WALKS_MAX`] walks.

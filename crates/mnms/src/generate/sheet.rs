@@ -1,8 +1,9 @@
-//! Sheets that people fill in with a spreadsheet program: a row for each thing to rate, a column for each rater. CSV by
-//! RFC 4180, in UTF-8.
+//! Sheets that people fill in with a spreadsheet program: a row for each thing to rate, a column for each rater.
+//! CSV by RFC 4180, in UTF-8.
 //!
-//! The first column is `id`; columns whose names begin with `rating ` are those of raters, the rest of the name is the
-//! rater; all others are there to be read. A text that a spreadsheet would take for a formula has an apostrophe in front.
+//! The first column is `id`; columns whose names begin with `rating ` are those of raters, the rest of the name is
+//! the rater; all others are there to be read. A text that a spreadsheet would take for a formula has an
+//! apostrophe in front.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -94,8 +94,8 @@ struct Queries {
     faults: Vec<String>,
 }
 
-/// Asks a model for the queries of all tasks, and for the texts of their plans. What comes of it follows from the answers
-/// alone, whatever order they come in.
+/// Asks a model for the queries of all tasks, and for the texts of their plans. What comes of it follows from the
+/// answers alone, whatever order they come in.
 pub(super) async fn write_queries(
     model: &Arc<dyn Model>,
     tasks: &Tasks,

@@ -87,6 +87,15 @@ pub(super) fn inputs(folder: &Path) -> Result<Inputs, Failure> {
     Inputs::of_folder(manifest.as_deref(), &files).map_err(|error| wrong(folder, &error))
 }
 
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Lines of JSON, in which any character can be said by its escape.
+    Lines,
+    /// CSV.
+    Sheet,
+}
+
 /// Where a file is written to.
 pub(super) struct Out(Option<(PathBuf, ReportFile)>);
 
@@ -107,6 +116,7 @@ impl Out {
     /// Writes it, and what came of it: with `--out` and `--json` to stdout, otherwise in words to stderr.
     pub(super) fn write(
         self,
+        form: Form,
         text: &str,
         summary: &Value,
         words: &str,
@@ -114,7 +124,10 @@ impl Out {
     ) -> Result<(), Failure> {
         match self.0 {
             None => {
-                terminal::document().write_all(text.as_bytes())?;
+                match form {
+                    Form::Lines => terminal::json().write_all(text.as_bytes())?,
+                    Form::Sheet => terminal::document().write_all(text.as_bytes())?,
+                }
                 progress::say(global, words);
             }
             Some((path, file)) => {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 
 use super::asking::{Written, write_queries};
-use super::files::{self, Out};
+use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{GenerateMnmsArguments, Global};
 use crate::commands::asked::Asked;
@@ -136,7 +136,7 @@ fn write(
         summary.extend(more);
     }
     let words = format!("{} {what} for {} sequences of tools", drafts.len(), tasks.sequences.drawn.len());
-    out.write(&text, &summary, &words, global)
+    out.write(Form::Lines, &text, &summary, &words, global)
 }
 
 fn show_prompt(tasks: &Tasks, queries: usize) -> Result<ExitCode, Failure> {

@@ -8,7 +8,7 @@ use planproof_mnms::generate::{FilterRules, Filtered, Ratings, Scale, rated_alte
 use planproof_trace::Draw;
 use serde_json::json;
 
-use super::files::{self, Out};
+use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{AlternativesArguments, FilterArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -36,6 +36,8 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
     if !arguments.poor.is_empty() {
         let ratings = files::ratings(&arguments.poor, Scale::Halves)?;
         for (id, row) in &ratings.rows {
+            // On a sheet of results the setting stands before it.
+            let id = id.rsplit_once('#').map_or(id.as_str(), |(_, id)| id);
             if !ids.contains(id) {
                 return Err(Failure::usage(inline(&format!("--poor: id \"{id}\" is of no query"))));
             }
@@ -83,7 +85,7 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
         kept.len(),
         drafts.len()
     );
-    out.write(&text, &summary, &words, global)?;
+    out.write(Form::Lines, &text, &summary, &words, global)?;
     Ok(ExitCode::Passed)
 }
 
@@ -146,6 +148,6 @@ pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -
         "cut": cut,
     });
     let words = format!("{plans} alternative plans for {with} of {} queries, {unfit} unfit", drafts.len());
-    out.write(&text, &summary, &words, global)?;
+    out.write(Form::Lines, &text, &summary, &words, global)?;
     Ok(ExitCode::Passed)
 }

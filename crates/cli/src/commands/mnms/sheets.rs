@@ -12,7 +12,7 @@ use planproof_trace::Draw;
 use serde_json::{Value, json};
 
 use super::asking::propose;
-use super::files::{self, Out};
+use super::files::{self, Form, Out};
 use super::generate::note_faults;
 use crate::arguments::{AskingArguments, Global, SheetArguments};
 use crate::commands::asked::Asked;
@@ -188,6 +188,6 @@ fn write(
         summary.extend(more);
     }
     let words = format!("{} rows for {} raters", rows.len(), sheet.raters.len());
-    out.write(&write_sheet(columns, rows, &sheet.raters), &summary, &words, global)?;
+    out.write(Form::Sheet, &write_sheet(columns, rows, &sheet.raters), &summary, &words, global)?;
     Ok(ExitCode::Passed)
 }
