@@ -1,0 +1,136 @@
+//! `planproof bench mnms`: plans in every form, and with real pictures.
+
+use std::fs;
+
+use planproof_media::stand_in::{MODEL, StandIn};
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+/// A picture of 120 by 80 pixels, white, with a red box on the left and a blue one on the right.
+fn two_boxes() -> image::RgbImage {
+    image::RgbImage::from_fn(120, 80, |x, y| match (x, y) {
+        (10..50, 20..60) => image::Rgb([220, 20, 20]),
+        (80..110, 30..50) => image::Rgb([20, 20, 220]),
+        _ => image::Rgb([255, 255, 255]),
+    })
+}
+
+#[test]
+fn right_plans_pass_in_every_form() {
+    let place = Place::new();
+    for agent in [
+        "plan",
+        "plan:format=code",
+        "plan:strategy=step-by-step",
+        "plan:format=code,strategy=step-by-step",
+        "tools",
+    ] {
+        let report = place.run(&format!("bench mnms {agent}@sim/gold --json -q")).code(0).json();
+        assert_eq!(report["passed"], 12, "{agent}: {report}");
+        let shares = ["tool_f1", "argname_f1", "argvalue_f1", "edge_f1", "plan_argvalue", "executed"];
+        for share in shares {
+            assert_eq!(report["metrics"][share]["value"], 1.0, "{agent}: {share}");
+        }
+        assert_eq!(report["metrics"]["edit_distance"]["value"], 0.0, "{agent}");
+    }
+}
+
+#[test]
+fn feedback_mends_what_it_is_for() {
+    let place = Place::new();
+    let passed = |feedback: &str| {
+        let line = format!("bench mnms plan:feedback={feedback}@sim/gold/0.8 --json -q");
+        place.run(&line).code(1).json()["passed"].as_u64().expect("a number")
+    };
+    let [nothing, parsing, verification, all] = ["none", "P", "PV", "PVE"].map(passed);
+    assert!(nothing < parsing && parsing < verification && verification <= all);
+}
+
+#[test]
+fn a_plan_runs_on_a_real_picture_which_the_report_shows() {
+    let place = Place::new();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let stand_in = runtime.block_on(StandIn::bind(0)).expect("a free port");
+    fs::create_dir(place.path("pictures")).expect("a folder");
+    two_boxes().save(place.path("pictures/photo.png")).expect("the picture is written");
+    let settings = format!(
+        "input = \"pictures\"\noutput = \"made\"\n\n[vision]\nurl = \"http://{}/vision\"\nmodel = \"{MODEL}\"\n",
+        stand_in.address()
+    );
+    fs::write(place.path("media.toml"), settings).expect("the file is written");
+    let nodes = "[{'id': 0, 'name': 'object detection', 'args': {'image': 'photo.png'}}, \
+                 {'id': 1, 'name': 'select object', 'args': {'objects': '<node-0>.objects', 'object_name': 'blue thing'}}, \
+                 {'id': 2, 'name': 'color pop', 'args': {'image': 'photo.png', 'object': '<node-1>.object'}}, \
+                 {'id': 3, 'name': 'image crop', 'args': {'image': 'photo.png', 'object': '<node-1>.object'}}]";
+    let line =
+        json!({"id": 1, "user_request": "Show the blue thing in 'photo.png' alone.", "plan_str": nodes});
+    fs::write(place.path("tasks.jsonl"), format!("{line}\n")).expect("the file is written");
+    for format in ["json", "code"] {
+        let bench = format!(
+            "bench mnms plan:format={format}@sim/gold --data tasks.jsonl --media media.toml --html {format}.html"
+        );
+        place.run(&bench).code(0);
+        let page = fs::read_to_string(place.path(&format!("{format}.html"))).expect("the page");
+        assert!(page.contains("Runs that passed"), "{format}");
+        assert_eq!(page.matches("src=\"data:image/").count(), 2, "{format}: a picture for each of two steps");
+    }
+    let mut runs: Vec<_> = fs::read_dir(place.path("made"))
+        .expect("the folder")
+        .map(|entry| entry.expect("a run").path())
+        .collect();
+    runs.sort();
+    assert_eq!(runs.len(), 2, "each run has a folder of its own: {runs:?}");
+    let made = image::open(runs[1].join("out-1.png")).expect("the cropped picture").into_rgb8();
+    assert_eq!(made.dimensions(), (30, 20));
+    assert!(made.pixels().all(|pixel| *pixel == image::Rgb([20, 20, 220])));
+
+    // Without its server the tool says nothing of the agent.
+    drop(stand_in);
+    drop(runtime);
+    let report =
+        place.run("bench mnms plan@sim/gold --data tasks.jsonl --media media.toml --json -q").code(3).json();
+    assert_eq!((&report["unscored"], &report["failed"]), (&json!(1), &json!(0)), "{report}");
+}
+
+#[test]
+fn files_of_servers_are_checked_before_anything_begins() {
+    let place = Place::new();
+    for (text, expected) in [
+        ("input = 3", "invalid type"),
+        ("[vision]\nurl = \"ftp://x\"", "vision"),
+        ("[vision]\ncolour = \"red\"", "media.vision.colour"),
+        ("input = \"nowhere\"", "nowhere"),
+    ] {
+        fs::write(place.path("media.toml"), text).expect("the file is written");
+        let run = place.run("bench mnms plan@sim/gold --media media.toml").code(2);
+        assert!(
+            run.err.starts_with("error: media.toml: ") && run.err.contains(expected),
+            "{text}: {}",
+            run.err
+        );
+    }
+    let run = place.run("bench gsm8k cot@sim/gold --media media.toml").code(2);
+    assert!(run.err.contains("--media is for the tools of mnms"), "{}", run.err);
+    assert!(!place.path(".planproof").exists(), "nothing was begun");
+}
+
+#[test]
+fn a_matrix_has_a_row_for_each_combination() {
+    let place = Place::new();
+    let line = "bench mnms plan --model sim/gold --set format=json,code --set strategy=multi-step,step-by-step \
+                --set feedback=none,P,PV,PE,PVE --set sim.noise=0.5 --json -q";
+    let table = place.run(line).code(1).json();
+    let rows = table["combinations"].as_array().expect("a list").clone();
+    assert_eq!(rows.len(), 20);
+    let passed = |row: &Value| row["passed"].as_u64().unwrap_or_default();
+    assert!(
+        rows.iter()
+            .all(|row| row["passed"].as_u64().zip(row["failed"].as_u64()).is_some_and(|(a, b)| a + b == 12)),
+        "{}",
+        rows[0]
+    );
+    assert!(passed(&rows[0]) < passed(&rows[4]), "feedback helps: {} {}", rows[0], rows[4]);
+    let run = place.run("bench mnms plan --model sim/perfect --set sim.noise=0.5").code(2);
+    assert!(run.err.contains("--set sim.noise is for sim/gold"), "{}", run.err);
+}
