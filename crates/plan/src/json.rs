@@ -40,7 +40,7 @@ pub(crate) type Fault = (ParseProblem, usize);
 
 /// The value that begins at a byte of a text, and the byte behind it.
 ///
-/// Takes time in proportion to the length of the value, and stack in proportion to its depth.
+/// Takes time in proportion to the length of the value. Whoever drops a value takes stack in proportion to its depth.
 ///
 /// # Errors
 /// There is no value, or more than `nesting_max` lists and objects stand in each other.
@@ -50,7 +50,7 @@ pub(crate) fn read(
     dialect: Dialect,
     nesting_max: usize,
 ) -> Result<(Node, usize), Fault> {
-    let mut reader = Reader { text, at, dialect, nesting_max, nesting: 0 };
+    let mut reader = Reader { text, at, dialect, nesting_max };
     let node = reader.value()?;
     Ok((node, reader.at))
 }
@@ -69,21 +69,94 @@ impl Tree {
     }
 }
 
+/// A list or object that is not complete.
+struct Open {
+    at: usize,
+    inner: Inner,
+}
+
+enum Inner {
+    List(Vec<Node>),
+    /// Its entries, and the key of the next one.
+    Object(Vec<(String, Node)>, String),
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
     dialect: Dialect,
     nesting_max: usize,
-    nesting: usize,
 }
 
 impl Reader<'_> {
+    /// Reads with a stack of its own, so that how deep a value is costs no stack of the thread.
     fn value(&mut self) -> Result<Node, Fault> {
-        self.skip_blanks();
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            self.skip_blanks();
+            let at = self.at;
+            let mut node = match self.peek() {
+                Some(b'[' | b'{') if open.len() == self.nesting_max => {
+                    return Err((ParseProblem::TooDeep { limit: self.nesting_max }, at));
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    self.skip_blanks();
+                    if !self.skip("]") {
+                        open.push(Open { at, inner: Inner::List(Vec::new()) });
+                        continue;
+                    }
+                    Node { at, tree: Tree::List(Vec::new()) }
+                }
+                Some(b'{') => {
+                    self.at += 1;
+                    self.skip_blanks();
+                    if !self.skip("}") {
+                        let key = self.key("`}` or a key in double quotes")?;
+                        open.push(Open { at, inner: Inner::Object(Vec::new(), key) });
+                        continue;
+                    }
+                    Node { at, tree: Tree::Object(Vec::new()) }
+                }
+                _ => Node { at, tree: self.scalar()? },
+            };
+            // What is complete goes into what is open, which may be complete with it.
+            loop {
+                let Some(mut last) = open.pop() else { return Ok(node) };
+                self.skip_blanks();
+                match &mut last.inner {
+                    Inner::List(items) => {
+                        items.push(node);
+                        if self.skip(",") {
+                            open.push(last);
+                            break;
+                        } else if !self.skip("]") {
+                            return Err(self.unexpected("`,` or `]`"));
+                        }
+                    }
+                    Inner::Object(entries, key) => {
+                        entries.push((std::mem::take(key), node));
+                        if self.skip(",") {
+                            *key = self.key("a key in double quotes")?;
+                            open.push(last);
+                            break;
+                        } else if !self.skip("}") {
+                            return Err(self.unexpected("`,` or `}`"));
+                        }
+                    }
+                }
+                let tree = match last.inner {
+                    Inner::List(items) => Tree::List(items),
+                    Inner::Object(entries, _) => Tree::Object(entries),
+                };
+                node = Node { at: last.at, tree };
+            }
+        }
+    }
+
+    fn scalar(&mut self) -> Result<Tree, Fault> {
         let at = self.at;
-        let tree = match self.peek() {
-            Some(b'{') => self.nested(Self::object)?,
-            Some(b'[') => self.nested(Self::list)?,
+        Ok(match self.peek() {
             Some(b'"') => Tree::Text(self.string()?),
             _ if self.skip("true") => Tree::Bool(true),
             _ if self.skip("false") => Tree::Bool(false),
@@ -93,68 +166,21 @@ impl Reader<'_> {
             }
             Some(b'-' | b'0'..=b'9') => Tree::Number(self.number()?),
             _ => return Err(self.unexpected("a value")),
-        };
-        Ok(Node { at, tree })
+        })
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Tree, Fault>) -> Result<Tree, Fault> {
-        if self.nesting == self.nesting_max {
-            return Err((ParseProblem::TooDeep { limit: self.nesting_max }, self.at));
-        }
-        self.nesting += 1;
-        self.at += 1;
+    /// A key and the colon behind it.
+    fn key(&mut self, expected: &'static str) -> Result<String, Fault> {
         self.skip_blanks();
-        let tree = read(self);
-        self.nesting -= 1;
-        tree
-    }
-
-    fn list(&mut self) -> Result<Tree, Fault> {
-        let mut items = Vec::new();
-        if self.skip("]") {
-            return Ok(Tree::List(items));
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected(expected));
         }
-        loop {
-            items.push(self.value()?);
-            self.skip_blanks();
-            if self.skip("]") {
-                return Ok(Tree::List(items));
-            }
-            if !self.skip(",") {
-                return Err(self.unexpected("`,` or `]`"));
-            }
+        let key = self.string()?;
+        self.skip_blanks();
+        if !self.skip(":") {
+            return Err(self.unexpected("`:`"));
         }
-    }
-
-    fn object(&mut self) -> Result<Tree, Fault> {
-        let mut entries = Vec::new();
-        if self.skip("}") {
-            return Ok(Tree::Object(entries));
-        }
-        loop {
-            self.skip_blanks();
-            if self.peek() != Some(b'"') {
-                let expected = if entries.is_empty() {
-                    "`}` or a key in double quotes"
-                } else {
-                    "a key in double quotes"
-                };
-                return Err(self.unexpected(expected));
-            }
-            let key = self.string()?;
-            self.skip_blanks();
-            if !self.skip(":") {
-                return Err(self.unexpected("`:`"));
-            }
-            entries.push((key, self.value()?));
-            self.skip_blanks();
-            if self.skip("}") {
-                return Ok(Tree::Object(entries));
-            }
-            if !self.skip(",") {
-                return Err(self.unexpected("`,` or `}`"));
-            }
-        }
+        Ok(key)
     }
 
     fn string(&mut self) -> Result<String, Fault> {

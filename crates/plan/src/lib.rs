@@ -3,6 +3,15 @@
 //!
 //! A [`Plan`] is a list of steps, each a call of a tool whose arguments may refer to what earlier steps give. The crate
 //! calls nothing: who carries a plan out asks it for the values of one step after the other.
+//!
+//! # What is where
+//!
+//! - The form in memory (`plan.rs`), and texts with references in them (`text.rs`).
+//! - From a reply to a plan: the parts of a reply (`reply.rs`), JSON (`json.rs` reads any, `read_json.rs` plans), Python
+//!   (`python`: what may be parsed, which program is a plan); what cannot be read (`fault.rs`), and [`limits`].
+//! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
+//! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
+//! - What the published code says of the same ([`original`]).
 
 mod fault;
 pub mod findings;

@@ -26,30 +26,48 @@ pub(crate) fn behind_marker(reply: &str) -> Region {
 }
 
 /// The fenced blocks of a region. The last one may lack its closing fence, as in a reply that was cut off.
+///
+/// A block is closed by the next fence that begins a line, else by the next one. Takes time in proportion to the length
+/// of the region.
 pub(crate) fn fenced(reply: &str, within: Region) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut at = within.start;
-    while let Some(place) = reply[at..within.end].find(FENCE) {
-        let opened = at + place + FENCE.len();
-        let closed = closing(&reply[opened..within.end]).map_or(within.end, |place| opened + place);
-        let block = &reply[opened..closed];
+    let fences = fences(reply, within.clone());
+    let mut open = 0;
+    let mut line = 0;
+    while let Some(fence) = fences.get(open) {
+        let opened = fence.end;
+        line = line.max(open + 1);
+        while fences.get(line).is_some_and(|fence| !fence.begins_line) {
+            line += 1;
+        }
+        let closing = if line < fences.len() { line } else { open + 1 };
+        let closed = fences.get(closing).map_or(within.end, |fence| fence.end - FENCE.len());
         let is_of_word =
             |character: char| character.is_alphanumeric() || matches!(character, '-' | '+' | '.');
+        let block = &reply[opened..closed];
         let indented = block.trim_start_matches([' ', '\t']);
         let word = indented.split(|character: char| !is_of_word(character)).next().unwrap_or_default();
         let skipped = if word.is_empty() { 0 } else { block.len() - indented.len() + word.len() };
         blocks.push(Block { language: word.to_lowercase(), content: opened + skipped..closed });
-        at = (closed + FENCE.len()).min(within.end);
+        open = closing + 1;
     }
     blocks
 }
 
-/// Where the fence stands that closes a block: the first one that begins a line, else the first one.
-fn closing(block: &str) -> Option<usize> {
-    let begins_line = |place: &usize| {
-        let line = block[..*place].rsplit_once('\n');
-        line.is_some_and(|(_, before)| before.trim().is_empty())
+struct Fence {
+    /// The byte behind it.
+    end: usize,
+    begins_line: bool,
+}
+
+fn fences(reply: &str, within: Region) -> Vec<Fence> {
+    let region = &reply[within.clone()];
+    let mut last_end = 0;
+    let fence = |(place, _): (usize, &str)| {
+        let line = region[last_end..place].rsplit_once('\n');
+        let begins_line = line.is_some_and(|(_, before)| before.trim().is_empty());
+        last_end = place + FENCE.len();
+        Fence { end: within.start + last_end, begins_line }
     };
-    let mut fences = block.match_indices(FENCE).map(|(place, _)| place);
-    fences.clone().find(begins_line).or_else(|| fences.next())
+    region.match_indices(FENCE).map(fence).collect()
 }

@@ -20,6 +20,8 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
     let mut lexer = lexer::lex(text, Mode::Module);
     // For the statement and each open bracket, how deep the tree may be where an element of it begins.
     let mut starts = vec![0];
+    // The open brackets and f-strings.
+    let mut brackets = Vec::new();
     let mut depth = 0;
     let mut indentation = 0_usize;
     loop {
@@ -30,6 +32,7 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
             TokenKind::Dedent => indentation = indentation.saturating_sub(1),
             TokenKind::Newline | TokenKind::Semi => {
                 starts = vec![0];
+                brackets.clear();
                 depth = 0;
             }
             TokenKind::Comma => depth = starts.last().copied().unwrap_or_default(),
@@ -37,13 +40,19 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
                 starts.last_mut().into_iter().for_each(|start| *start += 1);
                 depth += 1;
             }
-            TokenKind::Lpar
-            | TokenKind::Lsqb
-            | TokenKind::Lbrace
-            | TokenKind::FStringStart
-            | TokenKind::TStringStart => {
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::FStringStart | TokenKind::TStringStart => {
                 depth += 1;
                 starts.push(depth);
+                brackets.push(kind);
+            }
+            TokenKind::Lbrace => {
+                // The fields of an f-string stand beside each other, as what stands between commas.
+                if matches!(brackets.last(), Some(TokenKind::FStringStart | TokenKind::TStringStart)) {
+                    depth = starts.last().copied().unwrap_or_default();
+                }
+                depth += 1;
+                starts.push(depth);
+                brackets.push(kind);
             }
             TokenKind::Rpar
             | TokenKind::Rsqb
@@ -53,6 +62,7 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
                 // What follows the bracket hangs on it, not on what stands in it.
                 if starts.len() > 1 {
                     depth = starts.pop().unwrap_or_default();
+                    brackets.pop();
                 }
             }
             TokenKind::Comment | TokenKind::NonLogicalNewline => {}

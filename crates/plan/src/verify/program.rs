@@ -29,7 +29,7 @@ const FAULTS_MAX: usize = 100;
 pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, ParseFault> {
     let module = parse_program(text)?;
     if let Some(plan) = straight_line_plan(module.syntax(), text) {
-        return Ok(verify(&plan, catalogue));
+        return Ok(verify(&plan, catalogue).into_iter().map(in_python).collect());
     }
     let tools: HashMap<String, &Signature> =
         catalogue.signatures().iter().map(|signature| (signature.identifier(), signature)).collect();
@@ -45,6 +45,15 @@ pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, P
         Fault { site, problem }
     };
     Ok(verifier.problems.into_iter().take(FAULTS_MAX).map(fault).collect())
+}
+
+/// The fault as one of a program, where another form of references is asked for.
+fn in_python(Fault { site, problem }: Fault) -> Fault {
+    let problem = match problem {
+        Problem::ReferenceMalformed { argument } => Problem::ReferenceOfOtherForm { argument },
+        problem => problem,
+    };
+    Fault { site, problem }
 }
 
 /// What a program defines itself.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod any_text;
 mod forms;
+mod published;
 mod replies;
 mod verifying;

@@ -2,8 +2,8 @@
 
 use planproof_mnms::catalogue;
 use planproof_plan::{
-    Fault, Plan, Reference, Step, Value, read_json, substitute, verify, verify_next, verify_program,
-    verify_step,
+    Fault, Plan, Reference, Step, Value, read_json, substitute, to_python, verify, verify_next,
+    verify_program, verify_step,
 };
 use serde_json::{Value as Json, json};
 
@@ -17,6 +17,27 @@ fn told(faults: &[Fault]) -> Vec<String> {
 
 fn node(id: u64, name: &str, args: &Json) -> Json {
     json!({"id": id, "name": name, "args": args})
+}
+
+/// The corpus: plans with all that is wrong with them. In Python the same is wrong, where Python can say it.
+#[test]
+fn faults_of_plans_are_told() {
+    let corpus = include_str!("../../testdata/plans.jsonl");
+    for line in corpus.lines() {
+        let case: Json = serde_json::from_str(line).unwrap();
+        let plan = plan(&case["plan"]);
+        let faults = told(&verify(&plan, catalogue()));
+        assert_eq!(json!(faults), case["faults"], "{}", case["name"]);
+        let by_step: usize = plan.steps.iter().map(|step| verify_step(step, catalogue()).len()).sum();
+        assert!(by_step <= faults.len(), "{}", case["name"]);
+        let of_program = verify_program(&to_python(&plan), catalogue()).unwrap();
+        let kinds = |told: &[String]| -> Vec<String> {
+            told.iter().map(|told| told.split(": ").next().unwrap_or_default().to_owned()).collect()
+        };
+        assert_eq!(kinds(&told(&of_program)), kinds(&faults), "{}", case["name"]);
+        assert!(!told(&of_program).concat().contains("is not written `<node-"), "{}", case["name"]);
+    }
+    assert!(corpus.lines().count() >= 19);
 }
 
 #[test]
