@@ -31,8 +31,8 @@ fn the_suites_are_listed() {
     );
     let suites = place.run("bench --json").code(0).json();
     assert_eq!(suites[1]["suite"], "gsm8k");
-    let run = place.run("bench mmms tools@sim/gold").code(2);
-    assert_eq!(run.err, "error: there is no suite `mmms`; there are order, gsm8k, mnms\n");
+    let run = place.run("bench none tools@sim/gold").code(2);
+    assert_eq!(run.err, "error: there is no suite `none`; there are order, gsm8k, mnms\n");
     let run = place.run("bench gsm8k").code(2);
     assert!(run.err.starts_with("error: name the agent, as in `planproof bench gsm8k "), "{run:?}");
     assert!(!place.path(".planproof").exists(), "nothing was begun");
@@ -192,7 +192,7 @@ fn what_the_user_got_wrong_is_reported_with_its_place() {
         ("bench gsm8k tools@sim/gold --data broken.jsonl", "broken.jsonl:3:17: missing field `answer`"),
         ("bench gsm8k tools@sim/gold --data none.jsonl", "none.jsonl"),
         ("bench gsm8k tools@sim/gold --from order.jsonl", "order.jsonl, line 1: "),
-        ("bench gsm8k tools@sim/gold --places places.json", "place 99 is beyond the last of 10 problems"),
+        ("bench gsm8k tools@sim/gold --places places.json", "place 99 is beyond the last of 10 cases"),
         (
             "bench gsm8k tools@sim/gold --allow-repeats",
             "--allow-repeats is for `planproof test`, not for gsm8k",
