@@ -151,10 +151,16 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
     let mut sets = Vec::new();
     for set in set_options {
         // These multiply the agents of a benchmark, which takes them from there.
-        if call.path.first() == Some(&"bench") && agent_setting(&set).is_some() {
+        let is_of_agents = call.path.first() == Some(&"bench");
+        if is_of_agents && agent_setting(&set).is_some() {
             continue;
         }
-        let layer = set_layer(&set, &sections)?;
+        let layer = set_layer(&set, &sections).map_err(|failure| match failure {
+            Failure::Usage(what) if is_of_agents && !set.contains('.') => {
+                Failure::Usage(format!("{what}; options of agents are {}", AGENT_OPTIONS.join(", ")))
+            }
+            other => other,
+        })?;
         check_use(&set, &layer, call, command)?;
         sets.push(layer);
     }

@@ -15,9 +15,10 @@
 //! outside (`commands/campaign/world.rs`), who watches it (`commands/campaign/carry_out.rs`), and whether options beside
 //! a replay agree with the recording (`commands/campaign/agreement.rs`); and what only orders have: where their cases
 //! come from (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its
-//! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). All that is printed
-//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox`, and none
-//! of this.
+//! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several
+//! campaigns that one command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All
+//! that is printed goes through `terminal.rs`. With an argument that no help names the program is a worker of
+//! `planproof-sandbox`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.

@@ -25,11 +25,11 @@ pub(crate) struct BenchArguments {
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
     /// More agents: then all of them are run on the same cases, and one table compares them.
-    #[arg(value_name = "AGENT", conflicts_with_all = ["resume", "replay"])]
+    #[arg(value_name = "AGENT", conflicts_with = "resume")]
     pub(crate) others: Vec<String>,
     /// The model of agents that are named without one, as `direct`; repeated, each of them is run with each model.
     /// `--set agent.KEY=V1,V2` runs them with each value of an option.
-    #[arg(long = "model", value_name = "MODEL", conflicts_with_all = ["resume", "replay"])]
+    #[arg(long = "model", value_name = "MODEL", conflicts_with = "resume")]
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
             return matrix::begin(&request, agents);
         }
         if let Some((store, row)) = resumed_matrix(arguments)? {
-            return matrix::go_on(&request, store, row);
+            return matrix::go_on(&request, &store, row);
         }
     }
     let request = CampaignRequest {

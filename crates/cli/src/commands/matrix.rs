@@ -23,6 +23,9 @@ use crate::terminal;
 /// Most characters shown of an agent, a model, or a value of a setting.
 const CELL_CHARACTERS_MAX: usize = 32;
 
+/// Characters of a line in the head of a column, but for longer words.
+const HEAD_CHARACTERS: usize = 12;
+
 /// The table of a stored matrix. No more than two of its campaigns are in memory at a time.
 pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failure> {
     let usage = |error: planproof_report::compare::CompareError| Failure::usage(error.to_string());
@@ -130,8 +133,9 @@ fn text(table: &MatrixTable) -> String {
     let mut head = vec!["", "Agent", "Model"];
     head.extend(&keys);
     let texts = head.len();
-    head.extend(["Cases", "Passed", "Success (% [95 %])", "To the first [95 %]", "p"]);
-    head.extend(metrics.iter().map(|metric| metric.title));
+    head.extend(["Cases", "Passed", "Success\n(% [95 %])", "To the first\n[95 %]", "p"]);
+    let titles: Vec<String> = metrics.iter().map(|metric| in_lines(metric.title)).collect();
+    head.extend(titles.iter().map(String::as_str));
     head.extend(["Tokens", "Cost"]);
     let mut shown = render::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
@@ -164,6 +168,21 @@ fn text(table: &MatrixTable) -> String {
         );
     }
     out
+}
+
+/// A title in lines of a few words each, for a narrow column.
+fn in_lines(title: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in title.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < HEAD_CHARACTERS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// How many cases were run, how many passed, and the difference to the first.

@@ -11,7 +11,7 @@ use crate::stored::{assert_kept, finished};
 use crate::support::{Place, json_lines};
 
 /// Problems of our own in the format of the data, with answers 1 to that number.
-fn data(problems: usize) -> String {
+pub(crate) fn data(problems: usize) -> String {
     let line = |number: usize| {
         let question =
             format!("A shelf holds {number} books and then none is added. How many books does it hold?");

@@ -24,6 +24,7 @@ mod input;
 mod interrupt;
 mod keys;
 mod limit;
+mod matrix;
 mod mnms;
 mod mnms_data;
 mod recording;

@@ -1,3 +1,4 @@
 //! Tests of the crate as others use it.
 
 mod golden;
+mod verified;

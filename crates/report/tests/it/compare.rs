@@ -162,6 +162,10 @@ fn a_comparison_is_written_as_its_schema_says() {
       "scored": 2,
       "is_lift": false,
       "difference": -1.0,
+      "interval": {
+        "low": -1.0,
+        "high": -0.06998519885519949
+      },
       "p_value": 0.5,
       "changes": {
         "both_passed": 0,

@@ -12,6 +12,7 @@ mod inspect;
 mod junit;
 mod limit;
 mod markup;
+mod matrix;
 mod mixed;
 mod shrinking;
 mod step_summary;

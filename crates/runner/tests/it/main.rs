@@ -1,5 +1,6 @@
 //! The life of a campaign of a suite that the runner cannot know.
 
+mod matrix;
 mod toys;
 
 use std::num::NonZeroU32;

@@ -133,11 +133,11 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
-    run(request, store, row, page)
+    run(request, &store, row, page)
 }
 
 /// A matrix of the store, whose combinations go on.
-pub(super) fn go_on(request: &Request<'_>, store: Store, row: MatrixRow) -> Result<ExitCode, Failure> {
+pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Result<ExitCode, Failure> {
     let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
     let options: CampaignOptions = crate::stored::options(&first)?;
@@ -169,19 +169,19 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
 /// Runs what is not finished of it, one combination after the other, and shows the whole.
 fn run(
     request: &Request<'_>,
-    store: Store,
+    store: &Store,
     row: MatrixRow,
     page: Option<ReportFile>,
 ) -> Result<ExitCode, Failure> {
     let Request { arguments, global, .. } = request;
-    let goes_on = Matrix::open(&store, row, &(&arguments.campaign.budget).into())?;
+    let goes_on = Matrix::open(store, row, &(&arguments.campaign.budget).into())?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
-        carry_on(request, &store, &goes_on, &stop).await
+        carry_on(request, store, &goes_on, &stop).await
     })?;
-    let mut table = matrix::table(&store, &goes_on.row)?;
+    let mut table = matrix::table(store, &goes_on.row)?;
     table.ended_by = ended.budget.filter(|_| table.not_run() > 0);
-    let resume = matrix::resume(&store, &table);
+    let resume = matrix::resume(store, &table);
     let mut notes = ended.notes;
     if let Some(budget) = &table.ended_by {
         let larger = planproof_runner::larger(budget);
