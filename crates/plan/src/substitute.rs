@@ -51,5 +51,5 @@ pub fn substitute<'o>(
 }
 
 fn fault(problem: Problem) -> Fault {
-    Fault { site: Site::Plan, problem }
+    Fault::new(Site::Plan, problem)
 }

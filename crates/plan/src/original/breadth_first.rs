@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use ruff_python_ast::{
-    Arguments, Comprehension, ElifElseClause, ExceptHandler, Expr, FStringPart, InterpolatedStringElement,
-    InterpolatedStringElements, Parameters, Pattern, Stmt,
+    AnyParameterRef, Arguments, Comprehension, ElifElseClause, ExceptHandler, Expr, FStringPart,
+    InterpolatedStringElement, InterpolatedStringElements, Parameters, Pattern, Stmt,
 };
 
 /// A node of Python's tree.
@@ -54,7 +54,7 @@ fn push_children<'a>(node: Node<'a>, to: &mut Vec<Node<'a>>) {
         Node::Field(InterpolatedStringElement::Literal(_)) => {}
         Node::Format(elements) => to.extend(elements.iter().map(Node::Field)),
         Node::Parameters(parameters) => {
-            let annotations = parameters.iter().filter_map(|parameter| parameter.annotation());
+            let annotations = parameters.iter().filter_map(AnyParameterRef::annotation);
             to.extend(annotations.map(Node::Holder));
             let defaults = parameters.iter_non_variadic_params().filter_map(|parameter| parameter.default());
             to.extend(defaults.map(Node::Expr));

@@ -29,6 +29,10 @@ pub(crate) fn parse(
     version: PythonVersion,
     depth: Depth,
 ) -> Result<Parsed<ModModule>, ParseFault> {
+    if let Some(place) = text.find('\0') {
+        let message = "source code cannot contain the character U+0000".to_owned();
+        return Err(ParseFault::at(ParseProblem::Python { message }, text, place));
+    }
     guard::check(text)?;
     let calls = CALLS_PER_LEVEL * u16::try_from(NESTING_MAX).unwrap_or(u16::MAX / CALLS_PER_LEVEL);
     let options = ParseOptions::from(Mode::Module);

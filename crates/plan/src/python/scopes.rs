@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Comprehension, Expr, ExprContext, ExprFString, Parameters, PythonVersion, Stmt};
+use ruff_python_ast::{
+    AnyParameterRef, Comprehension, Expr, ExprContext, ExprFString, Parameters, PythonVersion, Stmt,
+};
 use ruff_python_parser::semantic_errors::{
     LazyImportContext, SemanticSyntaxChecker, SemanticSyntaxContext, SemanticSyntaxError,
 };
@@ -204,9 +206,9 @@ impl Walker<'_> {
         self.surroundings.scopes.last_mut().into_iter().for_each(|scope| scope.loops -= 1);
     }
 
-    fn within_comprehension<'a>(
+    fn within_comprehension(
         &mut self,
-        generators: &'a [Comprehension],
+        generators: &[Comprehension],
         is_generator: bool,
         visit: impl FnOnce(&mut Self),
     ) {
@@ -231,7 +233,7 @@ impl Walker<'_> {
         for parameter in parameters.iter_non_variadic_params() {
             parameter.default.iter().for_each(|default| self.visit_expr(default));
         }
-        for annotation in parameters.iter().filter_map(|parameter| parameter.annotation()) {
+        for annotation in parameters.iter().filter_map(AnyParameterRef::annotation) {
             self.visit_annotation(annotation);
         }
     }

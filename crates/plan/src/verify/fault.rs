@@ -13,7 +13,7 @@ pub struct Fault {
     /// Where it is.
     pub site: Site,
     /// What it is.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 /// The part of a plan that a fault is in.
@@ -201,9 +201,13 @@ pub enum Problem {
 }
 
 impl Fault {
+    pub(crate) fn new(site: Site, problem: Problem) -> Self {
+        Self { site, problem: Box::new(problem) }
+    }
+
     /// What it has to do with.
     pub fn kind(&self) -> FaultKind {
-        match self.problem {
+        match *self.problem {
             Problem::NoStep | Problem::ToolUnknown { .. } => FaultKind::Tool,
             Problem::ArgumentUnknown { .. }
             | Problem::ArgumentMissing { .. }

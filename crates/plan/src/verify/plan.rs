@@ -16,7 +16,7 @@ use crate::text::OPENING;
 /// back](crate::verify) may cost a look at all steps in between.
 pub fn verify(plan: &Plan, catalogue: &Catalogue) -> Vec<Fault> {
     if plan.steps.is_empty() {
-        return vec![Fault { site: Site::Plan, problem: Problem::NoStep }];
+        return vec![Fault::new(Site::Plan, Problem::NoStep)];
     }
     let mut verifier = Verifier::new(&plan.steps, catalogue);
     (0..plan.steps.len()).flat_map(|place| verifier.step(place)).collect()
@@ -32,11 +32,11 @@ pub fn verify_next(earlier: &Plan, step: &Step, catalogue: &Catalogue) -> Vec<Fa
 pub fn verify_step(step: &Step, catalogue: &Catalogue) -> Vec<Fault> {
     let site = Site::Step { place: 0, id: step.id };
     let Some(signature) = catalogue.find(&step.tool) else {
-        return vec![Fault { site, problem: arguments::unknown_tool(&step.tool, catalogue) }];
+        return vec![Fault::new(site, arguments::unknown_tool(&step.tool, catalogue))];
     };
     let mut problems = arguments::check(signature, step.arguments.iter().map(|(name, _)| name.as_str()));
     problems.extend(malformed(step));
-    problems.into_iter().map(|problem| Fault { site, problem }).collect()
+    problems.into_iter().map(|problem| Fault::new(site, problem)).collect()
 }
 
 /// Texts that look like references and are none.
@@ -119,7 +119,7 @@ impl<'p> Verifier<'p> {
         if let Some(signature) = signature {
             problems.extend(self.connections(signature, &inputs));
         }
-        problems.into_iter().map(|problem| Fault { site, problem }).collect()
+        problems.into_iter().map(|problem| Fault::new(site, problem)).collect()
     }
 
     /// The reference, if it is in order; `None` if its tool is unknown, which is a fault of that step.

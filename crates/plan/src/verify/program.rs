@@ -38,22 +38,22 @@ pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, P
     let mut verifier = Verifier { catalogue, tools: &tools, defined, calls: 0, problems: Vec::new() };
     verifier.visit_body(module.suite());
     if verifier.calls == 0 && verifier.problems.is_empty() {
-        return Ok(vec![Fault { site: Site::Plan, problem: Problem::NoStep }]);
+        return Ok(vec![Fault::new(Site::Plan, Problem::NoStep)]);
     }
     let fault = |(at, problem): (TextSize, Problem)| {
         let site = Site::Program(Position::of(text, at.to_usize()));
-        Fault { site, problem }
+        Fault::new(site, problem)
     };
     Ok(verifier.problems.into_iter().take(FAULTS_MAX).map(fault).collect())
 }
 
 /// The fault as one of a program, where another form of references is asked for.
 fn in_python(Fault { site, problem }: Fault) -> Fault {
-    let problem = match problem {
+    let problem = match *problem {
         Problem::ReferenceMalformed { argument } => Problem::ReferenceOfOtherForm { argument },
         problem => problem,
     };
-    Fault { site, problem }
+    Fault::new(site, problem)
 }
 
 /// What a program defines itself.
@@ -137,6 +137,7 @@ struct Verifier<'c> {
 }
 
 /// What an argument is made of, as far as it can be told.
+#[derive(Clone, Copy)]
 enum Piece<'a> {
     /// An output of a variable.
     Output(&'a str, &'a str),
@@ -244,12 +245,12 @@ impl<'c> Verifier<'c> {
 }
 
 /// The pieces of an argument that is a text, an f-string, a variable or an output of one.
-fn pieces(value: &Expr) -> Vec<Piece<'_>> {
+fn pieces<'v>(value: &'v Expr) -> Vec<Piece<'v>> {
     match value {
         Expr::StringLiteral(text) => vec![Piece::Words(text.value.to_str())],
         Expr::FString(text) => {
-            let piece = |element| match element {
-                &InterpolatedStringElement::Literal(ref words) => vec![Piece::Words(&words.value)],
+            let piece = |element: &'v InterpolatedStringElement| match element {
+                InterpolatedStringElement::Literal(words) => vec![Piece::Words(&words.value)],
                 InterpolatedStringElement::Interpolation(field) => pieces(&field.expression),
             };
             text.value.elements().flat_map(piece).collect()

@@ -8,9 +8,11 @@ use planproof_mnms::catalogue;
 use planproof_plan::original::{self, Mode, Verdict};
 use serde_json::{Value, json};
 
+/// Our values for an input.
+type Judge = fn(&Value) -> Result<Value>;
+
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
-    let kinds: [(&str, fn(&Value) -> Result<Value>); 3] =
-        [("parser", parser), ("verifier", verifier), ("executor", executor)];
+    let kinds: [(&str, Judge); 3] = [("parser", parser), ("verifier", verifier), ("executor", executor)];
     let mut lines = Vec::new();
     for (kind, judge) in kinds {
         let path = directory.join(format!("{kind}_cases_inputs.jsonl"));
