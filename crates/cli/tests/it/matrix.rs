@@ -9,10 +9,10 @@ use planproof_store::Store;
 use serde_json::{Value, json};
 
 use crate::bench::data;
-use crate::support::{Place, json_lines};
+use crate::support::{Place, Run, json_lines, send};
 use crate::until;
 
-/// Three agents and two models, one of which errs, with two of them in two settings: some are the same in all cases.
+/// Two agents with two models each, of which one errs, and an agent that names its own.
 const LINE: &str =
     "bench gsm8k direct cot react@sim/gold/0.6 --model sim/gold --model sim/gold/0.3 --data data.jsonl";
 
@@ -183,6 +183,50 @@ fn one_budget_holds_for_all_and_a_larger_one_goes_on() {
     assert!(run.err.contains(&format!("go on with that, `planproof bench gsm8k --resume {id}`")), "{run:?}");
     let rest = place.run("bench gsm8k --resume last --max-tokens 9000000 --json -q").code(1).json();
     assert_eq!(figures(&rest), figures(&whole));
+}
+
+/// A server that is down says nothing of the combinations that do not ask it.
+#[test]
+fn a_broken_set_up_stops_its_own_combinations_alone() {
+    let place = Place::new();
+    let line =
+        "bench gsm8k direct cot --model openai/m --model sim/gold --attempts 1 --concurrency 1 --json -q";
+    let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+    command
+        .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+        .env("OPENAI_API_KEY", "sk-unused-key-of-this-test");
+    let run = Run::of(command, "").code(3);
+    let table = run.json();
+    assert_eq!(column(&table, "passed"), [0, 10, 0, 10]);
+    let kept = column(&table, "unscored")
+        .iter()
+        .zip(column(&table, "not_run"))
+        .fold(0, |sum, (a, b)| sum + a.as_u64().unwrap_or_default() + b.as_u64().unwrap_or_default());
+    assert_eq!(kept, 20);
+    assert!(run.err.contains("Combination 3 was stopped, because its set-up is broken: "), "{run:?}");
+    assert!(run.err.contains(" runs are unscored. Try them again: planproof bench gsm8k --resume "));
+}
+
+#[test]
+fn an_interrupted_matrix_says_how_it_goes_on() {
+    let place = Place::new();
+    place.write("data.jsonl", &data(3000));
+    let line = "bench gsm8k react cot --model sim/gold --data data.jsonl --concurrency 1 --html m.html";
+    let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    until("a run is finished", || (finished(&place) > 0).then_some(()));
+    send(&child, "INT");
+    let output = child.wait_with_output().expect("ends");
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(
+        told.contains("error: interrupted: ") && told.contains("go on with `planproof bench gsm8k --resume ")
+    );
+    let id = told.rsplit("--resume ").next().and_then(|rest| rest.split('`').next()).expect("an id");
+    assert!(!id.contains('.'), "it is that of the matrix: {told}");
+    let page = fs::read_to_string(place.path("m.html")).expect("what is finished is reported");
+    assert!(page.contains("not finished"));
+    place.run(&format!("bench gsm8k --resume {id} -q")).code(0);
 }
 
 #[test]

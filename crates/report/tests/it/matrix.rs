@@ -67,7 +67,7 @@ fn its_page_shows_every_line_and_lets_nothing_act() {
     let mut page = Vec::new();
     html::write_matrix(&table, &mut page).expect("it is written");
     let page = String::from_utf8(page).expect("UTF-8");
-    parse(&page);
+    parse(&page).expect("it is a page");
     assert!(!page.contains("<script>alert") && !page.contains('\u{202e}'));
     assert!(page.contains("2 combinations on the same cases") && page.contains("simulated models planned"));
 }
