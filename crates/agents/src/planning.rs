@@ -72,8 +72,7 @@ impl PlanningAgent {
         let sandbox = self.sandbox.as_deref().filter(|_| self.options.format == PlanFormat::Code);
         let mut work =
             Work { options: self.options, run, catalogue: &catalogue, sandbox, draft: Draft::default() };
-        let mut asked_again = 0;
-        for _ in 0..run.limits.iterations {
+        for asked_again in 0..run.limits.iterations {
             let reply = match self.model.chat(&request).await {
                 Ok(reply) => reply,
                 Err(error) => return EndReason::Unscored { reason: error.to_string() },
@@ -89,10 +88,11 @@ impl PlanningAgent {
             }
             let feedback = match work.consider(&reply.text).await {
                 Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,
-                Ok(Next::Ask(_) | Next::Stop) => return work.finish().await.unwrap_or_else(unscored),
-                Err(error) => return unscored(error),
+                Ok(Next::Ask(_) | Next::Stop) => {
+                    return work.finish().await.unwrap_or_else(|error| unscored(&error));
+                }
+                Err(error) => return unscored(&error),
             };
-            asked_again += 1;
             request.messages.push(Message::Assistant { text: reply.text, calls: Vec::new() });
             request.messages.push(Message::User { text: feedback });
         }
@@ -120,7 +120,7 @@ impl fmt::Debug for PlanningAgent {
 }
 
 /// The end of a run for which no worker could be had.
-fn unscored(error: SandboxError) -> EndReason {
+fn unscored(error: &SandboxError) -> EndReason {
     EndReason::Unscored { reason: error.to_string() }
 }
 

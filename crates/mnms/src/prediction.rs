@@ -104,7 +104,7 @@ fn is_same(output: &Value, value: &Value) -> bool {
     };
     !is_empty
         && (output == value
-            || value.as_str().is_some_and(|text| !output.is_string() && text == output.to_string()))
+            || value.as_str().is_some_and(|text| !output.is_string() && *text == *output.to_string()))
 }
 
 /// How carrying out the plan of a run went.

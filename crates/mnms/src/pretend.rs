@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    fn call(name: &str, arguments: Value) -> Result<Value, String> {
+    fn call(name: &str, arguments: &Value) -> Result<Value, String> {
         let arguments = Arguments::Object(arguments.as_object().cloned().unwrap_or_default());
         give(&ToolCall { id: CallId::new("0"), name: name.to_owned(), arguments }).map(Value::Object)
     }
@@ -211,18 +211,18 @@ mod tests {
             };
             let given: Map<_, _> =
                 signature.arguments.iter().map(|port| (port.name.clone(), value(port))).collect();
-            let output = call(&signature.identifier(), Value::Object(given.clone())).unwrap();
+            let output = call(&signature.identifier(), &Value::Object(given.clone())).unwrap();
             let keys: Vec<&String> = output.as_object().unwrap().keys().collect();
             let mut wanted: Vec<&String> = signature.outputs.iter().map(|port| &port.name).collect();
             wanted.sort();
             assert_eq!(keys, wanted);
-            assert_eq!(call(&signature.identifier(), Value::Object(given)).unwrap(), output);
+            assert_eq!(call(&signature.identifier(), &Value::Object(given)).unwrap(), output);
         }
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let refusal = |name: &str, arguments: Value| call(name, arguments).unwrap_err();
+        let refusal = |name: &str, arguments: Value| call(name, &arguments).unwrap_err();
         assert_eq!(refusal("fly", json!({})), "there is no tool \"fly\"");
         assert_eq!(
             refusal("image_crop", json!({"image": "a.jpg"})),
@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn objects_are_counted_and_picked() {
         let objects = json!([{"label": "red car"}, {"label": "dog"}]);
-        assert_eq!(call("count", json!({"objects": objects})).unwrap(), json!({"number": 2}));
+        assert_eq!(call("count", &json!({"objects": objects})).unwrap(), json!({"number": 2}));
         let pick =
-            |name: &str| call("select_object", json!({"objects": objects, "object_name": name})).unwrap();
+            |name: &str| call("select_object", &json!({"objects": objects, "object_name": name})).unwrap();
         assert_eq!(pick("the dog")["object"]["label"], "dog");
         assert_eq!(pick("car")["object"]["label"], "red car");
         assert_eq!(pick("cat")["object"], json!({}));

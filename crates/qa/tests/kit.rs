@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 use planproof_qa::gsm8k::rules::{RightNumber, by_paper, by_strict};
-use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, read_places, score, select};
+use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, read_places, score};
 use planproof_suite::{Case, Selection, Suite};
 use planproof_tools::calculator::evaluate;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ fn worked_solutions_are_right() {
 
 fn the_published_order_is_taken() {
     let places = read_places(&text("gsm8k/subset_indices.json"), "subset_indices.json").unwrap();
-    let taken = select(problems(), &Selection::Places(places.clone()), Some(1000)).unwrap();
+    let taken = Selection::Places(places.clone()).take(problems(), Some(1000)).unwrap();
     assert_eq!(taken.len(), 1000);
     assert_eq!(taken[0].id(), format!("gsm8k-{}", places[0] + 1));
 }
