@@ -49,8 +49,8 @@ impl PlanningAgent {
     /// The name on the command line.
     pub const KIND: &'static str = "plan";
 
-    /// An agent that asks `model` and plans as `options` say. Without a sandbox only those of its programs are carried out
-    /// that are lists of calls, step by step.
+    /// An agent that asks `model` and plans as `options` say. Without a sandbox only those of its programs are carried
+    /// out that are lists of calls, step by step.
     pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
         Self { model, options, sandbox: None }
     }

@@ -55,8 +55,8 @@ struct Line {
 }
 
 impl Task {
-    /// A task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a program, and
-    /// may be empty.
+    /// A task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a program,
+    /// and may be empty.
     ///
     /// # Errors
     /// The request is empty, the plan is no list of nodes or has no step, or the id is empty or longer than
@@ -171,7 +171,8 @@ impl Task {
         &self.line.alternatives
     }
 
-    /// A plan that does something else: the first tool is another, which takes the same number of arguments if there is one.
+    /// A plan that does something else: the first tool is another, which takes the same number of arguments if there is
+    /// one.
     fn wrong(&self) -> Value {
         let Ok(mut plan) = read_json(&self.line.plan.to_string()) else { return json!([]) };
         let tools = crate::catalogue().signatures();

@@ -61,7 +61,8 @@ impl Compared {
     }
 }
 
-/// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty plan.
+/// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty
+/// plan.
 pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let reading = match found {
         Some(Predicted::Program(text)) => ours::read(&Literal::Text(text.clone()), Format::Code),

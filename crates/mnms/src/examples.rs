@@ -100,8 +100,8 @@ struct Row<'a> {
     alt_plans_str: Option<&'a RawValue>,
 }
 
-/// Reads examples: lines of JSON with `id`, `user_request`, `plan_str`, and perhaps `code_str` and `alt_plans_str`, the plans
-/// being literals of Python. `file` is the name of the text in errors. Blank lines are skipped.
+/// Reads examples: lines of JSON with `id`, `user_request`, `plan_str`, and perhaps `code_str` and `alt_plans_str`, the
+/// plans being literals of Python. `file` is the name of the text in errors. Blank lines are skipped.
 ///
 /// # Errors
 /// The first line that is no example, or whose id came before; a line or file beyond the limits.

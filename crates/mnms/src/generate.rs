@@ -9,9 +9,9 @@
 //!
 //! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`, `manifest.rs`) and our own
 //! (`own.rs`); plans by rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers
-//! (`prompts.rs`, `asking.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how far
-//! they agree (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the published
-//! form (`published.rs`), read back and laid out for people (`drafts.rs`).
+//! (`prompts.rs`, `asking.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how
+//! far they agree (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the
+//! published form (`published.rs`), read back and laid out for people (`drafts.rs`).
 
 mod agreement;
 mod alternatives;

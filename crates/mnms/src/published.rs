@@ -1,9 +1,9 @@
 //! The figures that the paper reports (arXiv 2403.11085, Tables 3 and 5 to 15), for a block of their own beside ours.
 //!
-//! They were measured with models, prompts and services of 2024 and by the published rules, so that no figure of ours is
-//! one of the same kind. In Table 3 the differences of tool-F1 and argname-F1 for Mixtral-8x7B are those of Gemini-pro to
-//! the digit and contradict Table 5: they are a slip of the paper, and are given here as they stand. Table 14 has no row
-//! for Mixtral-8x7B.
+//! They were measured with models, prompts and services of 2024 and by the published rules, so that no figure of ours
+//! is one of the same kind. In Table 3 the differences of tool-F1 and argname-F1 for Mixtral-8x7B are those of
+//! Gemini-pro to the digit and contradict Table 5: they are a slip of the paper, and are given here as they stand.
+//! Table 14 has no row for Mixtral-8x7B.
 
 mod tables;
 
@@ -13,8 +13,8 @@ use tables::{BLOCKS, RESULTS};
 pub const MODELS: [&str; 6] =
     ["Llama-2-7b", "Llama-2-13b", "Mixtral-8x7B", "Gemini-pro", "GPT-3.5-turbo-0125", "GPT-4-0125-preview"];
 
-/// What the model is told of its plan, in the paper's order: nothing, that it cannot be read (P), does not fit the tools
-/// (V), went wrong when it was carried out (E).
+/// What the model is told of its plan, in the paper's order: nothing, that it cannot be read (P), does not fit the
+/// tools (V), went wrong when it was carried out (E).
 pub const FEEDBACK: [&str; 5] = ["none", "P", "PV", "PE", "PVE"];
 
 /// The strategies, in the paper's order.
@@ -29,8 +29,8 @@ pub const RESULT_CORRELATIONS: [(&str, f64); 3] =
 pub struct Figure {
     /// The number of the table.
     pub table: u8,
-    /// The word for what was measured. Shares are in per cent, and `turns` and tokens are per example; a `_gain` is by how
-    /// much a share rises when alternative plans count as right.
+    /// The word for what was measured. Shares are in per cent, and `turns` and tokens are per example; a `_gain` is by
+    /// how much a share rises when alternative plans count as right.
     pub metric: &'static str,
     /// One of [`MODELS`].
     pub model: &'static str,

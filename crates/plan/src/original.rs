@@ -1,8 +1,8 @@
 //! What the published code says of plans (`--compat original`), where it is wrong too.
 //!
 //! The rules are those of the specification of m&m's, section 5: the parsers of 5.1 and 5.2, the verifiers of 5.3 and
-//! 5.4, and which plans its executor carries out if every tool succeeds (5.5). Message texts are ours. Known mistakes are
-//! kept: escapes are destroyed, a list of several steps loses its brackets, ids of several digits are read as their
+//! 5.4, and which plans its executor carries out if every tool succeeds (5.5). Message texts are ours. Known mistakes
+//! are kept: escapes are destroyed, a list of several steps loses its brackets, ids of several digits are read as their
 //! first one, references may point to later steps, an image that comes along with an object is refused.
 //!
 //! Not kept is what hangs on the version and the memory of Python: numbers of JSON in a plan are those of

@@ -1,8 +1,9 @@
 //! Texts with references in them: `a picture of <node-0>.text`.
 //!
-//! A reference is `<node-`, the number of a step, `>.` and a key, which is a letter or underscore and then any number of
-//! those and digits. Where a key ends is where no such character follows, so words that go on with one cannot follow a
-//! reference. For these the form has a mark of nothing, `<>`, which counts only right behind a reference: the plural of
+//! A reference is `<node-`, the number of a step, `>.` and a key, which is a letter or underscore and then any number
+//! of those and digits. Where a key ends is where no such character follows, so words that go on with one cannot follow
+//! a reference. For these the form has a mark of nothing, `<>`, which counts only right behind a reference: the plural
+//! of
 //! `<node-0>.text` is `<node-0>.text<>s`.
 
 use crate::plan::{Part, Reference, Value};

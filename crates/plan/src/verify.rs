@@ -5,8 +5,8 @@
 //!
 //! The catalogue says which tool may follow which, and a reference joins two tools. Taken literally that refuses right
 //! plans. A tool may need two things of which only one comes from the step before: whoever finds the objects of a
-//! picture, selects one and crops the picture to it has to give the picture again, and cropping does not follow finding.
-//! So of what a step takes from other steps,
+//! picture, selects one and crops the picture to it has to give the picture again, and cropping does not follow
+//! finding. So of what a step takes from other steps,
 //!
 //! - each output must be of the kind that the argument takes: a picture for a picture, a list for a list; texts and
 //!   numbers for each other, because either can be written as the other; and among other words only texts and numbers;

@@ -52,8 +52,8 @@ impl CommandLines {
     }
 }
 
-/// Goes on with a campaign or a matrix of that id, which `command` makes, in the run store of that path, where it is not
-/// the default one.
+/// Goes on with a campaign or a matrix of that id, which `command` makes, in the run store of that path, where it is
+/// not the default one.
 pub fn campaign_line(command: &str, store: Option<&str>, id: &str) -> String {
     CommandLines::new(command, store, []).resume(id)
 }

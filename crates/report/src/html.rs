@@ -1,6 +1,6 @@
 //! Reports as one HTML file each, which asks for nothing else: no network, no fonts, no files beside it. A policy in
-//! the page allows its own style, its own script, pictures that are in it, and nothing more; without the script all can be read, with it the
-//! failing cases can be filtered and paged through.
+//! the page allows its own style, its own script, pictures that are in it, and nothing more; without the script all can
+//! be read, with it the failing cases can be filtered and paged through.
 //!
 //! Everything that came from outside (tasks, names of tools, arguments, answers, command lines) is escaped, has its
 //! invisible characters named, and is cut short at a limit with a name.

@@ -5,9 +5,9 @@
 //!
 //! Makes text of a campaign's cases, outcomes and traces, which come in as one value (`campaign.rs`): HTML pages
 //! (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs (`inspect.rs`), the page of a step on GitHub
-//! (`step_summary.rs`), verdicts as text (`explanation.rs`), tables in the shape
-//! of the paper's (`tables.rs`, root causes in `tables/causes.rs`), two campaigns case by case (`compare.rs`, with
-//! the test that respects repeats in `compare/paired.rs`), and several in one table (`compare/agents.rs`, those of a matrix in
+//! (`step_summary.rs`), verdicts as text (`explanation.rs`), tables in the shape of the paper's (`tables.rs`, root
+//! causes in `tables/causes.rs`), two campaigns case by case (`compare.rs`, with the test that respects repeats in
+//! `compare/paired.rs`), and several in one table (`compare/agents.rs`, those of a matrix in
 //! `compare/matrix.rs`). Beside
 //! campaigns it draws the states of a specification (`drawing.rs`); the library that places them is known to
 //! `drawing/placing.rs` alone.

@@ -8,8 +8,8 @@
 //! (`replay.rs`), its cases (`cases.rs`), what is kept of it (`options.rs`, `create.rs`), what it may spend
 //! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
 //! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
-//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), and several campaigns that are asked for together,
-//! with one budget (`matrix.rs`).
+//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), and several campaigns that are asked for
+//! together, with one budget (`matrix.rs`).
 
 mod begin;
 mod budgets;

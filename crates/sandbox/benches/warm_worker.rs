@@ -98,7 +98,8 @@ async fn run(sandbox: &Sandbox) {
     assert_eq!(outcome.calls, 3);
 }
 
-/// Python with tools that do nothing, so that this is the least that it takes. With `-S` it lacks installed packages too.
+/// Python with tools that do nothing, so that this is the least that it takes. With `-S` it lacks installed packages
+/// too.
 fn start(python: &str, options: &[&str]) {
     let program = format!("{PYTHON_TOOLS}{PLAN}\nsolve()\n");
     let status =

@@ -1,13 +1,13 @@
 //! Python that a model wrote, run where it can do no harm.
 //!
-//! [`Sandbox`] keeps a few worker processes. A worker interprets one program after the other with Pydantic's `monty`, an
-//! interpreter that has no files, network, clock, environment or processes to give away, inside a process that has
+//! [`Sandbox`] keeps a few worker processes. A worker interprets one program after the other with Pydantic's `monty`,
+//! an interpreter that has no files, network, clock, environment or processes to give away, inside a process that has
 //! itself given up what the system lets it give up. The only way out of a program are the [`Functions`] that the host
 //! offers, usually the tools of a plan: a call suspends the program, and the host's result lets it go on.
 //!
-//! Whatever a program does is an [`Outcome`]; a [`SandboxError`] means that no worker could be had. The same program with
-//! the same results of its calls has the same outcome, unless it is ended for time or memory: it sees neither a clock nor
-//! randomness. What is supported, and what each limit is called, is said in `docs/sandbox.md`.
+//! Whatever a program does is an [`Outcome`]; a [`SandboxError`] means that no worker could be had. The same program
+//! with the same results of its calls has the same outcome, unless it is ended for time or memory: it sees neither a
+//! clock nor randomness. What is supported, and what each limit is called, is said in `docs/sandbox.md`.
 //!
 //! # What is where
 //!

@@ -70,9 +70,9 @@ pub enum SandboxError {
     },
 }
 
-/// Worker processes that run programs, each one after the other. A worker serves again only after a program that came to
-/// its end; after anything else it is killed, and the next program has a fresh one. Dropping the sandbox kills them all;
-/// dropping a run kills its worker.
+/// Worker processes that run programs, each one after the other. A worker serves again only after a program that came
+/// to its end; after anything else it is killed, and the next program has a fresh one. Dropping the sandbox kills them
+/// all; dropping a run kills its worker.
 ///
 /// It belongs to the Tokio runtime in which it is first used.
 #[derive(Debug)]
@@ -104,8 +104,8 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Runs a program. Waits for a worker if all are busy. Costs about a tenth of a millisecond in a warm worker, besides
-    /// what the program does.
+    /// Runs a program. Waits for a worker if all are busy. Costs about a tenth of a millisecond in a warm worker,
+    /// besides what the program does.
     ///
     /// # Errors
     /// No worker can be had. Everything that the program does is an outcome.

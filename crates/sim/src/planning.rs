@@ -37,8 +37,8 @@ impl Asked {
         Some(Self { is_code, is_by_step, taken, is_first })
     }
 
-    /// The reply of a model that knows that `right` is right. `strike` is what goes wrong, if anything does, and `wrong`
-    /// another plan. `None` where either is no plan.
+    /// The reply of a model that knows that `right` is right. `strike` is what goes wrong, if anything does, and
+    /// `wrong` another plan. `None` where either is no plan.
     pub(crate) fn reply(&self, right: &str, wrong: &str, strike: Option<Strike>) -> Option<String> {
         let is_struck = |kind| strike == Some(kind) && self.is_first;
         let mut plan = read_json(if strike == Some(Strike::OtherPlan) { wrong } else { right }).ok()?;
@@ -85,8 +85,8 @@ fn fenced(program: &str) -> String {
     format!("```python\n{}\n```", program.trim_end())
 }
 
-/// Arguments of a call with what earlier calls gave in place of the references to them: the n-th call answered is the step
-/// of number n. What nobody gave stays as it is.
+/// Arguments of a call with what earlier calls gave in place of the references to them: the n-th call answered is the
+/// step of number n. What nobody gave stays as it is.
 pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> Map<String, Json> {
     let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
     if !arguments.values().any(refers) {

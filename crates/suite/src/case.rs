@@ -101,8 +101,8 @@ pub struct Card {
     /// For each of the suite's [baselines](crate::Suite::baselines) how likely it passes the case, 0 to 1; `None` where
     /// that is not known.
     pub baselines: Vec<Option<f64>>,
-    /// The word for cases of this sort where they are scored apart from the others, such as `infeasible`, and in no rate
-    /// of theirs.
+    /// The word for cases of this sort where they are scored apart from the others, such as `infeasible`, and in no
+    /// rate of theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<String>,
     /// What the suite's own [figures](crate::Suite::sections) and lists of classes need of the case, one bit each.

@@ -11,10 +11,11 @@
 //!
 //! # What is where
 //!
-//! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), what a plan knows of tools (`catalogue.rs`), events and clocks (`event.rs`), which agent of a run an event is of
-//! (`actor.rs`), which result is of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a
-//! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
-//! (`time_of_day.rs`), seeded draws (`draw.rs`), and the keys that must not be written anywhere (`secrets.rs`).
+//! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), what a plan knows of tools
+//! (`catalogue.rs`), events and clocks (`event.rs`), which agent of a run an event is of (`actor.rs`), which result is
+//! of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests
+//! and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), seeded draws
+//! (`draw.rs`), and the keys that must not be written anywhere (`secrets.rs`).
 
 mod actor;
 mod attachment;

@@ -66,8 +66,8 @@ pub(crate) struct ScoreArguments {
     /// The suite, as `gsm8k`.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// The predictions, a line of JSON each, as in {"id": "gsm8k-1", "prediction": "... #### 18"}; `-` for stdin. Without
-    /// ids they belong to the cases in their order.
+    /// The predictions, a line of JSON each, as in {"id": "gsm8k-1", "prediction": "... #### 18"}; `-` for stdin.
+    /// Without ids they belong to the cases in their order.
     #[arg(value_name = "FILE")]
     pub(crate) predictions: PathBuf,
     /// In which form the predictions are, where there are several: for `mnms` json, which are lists of nodes, or code.

@@ -81,9 +81,9 @@ pub(crate) struct CampaignArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
     /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
     /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are held
-    /// back, and the agent is told what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order,
-    /// forgetful, careless, clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
+    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are held back, and
+    /// the agent is told what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless,
+    /// clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
     /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the
     /// answers of a recording).
     #[arg(conflicts_with = "resume")]

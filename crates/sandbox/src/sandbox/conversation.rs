@@ -11,8 +11,8 @@ use crate::limits::{Limits, VALUE_DEPTH_MAX};
 use crate::outcome::{End, Outcome};
 use crate::protocol::{FromWorker, Run, ToWorker};
 
-/// Time beyond the limit of a run after which a worker is killed. The interpreter looks at its clock between steps, and a
-/// step can be long, such as the power of a large number.
+/// Time beyond the limit of a run after which a worker is killed. The interpreter looks at its clock between steps, and
+/// a step can be long, such as the power of a large number.
 const DEADLINE_GRACE: Duration = Duration::from_secs(1);
 
 /// One run: what is to be run, and what has come of it so far.

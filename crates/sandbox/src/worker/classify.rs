@@ -1,4 +1,5 @@
-//! What an exception that ends a program means: a failure of the program, a limit, or something that the sandbox has not.
+//! What an exception that ends a program means: a failure of the program, a limit, or something that the sandbox has
+//! not.
 //!
 //! The interpreter tells all three by exceptions of Python. It is known by its messages, which a program could raise
 //! itself; an exception from a `raise` statement, or from the host, is therefore always the program's.
@@ -91,8 +92,8 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
     lack.map_or_else(|| raised(exception, line), |lack| End::Unsupported { lack, line })
 }
 
-/// Whether a `raise` statement raised it. Besides these only imports and attributes are shown without a caret, and their
-/// places are not behind that word.
+/// Whether a `raise` statement raised it. Besides these only imports and attributes are shown without a caret, and
+/// their places are not behind that word.
 fn is_from_raise(exception: &MontyException) -> bool {
     let Some(frame) = exception.traceback().last().filter(|frame| frame.hide_caret) else { return false };
     match exception.exc_type() {
