@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_plan::{read_json, to_json, to_python};
+use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
@@ -171,10 +171,21 @@ impl Task {
         &self.line.alternatives
     }
 
+    /// The right plan, with the arguments of each step in the order in which their tool takes them, which JSON does not keep.
+    pub(crate) fn right_plan(&self) -> Option<Plan> {
+        let mut plan = read_json(&self.line.plan.to_string()).ok()?;
+        for step in &mut plan.steps {
+            let arguments =
+                crate::catalogue().find(&step.tool).map(|tool| &tool.arguments[..]).unwrap_or_default();
+            let place = |name: &str| arguments.iter().position(|argument| argument.name == name);
+            step.arguments.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        }
+        Some(plan)
+    }
+
     /// A plan that does something else: the first tool is another, which takes the same number of arguments if there is
     /// one.
-    fn wrong(&self) -> Value {
-        let Ok(mut plan) = read_json(&self.line.plan.to_string()) else { return json!([]) };
+    fn wrong(&self, mut plan: Plan) -> Plan {
         let tools = crate::catalogue().signatures();
         if let Some(step) = plan.steps.first_mut() {
             let place = crate::catalogue().place(&step.tool).unwrap_or_default();
@@ -189,7 +200,7 @@ impl Task {
                 step.tool = "text generation".to_owned();
             }
         }
-        to_json(&plan)
+        plan
     }
 }
 
@@ -248,25 +259,21 @@ impl Case for Task {
     }
 
     fn target(&self) -> String {
-        match read_json(&self.line.plan.to_string()) {
-            Ok(plan) => to_python(&plan),
-            Err(_) => self.line.code.clone(),
-        }
+        self.right_plan().map_or_else(|| self.line.code.clone(), |plan| to_python(&plan))
     }
 
     fn gold(&self) -> Option<Gold> {
-        let plan = read_json(&self.line.plan.to_string()).ok()?;
-        let nodes = to_json(&plan);
+        let plan = self.right_plan()?;
         let call = |node: &Value| {
             let name = node.get("name")?.as_str()?.replace(' ', "_");
             Some(GoldCall { tool: name, arguments: node.get("args")?.as_object()?.clone() })
         };
-        let answer = |nodes: &Value| json!({ "nodes": nodes }).to_string();
+        let answer = |plan: &Plan| format!("{{\"nodes\": {}}}", to_json_text(plan));
         Some(Gold {
-            calls: nodes.as_array()?.iter().filter_map(call).collect(),
+            calls: to_json(&plan).as_array()?.iter().filter_map(call).collect(),
             reasoning: String::new(),
-            answer: answer(&nodes),
-            wrong_answer: answer(&self.wrong()),
+            answer: answer(&plan),
+            wrong_answer: answer(&self.wrong(plan)),
         })
     }
 

@@ -1,6 +1,6 @@
 //! A verdict in words.
 
-use planproof_plan::{read_json, to_line};
+use planproof_plan::to_line;
 use planproof_suite::{Case, Content, EventNote, Explanation, Fact, Step, Verdict};
 use planproof_trace::{Event, PairedCall, paired_calls};
 use serde_json::{Map, Value, json};
@@ -66,7 +66,7 @@ fn gist(task: &Task, detail: &Detail) -> String {
 }
 
 fn right_steps(task: &Task) -> Vec<String> {
-    let plan = read_json(&task.plan().to_string()).unwrap_or_default();
+    let plan = task.right_plan().unwrap_or_default();
     plan.steps.iter().map(to_line).collect()
 }
 

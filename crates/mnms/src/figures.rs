@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::compared::counts;
 use crate::evaluation::{Corpus, Metrics, Mode};
 use crate::judge::CODE_NAMES;
+use crate::published as paper;
 
 /// Figures that are sums over runs.
 #[derive(Default)]
@@ -135,8 +136,53 @@ pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
     let sums = Sums::of(runs);
     let Some(metrics) = by(&sums.corpus, mode) else { return Vec::new() };
     match mode {
-        Mode::Ours => vec![shares(&metrics), feedback(&sums)],
-        Mode::Original => vec![published(&metrics)],
+        Mode::Ours => vec![shares(&metrics), feedback(&sums), paper()],
+        Mode::Original => vec![published(&metrics), paper()],
+    }
+}
+
+/// The main figures of the paper.
+fn paper() -> Section {
+    let measured = [("tool_f1", "tool-F1"), ("argname_f1", "argname-F1"), ("pass_rate", "pass rate")];
+    let all: Vec<paper::Figure> = paper::figures().collect();
+    let of_table = |metric: &str, model: &str, strategy: &str, feedback: &str| {
+        let is_it = |it: &&paper::Figure| {
+            (it.table, it.metric, it.model, it.strategy, it.feedback)
+                == (5, metric, model, strategy, feedback)
+        };
+        all.iter().find(is_it).map_or_else(|| "–".to_owned(), |it| format!("{:.2}", it.value))
+    };
+    let table = |(metric, title): (&str, &str)| Table {
+        caption: format!("{title}, in per cent, by what was fed back (Table 5)"),
+        columns: ["model and strategy"].into_iter().chain(paper::FEEDBACK).map(str::to_owned).collect(),
+        rows: paper::MODELS
+            .into_iter()
+            .flat_map(|model| paper::STRATEGIES.map(|strategy| (model, strategy)))
+            .map(|(model, strategy)| {
+                let values = paper::FEEDBACK.map(|feedback| of_table(metric, model, strategy, feedback));
+                [format!("{model}, {strategy}")].into_iter().chain(values).collect()
+            })
+            .collect(),
+    };
+    let json: Vec<Value> = all
+        .iter()
+        .map(|it| {
+            json!({
+                "table": it.table, "metric": it.metric, "model": it.model, "strategy": it.strategy,
+                "format": it.format, "feedback": it.feedback, "value": it.value, "spread": it.spread,
+            })
+        })
+        .collect();
+    Section {
+        key: "published",
+        title: "Published figures",
+        intro: "These are figures that the paper has published (Ma et al. 2024, on 882 requests). They are not results of \
+                this run, and were made with other models, prompts and tools."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: measured.into_iter().map(table).collect(),
+        lines: vec!["Tables 3 and 5 to 15 of the paper stand in the page (--html) and in --json.".to_owned()],
+        json: json!(json),
     }
 }
 

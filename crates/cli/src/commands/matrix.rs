@@ -20,6 +20,9 @@ use crate::report_files::ReportFile;
 use crate::stored::{Stored, StoredTraces};
 use crate::terminal;
 
+/// Most metrics of a suite that stand beside the other figures; more have a table of their own.
+const METRICS_BESIDE_MAX: usize = 3;
+
 /// Most characters shown of an agent, a model, or a value of a setting.
 const CELL_CHARACTERS_MAX: usize = 32;
 
@@ -130,11 +133,14 @@ fn text(table: &MatrixTable) -> String {
     );
     let keys = table.keys();
     let metrics = table.metrics();
+    // More would make lines that no terminal has room for.
+    let (beside, below) =
+        if metrics.len() > METRICS_BESIDE_MAX { (&[][..], &metrics[..]) } else { (&metrics[..], &[][..]) };
     let mut head = vec!["", "Agent", "Model"];
     head.extend(&keys);
     let texts = head.len();
     head.extend(["Cases", "Passed", "Success\n(% [95 %])", "To the first\n[95 %]", "p"]);
-    let titles: Vec<String> = metrics.iter().map(|metric| in_lines(metric.title)).collect();
+    let titles: Vec<String> = beside.iter().map(|metric| in_lines(metric.title)).collect();
     head.extend(titles.iter().map(String::as_str));
     head.extend(["Tokens", "Cost"]);
     let mut shown = render::table(&head);
@@ -151,14 +157,24 @@ fn text(table: &MatrixTable) -> String {
         let setting = |key: &&str| row.parts.settings.get(*key).map_or("-", String::as_str);
         cells.extend(keys.iter().map(|key| render::short(setting(key), CELL_CHARACTERS_MAX)));
         cells.extend(figures(row, table));
-        let value = |metric: &&planproof_suite::Metric| {
-            row.metric(metric.name).map_or("-".to_owned(), |it| planproof_report::metric_words(it)[0].clone())
-        };
-        cells.extend(metrics.iter().map(value));
+        cells.extend(beside.iter().map(|metric| value(row, metric)));
         cells.extend([(row.tokens.input + row.tokens.output).to_string(), cost(row)]);
         shown.add_row(cells);
     }
     out += &format!("{shown}\n");
+    if !below.is_empty() {
+        let titles: Vec<String> = below.iter().map(|metric| in_lines(metric.title)).collect();
+        let head: Vec<&str> = [""].into_iter().chain(titles.iter().map(String::as_str)).collect();
+        let mut shown = render::table(&head);
+        shown.column_iter_mut().for_each(|column| {
+            column.set_cell_alignment(CellAlignment::Right);
+        });
+        for row in &table.combinations {
+            let values = below.iter().map(|metric| value(row, metric));
+            shown.add_row([row.number.to_string()].into_iter().chain(values));
+        }
+        out += &format!("\n{shown}\n");
+    }
     out += "\"To the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
             the test against the first, for each row by itself.\n";
     for row in table.combinations.iter().filter(|row| row.unscored + row.not_run > 0) {
@@ -168,6 +184,11 @@ fn text(table: &MatrixTable) -> String {
         );
     }
     out
+}
+
+/// A metric of a combination, in words.
+fn value(row: &Combination, metric: &planproof_suite::Metric) -> String {
+    row.metric(metric.name).map_or("-".to_owned(), |it| planproof_report::metric_words(it)[0].clone())
 }
 
 /// A title in lines of a few words each, for a narrow column.

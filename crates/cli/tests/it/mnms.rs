@@ -33,6 +33,10 @@ fn right_plans_pass_in_every_form() {
             assert_eq!(report["metrics"][share]["value"], 1.0, "{agent}: {share}");
         }
         assert_eq!(report["metrics"]["edit_distance"]["value"], 0.0, "{agent}");
+        // Of programs alone.
+        for share in ["ast_equal", "codebleu"].iter().filter(|_| agent.contains("code")) {
+            assert_eq!(report["metrics"][share]["value"], 1.0, "{agent}: {share}");
+        }
     }
 }
 
