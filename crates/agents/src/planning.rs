@@ -34,6 +34,9 @@ use crate::{Agent, Ran, RunContext, RunError};
 use carry_out::Outputs;
 pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
 
+/// What stands in the conversation for a reply without text.
+const EMPTY_REPLY: &str = "(no text)";
+
 /// Longest text of a section that says what was found, in bytes.
 const FINDING_BYTES_MAX: usize = 4 * 1024;
 
@@ -93,7 +96,9 @@ impl PlanningAgent {
                 }
                 Err(error) => return unscored(&error),
             };
-            request.messages.push(Message::Assistant { text: reply.text, calls: Vec::new() });
+            // Servers refuse a turn without content.
+            let text = if reply.text.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply.text };
+            request.messages.push(Message::Assistant { text, calls: Vec::new() });
             request.messages.push(Message::User { text: feedback });
         }
         EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }

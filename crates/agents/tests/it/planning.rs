@@ -185,6 +185,10 @@ fn what_cannot_be_read_is_fed_back() {
     assert_eq!(seen.lines[1], "plan");
     let Message::User { text } = &seen.asked[2] else { panic!("{:?}", seen.asked) };
     assert!(text.starts_with("This cannot be read"), "{text}");
+    // A server would refuse an empty turn in the conversation.
+    let seen = run("P", &["", RIGHT]);
+    let Message::Assistant { text, .. } = &seen.asked[1] else { panic!("{:?}", seen.asked) };
+    assert_eq!(text, "(no text)");
     // Without feedback nothing is asked again.
     let seen = run("none", &["I would draw it."]);
     assert_eq!((seen.lines.len(), &*seen.answer), (1, r#"{"nodes": []}"#));
