@@ -131,7 +131,7 @@ pub struct AgentOptions {
     pub format: Option<PlanFormat>,
     /// How much of a plan one reply holds.
     pub strategy: Option<Strategy>,
-    /// What the model is told of its plan.
+    /// What is fed back to the model.
     pub feedback: Option<Feedback>,
     /// How often the model is asked again at most.
     pub replies: Option<NonZeroU32>,

@@ -7,7 +7,7 @@
 //! request (`tools@`) or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`),
 //! `url:` (`external/url.rs`), the programs of the user's that they start (`program.rs`, in process groups of
 //! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
-//! (`limits.rs`). The planning agent (`planning.rs`): what it can be told (`planning/options.rs`), what it
+//! (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
 //! (`planning/carry_out.rs`). Agents made from a specification (`behaviour.rs`): the loop under the monitor
 //! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from

@@ -1,4 +1,4 @@
-//! The planning agent: a model writes a plan, is told what is wrong with it, and what it settles on is carried out.
+//! The planning agent: a model writes a plan, gets feedback on it, and what it settles on is carried out.
 //! (Ma et al. 2024, "m&m's", section 4; its code as the specification of m&m's has it in section 4. The calls at the
 //! end of a plan that was not carried out while it was made are ours: there the paper runs a program of its own.)
 //!

@@ -1,4 +1,4 @@
-//! Objects in a picture: what detection finds, and what tools of pictures are told to work on.
+//! Objects in a picture: what detection finds, and what tools of pictures work on.
 
 use serde_json::{Map, Value};
 

@@ -308,7 +308,7 @@ impl Endpoints {
         self.endpoints.get(&service)
     }
 
-    /// The settings that are missing for these operations, to be told before a run needs them: `media.chat.url`.
+    /// The settings that are missing for these operations, to be reported before a run needs them: `media.chat.url`.
     pub fn missing(&self, operations: impl IntoIterator<Item = Operation>) -> Vec<String> {
         let wanted = operations.into_iter().filter_map(Service::of);
         let missing: std::collections::BTreeSet<Service> =

@@ -1,6 +1,7 @@
 //! How long whole files of predictions take to be read and scored, and how much memory that takes.
 //!
-//! `cargo bench -p planproof-mnms --bench scoring -- [ROUNDS] [DIRECTORY]`, where the directory has the files of the kit's
+//! `cargo bench -p planproof-mnms --bench scoring -- [ROUNDS] [DIRECTORY]`, where the directory has the files of the
+//! kit's
 //! folder `full`. Without it nothing is measured. What is timed is scoring, from what was read to the metrics,
 //! and all from the texts of the files on.
 

@@ -171,7 +171,8 @@ impl Task {
         &self.line.alternatives
     }
 
-    /// The right plan, with the arguments of each step in the order in which their tool takes them, which JSON does not keep.
+    /// The right plan, with the arguments of each step in the order in which their tool takes them, which JSON does not
+    /// keep.
     pub(crate) fn right_plan(&self) -> Option<Plan> {
         let mut plan = read_json(&self.line.plan.to_string()).ok()?;
         for step in &mut plan.steps {

@@ -13,7 +13,7 @@ use tables::{BLOCKS, RESULTS};
 pub const MODELS: [&str; 6] =
     ["Llama-2-7b", "Llama-2-13b", "Mixtral-8x7B", "Gemini-pro", "GPT-3.5-turbo-0125", "GPT-4-0125-preview"];
 
-/// What the model is told of its plan, in the paper's order: nothing, that it cannot be read (P), does not fit the
+/// What is fed back to the model, in the paper's order: nothing, that it cannot be read (P), does not fit the
 /// tools (V), went wrong when it was carried out (E).
 pub const FEEDBACK: [&str; 5] = ["none", "P", "PV", "PE", "PVE"];
 

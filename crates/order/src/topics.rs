@@ -24,7 +24,7 @@ pub const ROUNDS_MAX: u32 = 3;
 /// Most characters of a reply that stay in the conversation.
 const KEPT_CHARACTERS_MAX: usize = 8000;
 
-/// Most faults that a model is told of.
+/// Most faults that are fed back to a model.
 const FAULTS_TOLD_MAX: usize = 10;
 
 /// Most conversations at once.

@@ -7,7 +7,8 @@
 //! # What is where
 //!
 //! - The form in memory (`plan.rs`), and texts with references in them (`text.rs`).
-//! - From a reply to a plan: the parts of a reply (`reply.rs`), JSON (`json.rs` reads any, `read_json.rs` plans), Python
+//! - From a reply to a plan: the parts of a reply (`reply.rs`), JSON (`json.rs` reads any, `read_json.rs` plans),
+//!   Python
 //!   (`python`: what may be parsed, which program is a plan); what cannot be read (`fault.rs`), and [`limits`].
 //! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
 //! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).

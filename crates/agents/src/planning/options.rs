@@ -1,4 +1,4 @@
-//! What a planning agent can be told of how it plans.
+//! How a planning agent plans.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ pub struct PlanOptions {
     pub format: PlanFormat,
     /// How much of the plan one reply holds.
     pub strategy: Strategy,
-    /// What the model is told of a plan that is wrong.
+    /// What is fed back to the model.
     pub feedback: Feedback,
     /// How often the model is asked again at most, after its first reply.
     pub replies_max: NonZeroU32,
@@ -36,7 +36,7 @@ pub enum Strategy {
     StepByStep,
 }
 
-/// What a model is told of its plan. (The paper, section 4: parsing, verification and execution feedback.)
+/// What is fed back to a model. (The paper, section 4: parsing, verification and execution feedback.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
     /// Nothing.
@@ -104,7 +104,7 @@ impl Feedback {
         }
     }
 
-    /// Whether the model is told that its plan cannot be read.
+    /// Whether it is fed back that a plan cannot be read.
     pub fn tells_parsing(self) -> bool {
         self != Self::None
     }
@@ -114,7 +114,7 @@ impl Feedback {
         matches!(self, Self::Pv | Self::Pve)
     }
 
-    /// Whether the model is told how its plan fared.
+    /// Whether it is fed back how carrying out a plan went.
     pub fn tells_execution(self) -> bool {
         matches!(self, Self::Pe | Self::Pve)
     }

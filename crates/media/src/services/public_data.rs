@@ -8,7 +8,7 @@ use crate::client::Ask;
 use crate::failure::Failure;
 use crate::settings::Service;
 
-/// What is told of a film, in this order.
+/// What is returned of a film, in this order.
 const MOVIE_FIELDS: [&str; 5] = ["Title", "Year", "Genre", "Director", "Plot"];
 
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use crate::settings::Service;
 
 /// Most characters of a query; the rest is left off.
 pub const QUERY_CHARACTERS_MAX: usize = 300;
-/// Most characters of a page that are told.
+/// Most characters of a page that are returned.
 pub const PAGE_CHARACTERS_MAX: usize = 4000;
 
 /// The beginning of the page of this title, or of the one most like it, up to its first heading; empty where there is

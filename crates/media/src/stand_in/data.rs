@@ -1,4 +1,4 @@
-//! What the simulation answers in the place of public data: all of it is made up.
+//! What the simulation answers instead of public data: all of it is made up.
 
 use std::collections::BTreeMap;
 

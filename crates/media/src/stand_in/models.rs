@@ -1,4 +1,4 @@
-//! What the simulation answers in the place of models.
+//! What the simulation answers instead of models.
 
 use std::collections::BTreeMap;
 

@@ -22,7 +22,7 @@ const BRIGHTNESS_MIN: f32 = 0.35;
 /// Fewest pixels of an area, and the fewest as a share of the picture, one in so many.
 const PIXELS_MIN: u64 = 16;
 const SHARE_MIN: u64 = 1000;
-/// Most areas that are told.
+/// Most areas that are returned.
 const AREAS_MAX: usize = 20;
 
 /// An area of one colour.

@@ -122,7 +122,7 @@ impl Alternatives {
 
     /// All plans that come of leaving each step or putting something in its place, beside the plan itself.
     ///
-    /// What stands in the place of a step is handed what the step was handed: its first argument of the same kind,
+    /// What stands instead of a step is handed what the step was handed: its first argument of the same kind,
     /// and those of the same names; questions and the like that it takes beside that are drawn from our lists by
     /// `draw`. Later steps refer to its last tool, by the same key or by one of the same kind. A combination is
     /// unfit if something is missing then, or if it has [`faults`]; two that are the same plan count once.

@@ -113,7 +113,7 @@ impl Program<'_> {
             Expr::Name(function) => function.id.replace('_', " "),
             _ => return Ok(()),
         };
-        // That there is no such tool is told of its call.
+        // That there is no such tool is reported of its call.
         let Some(giver) = self.catalogue.find(&function) else { return Ok(()) };
         check_edge(Some(giver), Some(taker), self.catalogue, &mut self.verdict);
         match &*subscript.slice {

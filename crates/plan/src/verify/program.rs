@@ -19,7 +19,7 @@ use crate::fault::{ParseFault, Position};
 use crate::python::{names, parse_program, straight_line_plan};
 use crate::text::OPENING;
 
-/// The most faults that are told of a program.
+/// The most faults that are reported of a program.
 const FAULTS_MAX: usize = 100;
 
 /// All that is wrong with a program, up to a hundred faults.

@@ -17,7 +17,7 @@ const ROUNDS_MAX: u32 = 3;
 const CONVERSATIONS_MAX: usize = 8;
 /// Most characters of an answer that stay in a conversation.
 const KEPT_CHARACTERS_MAX: usize = 8000;
-/// Most faults that a model is told of.
+/// Most faults that are fed back to a model.
 const FAULTS_TOLD_MAX: usize = 10;
 
 /// A conversation.
