@@ -2,13 +2,14 @@
 
 mod behaviour;
 mod mnms;
+mod qa;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
 /// Names of the kits.
-const KITS: [&str; 2] = ["behaviour", "mnms"];
+const KITS: [&str; 3] = ["behaviour", "mnms", "qa"];
 
 /// Our values for the kit of this name in a directory, as the original implementations would give them.
 ///
@@ -18,6 +19,7 @@ pub(crate) fn lines(name: &str, directory: &Path) -> Result<Vec<String>> {
     match name {
         "behaviour" => behaviour::lines(directory),
         "mnms" => mnms::lines(directory),
+        "qa" => qa::lines(directory),
         _ => bail!("there is no kit `{name}`; there is {}", KITS.join(", ")),
     }
 }

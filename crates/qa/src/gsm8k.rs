@@ -6,7 +6,6 @@ mod figures;
 mod judge;
 mod predictions;
 mod problem;
-pub mod rules;
 mod solution;
 
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use planproof_suite::{
     Suite, Unit,
 };
 
-pub use data::{DataError, ID_PREFIX, LINE_BYTES_MAX, LINES_MAX, OWN_ID_PREFIX, own, read_data, read_places};
+pub use data::{ID_PREFIX, OWN_ID_PREFIX, own, read_data};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
 pub use predictions::{Prediction, Predictions, score};
 pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Problem};
@@ -90,7 +89,7 @@ impl Suite for Gsm8k {
     }
 
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
-        read_places(file.text, file.file).map_err(CaseError::new)
+        crate::data::read_places(file.text, file.file).map_err(CaseError::new)
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {

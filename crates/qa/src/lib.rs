@@ -8,8 +8,11 @@
 //!
 //! The suite `gsm8k` (`gsm8k.rs`): a problem as a case (`gsm8k/problem.rs`), the original data and which of its
 //! problems are taken (`gsm8k/data.rs`), ten problems of our own (`data/gsm8k/own.jsonl`), worked solutions with their
-//! annotations (`gsm8k/solution.rs`), the two rules that find the number of an answer (`gsm8k/rules.rs`), the verdict
+//! annotations (`gsm8k/solution.rs`), the two rules that find the number of an answer (crate `measure`), the verdict
 //! (`gsm8k/judge.rs`) and its words (`gsm8k/explain.rs`), figures of many runs and those that were published
 //! (`gsm8k/figures.rs`), and finished predictions that are scored without a model (`gsm8k/predictions.rs`).
 
+pub mod data;
 pub mod gsm8k;
+pub mod questions;
+mod runs;

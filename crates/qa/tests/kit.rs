@@ -6,11 +6,15 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_qa::gsm8k::rules::{RightNumber, by_paper, by_strict};
-use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, read_places, score};
-use planproof_suite::{Case, Selection, Suite};
+use planproof_measure::answers::Rule;
+use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
+use planproof_qa::data::read_places;
+use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, score};
+use planproof_qa::questions::{self, Benchmark, Question, Questions, short_answer};
+use planproof_suite::{Case, Data, Selection, Suite};
 use planproof_tools::calculator::evaluate;
 use serde_json::{Value, json};
 
@@ -21,6 +25,9 @@ fn main() -> ExitCode {
             "gsm8k_extract_expected.jsonl",
             numbers_are_found,
         ),
+        trial("short_answers_are_compared_as_by_hotpotqa", "hotpot_em_f1_expected.jsonl", by_hotpotqa),
+        trial("short_answers_are_compared_as_by_triviaqa", "trivia_em_f1_expected.jsonl", by_triviaqa),
+        trial("published_questions_are_read", "hotpotqa/hotpot_dev_v1_simplified.json", questions_are_read),
         trial("the_test_set_is_read", "gsm8k/test.jsonl", the_test_set_is_read),
         trial("worked_solutions_are_right", "gsm8k/test.jsonl", worked_solutions_are_right),
         trial("the_published_order_is_taken", "gsm8k/subset_indices.json", the_published_order_is_taken),
@@ -78,6 +85,87 @@ fn numbers_are_found() {
         assert_eq!(strict.is_some_and(|it| right.is_by_strict(&it)), is_right("openai"), "{text:?}");
     }
     assert!(expected.len() >= 139, "only {} cases were compared", expected.len());
+}
+
+/// Pairs of an input and what the original says of it.
+fn pairs(name: &str) -> Vec<(Value, Value)> {
+    let inputs = lines(&format!("{name}_inputs.jsonl"));
+    let mut inputs: HashMap<u64, Value> =
+        inputs.into_iter().map(|it| (it["line"].as_u64().unwrap(), it)).collect();
+    let expected = lines(&format!("{name}_expected.jsonl"));
+    expected.into_iter().map(|it| (inputs.remove(&it["line"].as_u64().unwrap()).unwrap(), it)).collect()
+}
+
+fn by_hotpotqa() {
+    let pairs = pairs("hotpot_em_f1");
+    for (input, expected) in &pairs {
+        let (answer, right) = (input["pred"].as_str().unwrap(), input["gold"].as_str().unwrap());
+        assert_eq!(expected["norm_pred"], Rule::Hotpot.normal(answer), "{answer:?}");
+        assert_eq!(expected["norm_gold"], Rule::Hotpot.normal(right), "{right:?}");
+        let found = Rule::Hotpot.compare(answer, right);
+        assert_eq!(expected["em"], found.is_exact, "{answer:?} {right:?}");
+        for (name, value) in [("f1", found.f1), ("precision", found.precision), ("recall", found.recall)] {
+            assert_eq!(expected[name].as_f64(), Some(value), "{name} of {answer:?} {right:?}");
+        }
+    }
+    assert!(pairs.len() >= 463, "only {} cases were compared", pairs.len());
+}
+
+fn by_triviaqa() {
+    // The inputs name the aliases alone; which of them the data puts first stands in the sample of questions.
+    let values = lines("triviaqa/triviaqa_sm_sub.jsonl").into_iter().map(|mut it| {
+        let mut aliases: Vec<Value> = it["aliases"].as_array().unwrap().clone();
+        aliases.sort_unstable_by(|one, other| one.as_str().cmp(&other.as_str()));
+        (json!(aliases), it["answer"].take())
+    });
+    let values: HashMap<Value, Value> = values.collect();
+    let pairs = pairs("trivia_em_f1");
+    for (input, expected) in &pairs {
+        let answer = input["pred"].as_str().unwrap();
+        let aliases: Vec<&str> =
+            input["aliases"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let mut normal: Vec<String> = aliases.iter().map(|it| Rule::Trivia.normal(it)).collect();
+        normal.sort_unstable();
+        normal.dedup();
+        assert_eq!(expected["normalized_aliases"], json!(normal));
+        assert_eq!(expected["norm_pred"], Rule::Trivia.normal(answer), "{answer:?}");
+        let best = Rule::Trivia.best(answer, normal.iter().map(String::as_str));
+        assert_eq!(expected["em"], best.is_exact, "{answer:?} {aliases:?}");
+        assert_eq!(expected["is_exact_match"], best.is_exact, "{answer:?} {aliases:?}");
+        assert_eq!(expected["f1"].as_f64(), Some(best.f1), "{answer:?} {aliases:?}");
+        let mut sorted = aliases.clone();
+        sorted.sort_unstable();
+        let value = values.get(&json!(sorted)).map_or(aliases[0], |value| value.as_str().unwrap());
+        let value = Rule::Hotpot.compare(answer, value).is_exact;
+        assert_eq!(expected["hotpot_style_em_vs_value"], value, "{answer:?} {aliases:?}");
+    }
+    assert!(pairs.len() >= 415, "only {} cases were compared", pairs.len());
+}
+
+fn questions_are_read() {
+    let read = |benchmark, name: &str| questions::read_data(benchmark, &text(name), name).unwrap();
+    let hotpot = read(Benchmark::HotpotQa, "hotpotqa/hotpot_dev_v1_simplified.json");
+    assert_eq!(hotpot.len(), 7405);
+    let trivia = read(Benchmark::TriviaQa, "triviaqa/triviaqa_sm_sub.jsonl");
+    assert_eq!(trivia.len(), text("triviaqa/triviaqa_sm_sub.jsonl").lines().count());
+    assert_eq!(read(Benchmark::TriviaQa, "triviaqa/triviaqa_sample.json").len(), 1);
+    for question in hotpot.iter().chain(&trivia) {
+        let line = question.to_line();
+        assert_eq!(Question::read(question.benchmark(), &line).unwrap().to_line(), line);
+        let gold = question.gold().unwrap();
+        let is_right = |answer: &str| question.by_paper(short_answer(answer)).is_exact;
+        assert_eq!(
+            [is_right(&gold.answer), is_right(&gold.wrong_answer)],
+            [true, false],
+            "{}",
+            question.id()
+        );
+    }
+    let sample = read(Benchmark::TriviaQa, "triviaqa/triviaqa_sample.json");
+    let cases = vec![Arc::new(sample[0].clone()) as Arc<dyn Case>];
+    let predictions = text("triviaqa/sample_predictions.json");
+    let scored = Questions::new(Benchmark::TriviaQa).score(&cases, Data { text: &predictions, file: "x" });
+    assert!(scored.unwrap().verdicts[0].passed());
 }
 
 fn the_test_set_is_read() {

@@ -1,18 +1,11 @@
 //! The original data: one problem a line, as JSON with `question` and `answer`.
 
+use planproof_measure::numbers::STRICT_MARK;
 use planproof_suite::CaseError;
 use serde::Deserialize;
-use serde_json::Value;
-use thiserror::Error;
 
 use super::problem::Problem;
-use super::rules::STRICT_MARK;
-
-/// Longest line, in bytes.
-pub const LINE_BYTES_MAX: usize = 64 * 1024;
-
-/// Most lines of a file.
-pub const LINES_MAX: usize = 100_000;
+use crate::data::{DataError, lines};
 
 /// What ids of problems of a file begin with; the number of the line follows.
 pub const ID_PREFIX: &str = "gsm8k-";
@@ -21,70 +14,6 @@ pub const ID_PREFIX: &str = "gsm8k-";
 pub const OWN_ID_PREFIX: &str = "gsm8k-own-";
 
 const OWN: &str = include_str!("../../data/gsm8k/own.jsonl");
-
-/// What is wrong with a file, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{file}{place}: {what}", place = place(*line, *column))]
-pub struct DataError {
-    /// The file, as the caller named it.
-    pub file: String,
-    /// The line, from 1; `None` where it is about the whole file.
-    pub line: Option<usize>,
-    /// The column in bytes, from 1, where it is known.
-    pub column: Option<usize>,
-    /// What is wrong, in words that a person can act on.
-    pub what: String,
-}
-
-fn place(line: Option<usize>, column: Option<usize>) -> String {
-    [line, column].into_iter().flatten().map(|number| format!(":{number}")).collect()
-}
-
-impl DataError {
-    pub(super) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line, column: None, what: what.into() }
-    }
-
-    /// An error of the reader of JSON, which counts lines from the beginning of what it was given.
-    pub(super) fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
-        let (says, has_line) = (error.to_string(), line.is_some());
-        let what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
-        let is_known = error.line() > 0;
-        Self {
-            file: file.to_owned(),
-            line: if has_line { line } else { is_known.then(|| error.line()) },
-            column: is_known.then(|| error.column()),
-            what,
-        }
-    }
-}
-
-/// The lines of a file that are not blank, each with its number from 1.
-///
-/// # Errors
-/// A line is longer than [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`].
-pub(super) fn lines<'t>(
-    text: &'t str,
-    file: &str,
-) -> impl Iterator<Item = Result<(usize, &'t str), DataError>> + use<'t> {
-    let file = file.to_owned();
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(move |(place, line)| {
-        let number = place + 1;
-        if number > LINES_MAX {
-            return Err(DataError::new(
-                &file,
-                Some(number),
-                format!("there are more than {LINES_MAX} lines"),
-            ));
-        }
-        if line.len() > LINE_BYTES_MAX {
-            let what = format!("the line is longer than {LINE_BYTES_MAX} bytes");
-            return Err(DataError::new(&file, Some(number), what));
-        }
-        Ok((number, line))
-    })
-}
 
 /// A line of the data. What else stands there is of no concern.
 #[derive(Deserialize)]
@@ -98,7 +27,7 @@ struct Row {
 ///
 /// # Errors
 /// The first line that is no problem: no JSON, without `#### ` in its answer, without a number behind that, or beyond
-/// the limits [`LINE_BYTES_MAX`] and [`LINES_MAX`].
+/// the limits [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
 pub fn read_data(text: &str, file: &str) -> Result<Vec<Problem>, DataError> {
     read(text, file, ID_PREFIX)
 }
@@ -129,38 +58,12 @@ fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError>
     Ok(problems)
 }
 
-/// The places that a file of JSON names: a list of numbers from 0, or an object of which exactly one value is such a
-/// list.
-///
-/// # Errors
-/// The file is no such JSON, or names more than [`LINES_MAX`] places.
-pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
-    let value: Value = serde_json::from_str(text).map_err(|error| DataError::of_json(file, None, &error))?;
-    let list = |value: &Value| -> Option<Vec<usize>> {
-        value.as_array()?.iter().map(|it| it.as_u64().and_then(|it| usize::try_from(it).ok())).collect()
-    };
-    let mut lists: Vec<Vec<usize>> = match &value {
-        Value::Object(members) => members.values().filter_map(list).collect(),
-        other => list(other).into_iter().collect(),
-    };
-    match (lists.pop(), lists.is_empty()) {
-        (Some(places), true) if places.len() > LINES_MAX => {
-            Err(DataError::new(file, None, format!("there are more than {LINES_MAX} places")))
-        }
-        (Some(places), true) => Ok(places),
-        _ => Err(DataError::new(
-            file,
-            None,
-            "no places: write a list of numbers from 0, or an object with one such list",
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use planproof_suite::Selection;
 
     use super::*;
+    use crate::data::{LINE_BYTES_MAX, LINES_MAX, read_places};
 
     const TWO: &str = "{\"question\":\"One?\",\"answer\":\"It is <<1=1>>1.\\n#### 1\"}\n\n\
                        {\"question\":\"Two?\",\"answer\":\"#### 2,000\",\"more\":0}\n";

@@ -1,11 +1,12 @@
 //! A verdict in words.
 
 use planproof_suite::{Content, EventNote, Explanation, Fact, Step, Verdict};
-use planproof_trace::{Event, paired_calls};
+use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
-use super::judge::{Called, Detail, shortened};
+use super::judge::{Called, Detail};
 use super::problem::Problem;
+use crate::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer without a number that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
@@ -23,10 +24,6 @@ fn gist(detail: &Detail) -> String {
             format!("no number in the answer: {}", shortened(&on_one_line(answer), GIST_CHARACTERS_MAX))
         }
     }
-}
-
-fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
@@ -84,18 +81,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
 
 /// Numbers the calls, and marks those that gave an error.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    let calls = paired_calls(events);
-    match Detail::of(verdict) {
-        Some(detail) if detail.calls_total == calls.len() as u64 => {}
-        _ => return Vec::new(),
-    }
-    let note = |(place, call): (usize, &planproof_trace::PairedCall<'_>)| EventNote {
-        event: call.place,
-        number: Some(place + 1),
-        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
-        wrong: None,
-    };
-    calls.iter().enumerate().map(note).collect()
+    Detail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }
 
 pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {

@@ -1,13 +1,14 @@
 //! From the events of a run to a verdict.
 
+use planproof_measure::numbers::{by_paper, by_strict};
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
-use planproof_trace::{Arguments, EndReason, Event, EventKind, ToolCall, paired_calls};
+use planproof_trace::{Arguments, Event, ToolCall, paired_calls};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::problem::Problem;
-use super::rules::{by_paper, by_strict};
 use super::{CLASSES, FLAGS};
+use crate::runs::{Ended, shortened};
 
 /// What the document of a verdict names as its schema.
 pub const VERDICT_SCHEMA: &str = "planproof/gsm8k-verdict/v1";
@@ -69,29 +70,9 @@ pub struct Called {
     pub is_error: bool,
 }
 
-/// How a run ended that says something of the agent.
-pub(super) enum Ended<'a> {
-    /// With this answer.
-    Answered(&'a str),
-    /// At a limit, in words.
-    AtLimit(String),
-    /// Because the agent broke, in words.
-    Broken(&'a str),
-}
-
 /// Judges a run of a problem.
 pub(super) fn judge(problem: &Problem, events: &[Event]) -> Result<Verdict, Unscored> {
-    let ended = match events.last().map(|event| &event.kind) {
-        Some(EventKind::End(EndReason::Unscored { reason })) => {
-            return Err(Unscored::Outside { reason: reason.clone() });
-        }
-        Some(EventKind::End(EndReason::Answered { text })) => Ended::Answered(text),
-        Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
-            Ended::AtLimit(format!("limit reached: {limit} {value}"))
-        }
-        Some(EventKind::End(EndReason::AgentFailed { reason })) => Ended::Broken(reason),
-        _ => return Err(Unscored::CutOff),
-    };
+    let ended = Ended::of(events)?;
     let calls = paired_calls(events).into_iter().map(|paired| Called {
         expression: shortened(&expression(paired.call), CALL_CHARACTERS_MAX),
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
@@ -175,17 +156,6 @@ impl Detail {
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }
-}
-
-/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let start = most.saturating_sub(1) / 2;
-    let end = most.saturating_sub(1) - start;
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
 #[cfg(test)]

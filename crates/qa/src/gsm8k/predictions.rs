@@ -1,16 +1,11 @@
 //! Finished predictions, scored without a model.
 
-use std::collections::HashMap;
-
 use planproof_suite::{Case, Judged, Verdict};
-use serde::Deserialize;
 
-use super::data::{DataError, lines};
-use super::judge::{Ended, shortened, verdict};
+use super::judge::verdict;
 use super::problem::Problem;
-
-/// Most characters of an unknown id that an error repeats.
-const ID_CHARACTERS_MAX: usize = 80;
+use crate::data::{DataError, matched};
+use crate::runs::Ended;
 
 /// All predictions for a list of problems.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +45,6 @@ impl Predictions {
     }
 }
 
-/// A line of predictions. What else stands there is of no concern.
-#[derive(Deserialize)]
-struct Row {
-    id: Option<String>,
-    prediction: String,
-}
-
 /// Scores finished predictions: lines of JSON such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, where `prediction`
 /// is all that a model wrote. Without ids they belong to the problems in their order. `file` is the name of the text in
 /// errors. Blank lines are skipped.
@@ -64,43 +52,10 @@ struct Row {
 /// # Errors
 /// The first line that is no prediction, has an id that no problem has or that came before, stands for no problem any
 /// more, or has an id where others have none; a line or file beyond
-/// [`LINE_BYTES_MAX`](super::LINE_BYTES_MAX) and [`LINES_MAX`](super::LINES_MAX).
+/// [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
 pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions, DataError> {
-    let places: HashMap<&str, usize> =
-        problems.iter().enumerate().map(|(place, problem)| (problem.id(), place)).collect();
-    let mut found: Vec<Option<(usize, String)>> = vec![None; problems.len()];
-    let mut has_ids = None;
-    for (count, line) in lines(text, file).enumerate() {
-        let (number, line) = line?;
-        let refuse = |what: String| DataError::new(file, Some(number), what);
-        let row: Row =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
-        if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
-            let what = "some predictions have an `id` and some have none; write it in all of them or in none";
-            return Err(refuse(what.to_owned()));
-        }
-        let place = match &row.id {
-            Some(id) => *places.get(id.as_str()).ok_or_else(|| {
-                let id = shortened(id, ID_CHARACTERS_MAX);
-                refuse(format!("no problem has the id `{id}`; take the file of problems that was predicted"))
-            })?,
-            None => count,
-        };
-        match found.get_mut(place) {
-            None => {
-                let what = format!(
-                    "there are more predictions than problems, of which there are {}",
-                    problems.len()
-                );
-                return Err(refuse(what));
-            }
-            Some(Some((before, _))) => {
-                let what = format!("the problem has a prediction already, in line {before}");
-                return Err(refuse(what));
-            }
-            Some(empty) => *empty = Some((number, row.prediction)),
-        }
-    }
+    let ids: Vec<&str> = problems.iter().map(Problem::id).collect();
+    let found = matched(&ids, "problem", text, file)?;
     let mut scored = Predictions { predictions: Vec::new(), missing: Vec::new(), right: 0, right_strict: 0 };
     for (problem, found) in problems.iter().zip(found) {
         if found.is_none() {

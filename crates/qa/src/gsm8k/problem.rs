@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use planproof_measure::numbers::{RightNumber, STRICT_MARK};
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
@@ -10,15 +11,12 @@ use planproof_trace::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::rules::{RightNumber, STRICT_MARK};
 use super::solution::Solution;
 use super::{explain, judge};
+use crate::runs::{refuse_schema, shortened};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/gsm8k/v1";
-
-/// What schemas of this suite begin with, of whatever version.
-const SCHEMA_FAMILY: &str = "planproof/gsm8k/";
 
 /// Longest line of a case, in bytes.
 pub const CASE_BYTES_MAX: usize = 256 * 1024;
@@ -81,27 +79,7 @@ impl Problem {
         }
         let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
         let value: Value = serde_json::from_str(line).map_err(refuse)?;
-        match value.get("schema").and_then(Value::as_str) {
-            Some(CASE_SCHEMA) => {}
-            Some(other) if other.starts_with(SCHEMA_FAMILY) => {
-                return Err(CaseError::new(format!(
-                    "the case has schema `{other}`, which is another version of suite gsm8k: this program reads \
-                     {CASE_SCHEMA}; use the version of planproof that wrote it, or make the cases again from the data"
-                )));
-            }
-            Some(other) => {
-                return Err(CaseError::new(format!(
-                    "the case has schema `{other}`, which is not of suite gsm8k ({CASE_SCHEMA}); run it with its own \
-                     suite"
-                )));
-            }
-            None => {
-                return Err(CaseError::new(format!(
-                    "the line names no schema, so it is no case of suite gsm8k ({CASE_SCHEMA}); lines of the original \
-                     data, with `question` and `answer` alone, have to be loaded as data"
-                )));
-            }
-        }
+        refuse_schema(&value, super::NAME, CASE_SCHEMA)?;
         Self::of_line(serde_json::from_value(value).map_err(refuse)?)
     }
 
@@ -117,7 +95,7 @@ impl Problem {
         let Some(right) = RightNumber::read(&line.answer) else {
             return Err(CaseError::new(format!(
                 "the answer `{}` is no number; write digits, with commas and a dot if need be",
-                judge::shortened(&line.answer, 80)
+                shortened(&line.answer, 80)
             )));
         };
         let solution = Solution::read(&line.solution);

@@ -12,8 +12,7 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 
-/// What an answer stands behind in the texts of agents that are made from a specification.
-pub const ANSWER_MARK: &str = "[Answer]";
+use crate::ANSWER_MARK;
 
 /// What the right answer stands behind in the data, and the strict rule looks for.
 pub const STRICT_MARK: &str = "#### ";

@@ -1,0 +1,239 @@
+//! How two texts are compared: the rules of the authors of the benchmarks.
+//!
+//! Both rules make a text *normal* first, and then compare the normal texts as a whole (*exact match*) and by the words
+//! that they share (*F1*). They differ in what is normal:
+//!
+//! - **HotpotQA** (its `hotpot_evaluate_v1.py`; the published code of ReAct, ReWOO and of agents by specification takes
+//!   the same): lower case, ASCII punctuation deleted, so that `new-york` is `newyork`, the words `a`, `an` and `the`
+//!   deleted, white space made even. Where one of the texts is `yes`, `no` or `noanswer` and the other is not, F1 is 0.
+//! - **TriviaQA** (its `triviaqa_evaluation.py`): the same, but punctuation and a few typographic quotes become spaces,
+//!   so that `new-york` is two words, and nothing is said of `yes` and `no`. An answer is compared with every accepted
+//!   one, and the best comparison counts.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, HirKind};
+
+/// Whose rule makes texts normal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// HotpotQA's.
+    Hotpot,
+    /// TriviaQA's.
+    Trivia,
+}
+
+/// Words of which F1 by the rule of HotpotQA knows no part.
+const WHOLE: [&str; 3] = ["yes", "no", "noanswer"];
+
+/// Words that count for nothing.
+const ARTICLES: [&str; 3] = ["a", "an", "the"];
+
+/// What the rule of TriviaQA takes for punctuation besides that of ASCII.
+const QUOTES: [char; 4] = ['\u{2018}', '\u{2019}', '\u{b4}', '`'];
+
+impl Rule {
+    /// A text as this rule compares it.
+    pub fn normal(self, text: &str) -> String {
+        let lower = match self {
+            Self::Hotpot => text.to_lowercase(),
+            Self::Trivia => text.replace('_', " ").to_lowercase(),
+        };
+        let plain: String = match self {
+            Self::Hotpot => lower.chars().filter(|character| !character.is_ascii_punctuation()).collect(),
+            Self::Trivia => {
+                let is_mark = |it: char| it.is_ascii_punctuation() || QUOTES.contains(&it);
+                lower.chars().map(|it| if is_mark(it) { ' ' } else { it }).collect()
+            }
+        };
+        words(&without_articles(&plain)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// How an answer compares with a right one.
+    pub fn compare(self, answer: &str, right: &str) -> Agreement {
+        self.compare_normal(&self.normal(answer), &self.normal(right))
+    }
+
+    /// The same for texts that are normal already.
+    pub fn compare_normal(self, answer: &str, right: &str) -> Agreement {
+        let is_exact = answer == right;
+        let is_whole = |text: &str| self == Self::Hotpot && WHOLE.contains(&text);
+        if !is_exact && (is_whole(answer) || is_whole(right)) {
+            return Agreement { is_exact, ..Agreement::default() };
+        }
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        let (mut answered, mut wanted, mut shared) = (0_usize, 0_usize, 0_usize);
+        for word in words(right) {
+            *left.entry(word).or_default() += 1;
+            wanted += 1;
+        }
+        for word in words(answer) {
+            answered += 1;
+            if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
+                *count -= 1;
+                shared += 1;
+            }
+        }
+        if shared == 0 {
+            return Agreement { is_exact, ..Agreement::default() };
+        }
+        let precision = shared as f64 / answered as f64;
+        let recall = shared as f64 / wanted as f64;
+        Agreement { is_exact, f1: (2.0 * precision * recall) / (precision + recall), precision, recall }
+    }
+
+    /// The best of the comparisons with several right answers, exact match and F1 each for itself; no agreement where
+    /// there is no right answer.
+    pub fn best<'t>(self, answer: &str, rights: impl IntoIterator<Item = &'t str>) -> Agreement {
+        let answer = self.normal(answer);
+        let mut best = Agreement::default();
+        for right in rights {
+            let found = self.compare_normal(&answer, &self.normal(right));
+            let is_exact = best.is_exact || found.is_exact;
+            best = Agreement { is_exact, ..if found.f1 > best.f1 { found } else { best } };
+        }
+        best
+    }
+}
+
+/// How far an answer agrees with a right one.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Agreement {
+    /// The normal texts are the same.
+    pub is_exact: bool,
+    /// The harmonic mean of precision and recall, 0 to 1; 0 without a common word, even where both texts are empty.
+    pub f1: f64,
+    /// Share of the answer's words that are in the right answer, each as often as it is there.
+    pub precision: f64,
+    /// Share of the right answer's words that are in the answer.
+    pub recall: f64,
+}
+
+/// The words of a text. What separates them is white space as Python understands it, which counts four control
+/// characters of ASCII in.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |it: char| it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it);
+    text.split(is_space).filter(|word| !word.is_empty())
+}
+
+/// A text with a space in the place of each article that stands as a word of its own: between characters that are no
+/// letter, number or underscore.
+fn without_articles(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut word = String::new();
+    for character in text.chars().map(Some).chain([None]) {
+        match character.filter(|it| is_word_character(*it)) {
+            Some(character) => word.push(character),
+            None => {
+                rest.push_str(if ARTICLES.contains(&word.as_str()) { " " } else { &word });
+                word.clear();
+                rest.extend(character);
+            }
+        }
+    }
+    rest
+}
+
+/// What `\w` is in Python: letters, numbers and the underscore.
+fn is_word_character(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    static CLASS: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+        match regex_syntax::parse(r"[\p{L}\p{N}]").map(regex_syntax::hir::Hir::into_kind) {
+            Ok(HirKind::Class(Class::Unicode(class))) => {
+                class.ranges().iter().map(|range| (range.start(), range.end())).collect()
+            }
+            // The pattern is constant; the test below fails if it ever is no class.
+            _ => Vec::new(),
+        }
+    });
+    let after = CLASS.partition_point(|(_, end)| *end < character);
+    CLASS.get(after).is_some_and(|(start, _)| *start <= character)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_made_normal_by_each_rule() {
+        for (text, hotpot, trivia) in [
+            ("The New-York Times, Inc.", "newyork times inc", "new york times inc"),
+            ("an_apple  a day", "anapple day", "apple day"),
+            (
+                "Zo\u{eb}\u{2019}s \u{bd} theatre",
+                "zo\u{eb}\u{2019}s \u{bd} theatre",
+                "zo\u{eb} s \u{bd} theatre",
+            ),
+            ("a\u{1c}b\u{a0}c", "b c", "b c"),
+            ("the-the \u{e9}a", "thethe \u{e9}a", "\u{e9}a"),
+            ("", "", ""),
+        ] {
+            assert_eq!(Rule::Hotpot.normal(text), hotpot, "{text:?}");
+            assert_eq!(Rule::Trivia.normal(text), trivia, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn answers_are_compared_word_by_word() {
+        let found = Rule::Hotpot.compare("the big red dog", "Red dog, red!");
+        assert_eq!((found.is_exact, found.precision, found.recall), (false, 2.0 / 3.0, 2.0 / 3.0));
+        assert!((found.f1 - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(Rule::Hotpot.compare("yes it is", "Yes."), Agreement::default());
+        assert!(Rule::Trivia.compare("yes it is", "Yes.").f1 > 0.4);
+        // Nothing is shared by two texts of which nothing is left.
+        assert_eq!(Rule::Hotpot.compare("The", "!"), Agreement { is_exact: true, ..Agreement::default() });
+    }
+
+    #[test]
+    fn the_best_of_several_right_answers_counts() {
+        let best = Rule::Trivia.best("Big Ben tower", ["Elizabeth Tower", "Big Ben", "the big ben tower"]);
+        assert_eq!((best.is_exact, best.f1), (true, 1.0));
+        assert_eq!(Rule::Trivia.best("x", []), Agreement::default());
+    }
+
+    /// The obviously right way to delete articles: a word is looked at with the characters on both sides of it.
+    fn articles_slowly(text: &str) -> String {
+        let all: Vec<char> = text.chars().collect();
+        let is_word =
+            |at: Option<usize>| at.and_then(|at| all.get(at)).is_some_and(|it| is_word_character(*it));
+        let mut at = 0;
+        let mut out = String::new();
+        'next: while at < all.len() {
+            for article in ["the", "an", "a"] {
+                let end = at + article.len();
+                let stands = all.get(at..end).is_some_and(|it| it.iter().copied().eq(article.chars()));
+                if stands && !is_word(at.checked_sub(1)) && !is_word(Some(end)) {
+                    out.push(' ');
+                    at = end;
+                    continue 'next;
+                }
+            }
+            out.push(all[at]);
+            at += 1;
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn articles_are_deleted_as_by_the_slow_way(text in "([athen _.é]|the|an){0,20}") {
+            prop_assert_eq!(without_articles(&text), articles_slowly(&text));
+        }
+
+        #[test]
+        fn normal_texts_stay_as_they_are(text in "\\PC{0,30}") {
+            for rule in [Rule::Hotpot, Rule::Trivia] {
+                let once = rule.normal(&text);
+                // Lower case can bring forth another letter that has a lower case, so twice is not always once.
+                let found = rule.compare(&text, &text);
+                prop_assert!(found.is_exact);
+                prop_assert!(once.is_empty() || (found.f1 - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Files of data and of predictions, as all suites of questions read them.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::runs::shortened;
+
+/// Longest line, in bytes.
+pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// Most lines of a file.
+pub const LINES_MAX: usize = 100_000;
+
+/// Most characters of an unknown id that an error repeats.
+const ID_CHARACTERS_MAX: usize = 80;
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}{place}: {what}", place = place(*line, *column))]
+pub struct DataError {
+    /// The file, as the caller named it.
+    pub file: String,
+    /// The line, from 1; `None` where it is about the whole file.
+    pub line: Option<usize>,
+    /// The column in bytes, from 1, where it is known.
+    pub column: Option<usize>,
+    /// What is wrong, in words that a person can act on.
+    pub what: String,
+}
+
+fn place(line: Option<usize>, column: Option<usize>) -> String {
+    [line, column].into_iter().flatten().map(|number| format!(":{number}")).collect()
+}
+
+impl DataError {
+    pub(crate) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, column: None, what: what.into() }
+    }
+
+    /// An error of the reader of JSON, which counts lines from the beginning of what it was given.
+    pub(crate) fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
+        let (says, has_line) = (error.to_string(), line.is_some());
+        let what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
+        let is_known = error.line() > 0;
+        Self {
+            file: file.to_owned(),
+            line: if has_line { line } else { is_known.then(|| error.line()) },
+            column: is_known.then(|| error.column()),
+            what,
+        }
+    }
+}
+
+/// The lines of a file that are not blank, each with its number from 1.
+///
+/// # Errors
+/// A line is longer than [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`].
+pub(crate) fn lines<'t>(
+    text: &'t str,
+    file: &str,
+) -> impl Iterator<Item = Result<(usize, &'t str), DataError>> + use<'t> {
+    let file = file.to_owned();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(move |(place, line)| {
+        let number = place + 1;
+        if number > LINES_MAX {
+            return Err(DataError::new(
+                &file,
+                Some(number),
+                format!("there are more than {LINES_MAX} lines"),
+            ));
+        }
+        if line.len() > LINE_BYTES_MAX {
+            let what = format!("the line is longer than {LINE_BYTES_MAX} bytes");
+            return Err(DataError::new(&file, Some(number), what));
+        }
+        Ok((number, line))
+    })
+}
+
+/// The places that a file of JSON names: a list of numbers from 0, or an object of which exactly one value is such a
+/// list.
+///
+/// # Errors
+/// The file is no such JSON, or names more than [`LINES_MAX`] places.
+pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
+    let value: Value = serde_json::from_str(text).map_err(|error| DataError::of_json(file, None, &error))?;
+    let list = |value: &Value| -> Option<Vec<usize>> {
+        value.as_array()?.iter().map(|it| it.as_u64().and_then(|it| usize::try_from(it).ok())).collect()
+    };
+    let mut lists: Vec<Vec<usize>> = match &value {
+        Value::Object(members) => members.values().filter_map(list).collect(),
+        other => list(other).into_iter().collect(),
+    };
+    match (lists.pop(), lists.is_empty()) {
+        (Some(places), true) if places.len() > LINES_MAX => {
+            Err(DataError::new(file, None, format!("there are more than {LINES_MAX} places")))
+        }
+        (Some(places), true) => Ok(places),
+        _ => Err(DataError::new(
+            file,
+            None,
+            "no places: write a list of numbers from 0, or an object with one such list",
+        )),
+    }
+}
+
+/// A line of predictions. What else stands there is of no concern.
+#[derive(Deserialize)]
+struct Row {
+    id: Option<String>,
+    prediction: String,
+}
+
+/// The predictions of a file of lines such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, for the cases of these ids in
+/// their order: each with the number of its line from 1, or `None` where there is none. Without ids they belong to the
+/// cases in their order. Blank lines are skipped. `what` is what errors call a case.
+///
+/// # Errors
+/// The first line that is no prediction, has an id that no case has or that came before, stands for no case any more,
+/// or has an id where others have none; a line or file beyond [`LINE_BYTES_MAX`] and [`LINES_MAX`].
+pub(crate) fn matched(
+    ids: &[&str],
+    what: &str,
+    text: &str,
+    file: &str,
+) -> Result<Vec<Option<(usize, String)>>, DataError> {
+    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    let mut found: Vec<Option<(usize, String)>> = vec![None; ids.len()];
+    let mut has_ids = None;
+    for (count, line) in lines(text, file).enumerate() {
+        let (number, line) = line?;
+        let refuse = |words: String| DataError::new(file, Some(number), words);
+        let row: Row =
+            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
+        if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
+            let words =
+                "some predictions have an `id` and some have none; write it in all of them or in none";
+            return Err(refuse(words.to_owned()));
+        }
+        let place = match &row.id {
+            Some(id) => *places.get(id.as_str()).ok_or_else(|| {
+                let id = shortened(id, ID_CHARACTERS_MAX);
+                refuse(format!("no {what} has the id `{id}`; take the file of {what}s that was predicted"))
+            })?,
+            None => count,
+        };
+        match found.get_mut(place) {
+            None => {
+                let words =
+                    format!("there are more predictions than {what}s, of which there are {}", ids.len());
+                return Err(refuse(words));
+            }
+            Some(Some((before, _))) => {
+                return Err(refuse(format!("the {what} has a prediction already, in line {before}")));
+            }
+            Some(empty) => *empty = Some((number, row.prediction)),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,316 @@
+//! Open questions that are answered with a few words: HotpotQA and TriviaQA.
+//!
+//! Both are run as in the paper on agents by specification (Crouse et al. 2024, section 4): the agent may search pages,
+//! and its short answer is compared with the right one.
+
+mod answer;
+mod case;
+mod data;
+mod explain;
+mod figures;
+mod judge;
+mod pages;
+
+use std::sync::Arc;
+
+use planproof_measure::answers::Rule;
+use planproof_suite::{
+    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
+    Suite, Toolbox, Unit,
+};
+use serde::{Deserialize, Serialize};
+
+pub use answer::{ANSWER_LINE, short_answer};
+pub use case::{
+    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, ID_BYTES_MAX, Question, TEXT_BYTES_MAX, TITLES_MAX,
+};
+pub use data::{own, read_data};
+pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail};
+pub use pages::OwnPages;
+
+use crate::data::{matched, read_places};
+use crate::runs::Ended;
+
+/// Makes the tools of a run, from pages that a user names.
+pub type MakeTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+
+/// Which benchmark the questions are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Benchmark {
+    /// HotpotQA (Yang et al. 2018): questions that need facts of two pages.
+    HotpotQa,
+    /// TriviaQA (Joshi et al. 2017): questions of quizzes, with all spellings of the answer that are accepted.
+    TriviaQa,
+}
+
+impl Benchmark {
+    /// The suite's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HotpotQa => "hotpotqa",
+            Self::TriviaQa => "triviaqa",
+        }
+    }
+
+    /// What its cases name as their schema.
+    pub const fn case_schema(self) -> &'static str {
+        match self {
+            Self::HotpotQa => "planproof/hotpotqa/v1",
+            Self::TriviaQa => "planproof/triviaqa/v1",
+        }
+    }
+
+    /// What its verdicts name as their schema.
+    pub const fn verdict_schema(self) -> &'static str {
+        match self {
+            Self::HotpotQa => "planproof/hotpotqa-verdict/v1",
+            Self::TriviaQa => "planproof/triviaqa-verdict/v1",
+        }
+    }
+
+    /// The official rule.
+    pub(crate) const fn rule(self) -> Rule {
+        match self {
+            Self::HotpotQa => Rule::Hotpot,
+            Self::TriviaQa => Rule::Trivia,
+        }
+    }
+}
+
+/// By which rule an answer passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scoring {
+    /// That of the authors of the benchmark.
+    #[default]
+    Official,
+    /// That of the code published with the paper on agents by specification: the rule of HotpotQA, with the one right
+    /// answer alone. For questions of HotpotQA it is the official one.
+    Paper,
+}
+
+impl Scoring {
+    /// The name of the option that chooses it.
+    pub const OPTION: &'static str = "scoring";
+
+    /// The rule of that name.
+    ///
+    /// # Errors
+    /// There is none; the text says which there are.
+    pub fn of_name(name: &str) -> Result<Self, CaseError> {
+        match name {
+            "official" => Ok(Self::Official),
+            "paper" => Ok(Self::Paper),
+            other => Err(CaseError::new(format!("there is no scoring `{other}`: write official or paper"))),
+        }
+    }
+
+    fn is_official(&self) -> bool {
+        *self == Self::Official
+    }
+}
+
+/// The classes of failures, by precedence.
+pub(crate) static CLASSES: [ClassInfo; 4] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 0,
+    },
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo { name: "no_answer", meaning: "The agent's answer is empty.", rank: 2 },
+    ClassInfo {
+        name: "wrong_answer",
+        meaning: "The answer is not the right one, letter by letter once both are made normal.",
+        rank: 3,
+    },
+];
+
+/// The flags, in the order in which they are shown.
+pub(crate) static FLAGS: [FlagInfo; 5] = [
+    FlagInfo { name: "searched", meaning: "A call of a tool was answered." },
+    FlagInfo { name: "search_error", meaning: "A call of a tool was refused or answered with an error." },
+    FlagInfo {
+        name: "official_only",
+        meaning: "The answer is right by the official rule and wrong by that of the paper's code.",
+    },
+    FlagInfo {
+        name: "paper_only",
+        meaning: "The answer is right by the rule of the paper's code and wrong by the official one.",
+    },
+    FlagInfo { name: "partly", meaning: "The answer is wrong, but has a word of a right one." },
+];
+
+/// The suite of one of the two benchmarks.
+#[derive(Clone)]
+pub struct Questions {
+    benchmark: Benchmark,
+    scoring: Scoring,
+    tools: Option<MakeTools>,
+}
+
+impl Questions {
+    /// The suite of a benchmark, scored officially. Questions of our own come with pages of our own; those of other data
+    /// have no tools before [`with_tools`](Self::with_tools) gives them some.
+    pub fn new(benchmark: Benchmark) -> Self {
+        Self { benchmark, scoring: Scoring::default(), tools: None }
+    }
+
+    /// The same, with tools for every run, whatever data the questions are of.
+    #[must_use]
+    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    fn question(&self, question: Question) -> Arc<dyn Case> {
+        Arc::new(match &self.tools {
+            Some(tools) => question.with_tools(Arc::clone(tools)),
+            None => question,
+        })
+    }
+}
+
+impl Suite for Questions {
+    fn name(&self) -> &'static str {
+        self.benchmark.name()
+    }
+
+    fn about(&self) -> &'static str {
+        match self.benchmark {
+            Benchmark::HotpotQa => {
+                "questions that need facts of two pages, answered with a few words (HotpotQA)"
+            }
+            Benchmark::TriviaQa => "questions of quizzes, answered with a few words (TriviaQA)",
+        }
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(self.question(Question::read(self.benchmark, line)?))
+    }
+
+    /// The original files; without data ten questions of our own.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let questions = match data {
+            Some(Data { text, file }) => read_data(self.benchmark, text, file),
+            None => own(self.benchmark),
+        };
+        let questions = selection.take(questions.map_err(CaseError::new)?, limit)?;
+        Ok(questions.into_iter().map(|it| self.question(it.scored(self.scoring))).collect())
+    }
+
+    fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
+        read_places(file.text, file.file).map_err(CaseError::new)
+    }
+
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut scoring = self.scoring;
+        for (name, value) in options {
+            if *name != Scoring::OPTION {
+                let what = format!("predictions of {} have no option `{name}`", self.name());
+                return Err(CaseError::new(what));
+            }
+            scoring = Scoring::of_name(value)?;
+        }
+        let other = || Self { scoring, ..self.clone() };
+        Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
+    }
+
+    /// Lines such as `{"id": "...", "prediction": "..."}`, or the file that the official scripts take: one object with
+    /// the answer of each question by its id, for HotpotQA under `answer`.
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        let questions = cases
+            .iter()
+            .map(|case| Question::read(self.benchmark, &case.to_line()))
+            .collect::<Result<Vec<Question>, _>>()?;
+        let ids: Vec<&str> = questions.iter().map(Question::id).collect();
+        let Data { text, file } = predictions;
+        let answers = match data::official_predictions(text) {
+            Some(answers) => ids.iter().map(|id| answers.get(*id).cloned()).collect(),
+            None => {
+                let found = matched(&ids, "question", text, file).map_err(CaseError::new)?;
+                found.into_iter().map(|it| it.map(|(_, answer)| answer)).collect::<Vec<_>>()
+            }
+        };
+        let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+        for (question, answer) in questions.iter().zip(answers) {
+            if answer.is_none() {
+                predicted.missing.push(question.id().to_owned());
+            }
+            let answer = answer.unwrap_or_default();
+            predicted.verdicts.push(judge::verdict(question, &Ended::Answered(&answer), Vec::new()));
+        }
+        Ok(predicted)
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "page", many: "pages" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &judge::SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[
+                ("kind", "The sort of question, where the data says it."),
+                ("gold", "The right answer."),
+            ],
+            of_run: &[
+                ("found", "The short answer that was read out of the agent's answer."),
+                ("f1", "Its best F1 with a right answer, 0 to 1."),
+                ("official", "Whether it is right by the official rule: 1 or 0."),
+                ("paper", "Whether it is right by the rule of the paper's code: 1 or 0."),
+                ("calls", "Calls of tools."),
+            ],
+        }
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(self.benchmark, runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Registry;
+
+    use super::*;
+
+    #[test]
+    fn the_suites_can_be_registered() {
+        let suites = [Benchmark::HotpotQa, Benchmark::TriviaQa].map(Questions::new);
+        let suites = suites.into_iter().map(|it| -> Arc<dyn Suite> { Arc::new(it) }).collect();
+        let registry = Registry::new(suites).unwrap();
+        assert_eq!(registry.find("triviaqa").unwrap().unit().many, "pages");
+    }
+
+    #[test]
+    fn scoring_is_an_option_of_predictions() {
+        let suite = Questions::new(Benchmark::TriviaQa);
+        assert!(suite.scored_with(&[("scoring", "official")]).unwrap().is_none());
+        assert!(suite.scored_with(&[("scoring", "paper")]).unwrap().is_some());
+        let refused = |options: &[(&str, &str)]| suite.scored_with(options).err().unwrap().what;
+        assert!(refused(&[("scoring", "strict")]).contains("write official or paper"));
+        assert!(refused(&[("compat", "original")]).contains("no option `compat`"));
+    }
+}

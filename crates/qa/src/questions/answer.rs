@@ -1,0 +1,48 @@
+//! The short answer in what an agent writes.
+
+use planproof_measure::ANSWER_MARK;
+
+/// What the line of the answer begins with, as the agent is asked to write it; in whatever case.
+pub const ANSWER_LINE: &str = "Answer:";
+
+/// The short answer in what an agent answered. It is the line behind the last [`ANSWER_MARK`], or, where there is none
+/// or it is empty, what follows [`ANSWER_LINE`] in the last line that begins with it, or the whole text; without the
+/// white space around it. (Ours: the published code compares whatever the agent wrote, and its agents saw the form in
+/// worked examples.)
+pub fn short_answer(text: &str) -> &str {
+    let marked = text.rsplit_once(ANSWER_MARK).map(|(_, rest)| rest.trim_start());
+    let marked = marked.and_then(|rest| rest.lines().next()).map(str::trim).filter(|line| !line.is_empty());
+    let text = marked.unwrap_or(text);
+    text.lines().rev().find_map(behind_label).unwrap_or_else(|| text.trim())
+}
+
+/// What stands behind the label in a line that begins with it. Marks of bold type around the label are passed over.
+fn behind_label(line: &str) -> Option<&str> {
+    let line = line.trim().trim_start_matches('*');
+    let head = line.get(..ANSWER_LINE.len())?;
+    let rest = line.get(ANSWER_LINE.len()..)?;
+    let rest = rest.trim_start_matches('*').trim();
+    (head.eq_ignore_ascii_case(ANSWER_LINE) && !rest.is_empty()).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_answers_are_found() {
+        for (text, expected) in [
+            (" Paris\n", "Paris"),
+            ("It lies in France.\nanswer: Paris ", "Paris"),
+            ("Answer: Rome\nNo.\n**Answer:** Paris", "Paris"),
+            ("[Thought] x\n[Answer] Paris\n[Question] y", "Paris"),
+            ("[Answer]\nAnswer: Paris", "Paris"),
+            ("[Answer] \n", "[Answer]"),
+            ("Answer:", "Answer:"),
+            ("Answer\u{e9}: x", "Answer\u{e9}: x"),
+            ("", ""),
+        ] {
+            assert_eq!(short_answer(text), expected, "{text:?}");
+        }
+    }
+}

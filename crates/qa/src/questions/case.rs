@@ -1,0 +1,284 @@
+//! A question as a case.
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_measure::answers::{Agreement, Rule};
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+};
+use planproof_trace::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::answer::ANSWER_LINE;
+use super::{Benchmark, Detail, MakeTools, Scoring, explain, judge, pages};
+use crate::runs::{refuse_schema, shortened};
+
+/// Longest line of a case, in bytes.
+pub const CASE_BYTES_MAX: usize = 512 * 1024;
+
+/// Longest id of a case, in bytes.
+pub const ID_BYTES_MAX: usize = 200;
+
+/// Longest question and longest answer, in bytes.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Most answers that are accepted beside the right one.
+pub const ACCEPTED_MAX: usize = 10_000;
+
+/// Most pages whose facts a question needs.
+pub const TITLES_MAX: usize = 100;
+
+/// What the prompt says of the form of the answer. (Ours. The published agents saw the form in worked examples, which
+/// ours do not get; whole sentences are never the same as a right answer of two words.)
+pub const ANSWER_FORM: &str = "Answer with a name, a date, a number or a few words at most, without a sentence around \
+                               them. Write it as the last line, behind `Answer:`.";
+
+/// How many pages a question of HotpotQA needs where the data does not name them.
+const HOPS: u32 = 2;
+
+/// A question with its right answers.
+#[derive(Clone)]
+pub struct Question {
+    benchmark: Benchmark,
+    line: Line,
+    prompt: String,
+    card: Card,
+    tools: Option<MakeTools>,
+}
+
+/// A question as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line {
+    pub(super) schema: String,
+    pub(super) id: String,
+    pub(super) question: String,
+    pub(super) answer: String,
+    /// All answers that the official rule accepts, where they are more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) accepted: Vec<String>,
+    /// The pages whose facts it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) titles: Vec<String>,
+    /// The sort of question.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) kind: String,
+    /// By which rule an answer passes.
+    #[serde(default, skip_serializing_if = "Scoring::is_official")]
+    pub(super) scoring: Scoring,
+    /// It is about the pages that come with planproof.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) own_pages: bool,
+}
+
+impl Question {
+    /// The question that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or beyond a limit.
+    pub fn read(benchmark: Benchmark, line: &str) -> Result<Self, CaseError> {
+        if line.len() > CASE_BYTES_MAX {
+            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
+        }
+        let schema = benchmark.case_schema();
+        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {schema}: {error}"));
+        let value: Value = serde_json::from_str(line).map_err(refuse)?;
+        refuse_schema(&value, benchmark.name(), schema)?;
+        Self::of_line(benchmark, serde_json::from_value(value).map_err(refuse)?)
+    }
+
+    pub(super) fn of_line(benchmark: Benchmark, mut line: Line) -> Result<Self, CaseError> {
+        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
+            return Err(CaseError::new(format!(
+                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
+            )));
+        }
+        for (what, text) in [("question", &line.question), ("answer", &line.answer)] {
+            if text.trim().is_empty() {
+                return Err(CaseError::new(format!("the {what} is empty")));
+            }
+            if text.len() > TEXT_BYTES_MAX {
+                return Err(CaseError::new(format!("the {what} is longer than {TEXT_BYTES_MAX} bytes")));
+            }
+        }
+        for (what, count, most) in [
+            ("accepted answers", line.accepted.len(), ACCEPTED_MAX),
+            ("titles", line.titles.len(), TITLES_MAX),
+        ] {
+            if count > most {
+                return Err(CaseError::new(format!("the question has {count} {what}; {most} is the most")));
+            }
+        }
+        line.schema = benchmark.case_schema().to_owned();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let size = match (benchmark, line.titles.len()) {
+            (Benchmark::HotpotQa, 0) => HOPS,
+            (Benchmark::TriviaQa, 0) => 1,
+            (_, titles) => count(titles),
+        };
+        let card = Card {
+            id: line.id.clone(),
+            label: line.kind.clone(),
+            size,
+            detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: 0,
+        };
+        let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim());
+        Ok(Self { benchmark, line, prompt, card, tools: None })
+    }
+
+    /// The same, with tools for every run.
+    #[must_use]
+    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// The same, where answers pass by that rule.
+    #[must_use]
+    pub fn scored(mut self, scoring: Scoring) -> Self {
+        self.line.scoring = scoring;
+        self
+    }
+
+    /// The benchmark.
+    pub fn benchmark(&self) -> Benchmark {
+        self.benchmark
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.line.id
+    }
+
+    /// The question, as the data has it.
+    pub fn question(&self) -> &str {
+        &self.line.question
+    }
+
+    /// The right answer; of several the one that the data puts first.
+    pub fn right(&self) -> &str {
+        &self.line.answer
+    }
+
+    /// The sort of question; may be empty.
+    pub(super) fn kind(&self) -> &str {
+        &self.line.kind
+    }
+
+    /// By which rule an answer passes.
+    pub fn scoring(&self) -> Scoring {
+        self.line.scoring
+    }
+
+    /// How an answer compares with the right ones by the official rule.
+    pub fn officially(&self, answer: &str) -> Agreement {
+        let rights: Vec<&str> = match &self.line.accepted[..] {
+            [] => vec![self.right()],
+            accepted => accepted.iter().map(String::as_str).collect(),
+        };
+        self.benchmark.rule().best(answer, rights)
+    }
+
+    /// How it compares with the right one as the paper's code does it.
+    pub fn by_paper(&self, answer: &str) -> Agreement {
+        Rule::Hotpot.compare(answer, self.right())
+    }
+
+    /// An answer that is not right, the same every time.
+    fn wrong(&self) -> String {
+        let candidates = ["nobody knows", "somewhere else", "the opposite"];
+        let is_right = |answer: &str| self.officially(answer).is_exact || self.by_paper(answer).is_exact;
+        candidates.into_iter().find(|it| !is_right(it)).unwrap_or("none of these").to_owned()
+    }
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl Case for Question {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        // Writing texts as JSON into memory cannot fail.
+        serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn identity(&self) -> String {
+        let line = &self.line;
+        json!([line.schema, self.prompt, line.answer, line.accepted, line.scoring, line.own_pages])
+            .to_string()
+    }
+
+    /// `search` and `lookup` over the pages that were named, for questions of our own over ours; otherwise none.
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        match &self.tools {
+            Some(tools) => tools(),
+            None if self.line.own_pages => Ok(pages::own_tools()),
+            None => Ok(pages::no_tools()),
+        }
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(verdict, events))
+    }
+
+    /// The short answer.
+    fn essence(&self, verdict: &Verdict) -> String {
+        match Detail::of(verdict).and_then(|detail| detail.found) {
+            Some(found) => format!("answer {}", shortened(&found, 200)),
+            None => String::new(),
+        }
+    }
+
+    fn target(&self) -> String {
+        self.right().to_owned()
+    }
+
+    /// Searches the pages that the data names.
+    fn gold(&self) -> Option<Gold> {
+        let call = |title: &String| GoldCall {
+            tool: pages::SEARCH_TOOL.to_owned(),
+            arguments: Map::from_iter([("title".to_owned(), Value::from(title.as_str()))]),
+        };
+        Some(Gold {
+            calls: self.line.titles.iter().map(call).collect(),
+            reasoning: String::new(),
+            answer: format!("{ANSWER_LINE} {}", self.right()),
+            wrong_answer: format!("{ANSWER_LINE} {}", self.wrong()),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.line.kind.clone(), self.target()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        explain::metadata(self, verdict)
+    }
+}

@@ -1,0 +1,387 @@
+//! The original data of both benchmarks, and questions of our own.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+
+use planproof_measure::answers::Rule;
+use planproof_suite::CaseError;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::case::{Line, Question};
+use super::{Benchmark, Scoring};
+use crate::data::{DataError, lines};
+
+const OWN: [(Benchmark, &str); 2] = [
+    (Benchmark::HotpotQa, include_str!("../../data/questions/hotpotqa.jsonl")),
+    (Benchmark::TriviaQa, include_str!("../../data/questions/triviaqa.jsonl")),
+];
+
+/// A question of HotpotQA. What else stands there is of no concern; the pages in `context` least of all, which are the
+/// answer to what the agent has to look for.
+#[derive(Deserialize)]
+struct HotpotRow {
+    #[serde(alias = "id")]
+    _id: Option<String>,
+    question: String,
+    answer: String,
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    supporting_facts: Option<Facts>,
+}
+
+/// The sentences that are needed, as the authors write them or as the copy on Hugging Face does.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Facts {
+    Pairs(Vec<(String, i64)>),
+    Columns { title: Vec<String> },
+}
+
+/// A file of TriviaQA, as its authors publish it.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TriviaFile {
+    data: Vec<TriviaRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TriviaRow {
+    question: String,
+    question_id: String,
+    answer: TriviaAnswer,
+}
+
+/// The right answers, with the names of either copy.
+#[derive(Deserialize)]
+struct TriviaAnswer {
+    #[serde(alias = "Value")]
+    value: String,
+    #[serde(default, alias = "Aliases")]
+    aliases: Vec<String>,
+    #[serde(default, alias = "NormalizedAliases")]
+    normalized_aliases: Vec<String>,
+    #[serde(default, alias = "HumanAnswers")]
+    human_answers: Vec<String>,
+}
+
+/// A line of the copy on Hugging Face, or of the form in which harnesses of evaluations pass TriviaQA on.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TriviaLine {
+    Copy {
+        question: String,
+        question_id: Option<String>,
+        answer: TriviaAnswer,
+    },
+    Harness {
+        context: String,
+        answer: String,
+        #[serde(default)]
+        aliases: Vec<String>,
+    },
+}
+
+/// A line of our own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnRow {
+    question: String,
+    answer: String,
+    #[serde(default)]
+    accepted: Vec<String>,
+    titles: Vec<String>,
+    kind: String,
+}
+
+/// What harnesses put around a question.
+const HARNESS: (&str, &str) = ("Question:", "Answer:");
+
+/// The questions of a file as it is published, in its order. Of HotpotQA that is a JSON list, or a line of JSON for each
+/// question; of TriviaQA the object with `Data`, or lines as on Hugging Face or with `context`, `answer` and `aliases`.
+/// Questions without an id get `hotpotqa-1`, `hotpotqa-2` and so on by their places. `file` is its name in errors.
+///
+/// # Errors
+/// The first question that cannot be read, with its line; two questions with one id; a line or file beyond the limits
+/// [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
+pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Question>, DataError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut read = Reading { benchmark, file, questions: Vec::new(), ids: HashSet::new() };
+    let whole = |error: serde_json::Error| DataError::of_json(file, None, &error);
+    match benchmark {
+        Benchmark::HotpotQa if text.trim_start().starts_with('[') => {
+            for row in serde_json::from_str::<Vec<HotpotRow>>(text).map_err(whole)? {
+                read.hotpot(row, None)?;
+            }
+        }
+        Benchmark::TriviaQa if is_trivia_file(text) => {
+            for row in serde_json::from_str::<TriviaFile>(text).map_err(whole)?.data {
+                read.trivia(row.question, Some(row.question_id), row.answer, None)?;
+            }
+        }
+        _ => {
+            for line in lines(text, file) {
+                let (number, line) = line?;
+                let place = Some(number);
+                let refuse = |error: serde_json::Error| DataError::of_json(file, place, &error);
+                match benchmark {
+                    Benchmark::HotpotQa => read.hotpot(serde_json::from_str(line).map_err(refuse)?, place)?,
+                    Benchmark::TriviaQa => read.trivia_line(line, number)?,
+                }
+            }
+        }
+    }
+    Ok(read.questions)
+}
+
+/// Ten questions of our own, about pages of our own, so that a first try needs no download.
+///
+/// # Errors
+/// None; the data is embedded and tested.
+pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
+    let text = OWN.iter().find(|(of, _)| *of == benchmark).map_or("", |(_, text)| text);
+    let mut questions = Vec::new();
+    for line in lines(text, "own.jsonl") {
+        let (number, line) = line?;
+        let refuse = |error: serde_json::Error| DataError::of_json("own.jsonl", Some(number), &error);
+        let row: OwnRow = serde_json::from_str(line).map_err(refuse)?;
+        let line = Line {
+            schema: String::new(),
+            id: format!("{}-own-{number}", benchmark.name()),
+            question: row.question,
+            answer: row.answer,
+            accepted: row.accepted,
+            titles: row.titles,
+            kind: row.kind,
+            scoring: Scoring::default(),
+            own_pages: true,
+        };
+        let question = Question::of_line(benchmark, line);
+        questions
+            .push(question.map_err(|CaseError { what }| DataError::new("own.jsonl", Some(number), what))?);
+    }
+    Ok(questions)
+}
+
+/// The answers of a file that an official script takes, by the ids of their questions: one object, for HotpotQA with the
+/// answers under `answer`. `None` where the text is none. The ids of the web half of TriviaQA, which name a page behind
+/// `--`, are those of their questions, too; of several pages the first counts.
+pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>> {
+    let Value::Object(whole) = serde_json::from_str(text).ok()? else { return None };
+    let answers = match whole.get("answer") {
+        Some(Value::Object(answers)) => answers.clone(),
+        // A line with one prediction is an object, too.
+        _ if whole.contains_key("prediction") => return None,
+        _ => whole,
+    };
+    let mut found = HashMap::new();
+    for (id, answer) in answers {
+        let Value::String(answer) = answer else { return None };
+        if let Some((question, _)) = id.split_once("--") {
+            found.entry(question.to_owned()).or_insert_with(|| answer.clone());
+        }
+        found.insert(id, answer);
+    }
+    Some(found)
+}
+
+/// Whether the text is one object and no line of several.
+fn is_trivia_file(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    first.starts_with('{') && (first.trim_end() == "{" || first.contains("\"Data\""))
+}
+
+/// What has been read of a file.
+struct Reading<'f> {
+    benchmark: Benchmark,
+    file: &'f str,
+    questions: Vec<Question>,
+    ids: HashSet<String>,
+}
+
+impl Reading<'_> {
+    fn hotpot(&mut self, row: HotpotRow, line: Option<usize>) -> Result<(), DataError> {
+        let named = match row.supporting_facts {
+            Some(Facts::Pairs(pairs)) => pairs.into_iter().map(|(title, _)| title).collect(),
+            Some(Facts::Columns { title }) => title,
+            None => Vec::new(),
+        };
+        let mut titles: Vec<String> = Vec::new();
+        for title in named {
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        self.add(row._id, row.question, row.answer, Vec::new(), titles, row.kind, line)
+    }
+
+    fn trivia_line(&mut self, text: &str, number: usize) -> Result<(), DataError> {
+        let line = Some(number);
+        // What an untagged enumeration says of a fault helps nobody, so the line is taken as JSON first.
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| DataError::of_json(self.file, line, &error))?;
+        match serde_json::from_value(value) {
+            Ok(TriviaLine::Copy { question, question_id, answer }) => {
+                self.trivia(question, question_id, answer, line)
+            }
+            Ok(TriviaLine::Harness { context, answer, aliases }) => {
+                let question = context.trim();
+                let question = question.strip_prefix(HARNESS.0).unwrap_or(question);
+                let question = question.strip_suffix(HARNESS.1).unwrap_or(question).trim().to_owned();
+                let (normalized_aliases, human_answers) = Default::default();
+                let answer = TriviaAnswer { value: answer, aliases, normalized_aliases, human_answers };
+                self.trivia(question, None, answer, line)
+            }
+            Err(_) => Err(self.fault(
+                line,
+                "no question of TriviaQA: expected `question` with an `answer` that has `value` and `aliases`, or \
+                 `context` with `answer` and `aliases`",
+            )),
+        }
+    }
+
+    /// The accepted answers are those of the official script: the normal aliases, and what people wrote.
+    fn trivia(
+        &mut self,
+        question: String,
+        id: Option<String>,
+        answer: TriviaAnswer,
+        line: Option<usize>,
+    ) -> Result<(), DataError> {
+        let TriviaAnswer { value, aliases, normalized_aliases, human_answers } = answer;
+        let aliases = if normalized_aliases.is_empty() { aliases } else { normalized_aliases };
+        let mut accepted: Vec<String> =
+            aliases.iter().chain(&human_answers).map(|alias| Rule::Trivia.normal(alias)).collect();
+        accepted.sort_unstable();
+        accepted.dedup();
+        self.add(id, question, value, accepted, Vec::new(), String::new(), line)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the columns of both benchmarks, read in one place each"
+    )]
+    fn add(
+        &mut self,
+        id: Option<String>,
+        question: String,
+        answer: String,
+        accepted: Vec<String>,
+        titles: Vec<String>,
+        kind: String,
+        line: Option<usize>,
+    ) -> Result<(), DataError> {
+        let id = id.unwrap_or_else(|| format!("{}-{}", self.benchmark.name(), self.questions.len() + 1));
+        let (schema, scoring, own_pages) = (String::new(), Scoring::default(), false);
+        let whole =
+            Line { schema, id: id.clone(), question, answer, accepted, titles, kind, scoring, own_pages };
+        let place = format!("question {}: ", self.questions.len() + 1);
+        let place = if line.is_some() { String::new() } else { place };
+        let question = Question::of_line(self.benchmark, whole)
+            .map_err(|CaseError { what }| self.fault(line, format!("{place}{what}")))?;
+        if !self.ids.insert(id.clone()) {
+            return Err(self.fault(line, format!("{place}two questions have the id `{id}`")));
+        }
+        self.questions.push(question);
+        Ok(())
+    }
+
+    fn fault(&self, line: Option<usize>, what: impl Display) -> DataError {
+        DataError::new(self.file, line, what.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Case;
+
+    use super::*;
+    use crate::questions::pages::OwnPages;
+
+    #[test]
+    fn hotpotqa_is_read_in_each_form() {
+        let list = r#"[{"_id":"h1","question":"Q?","answer":"yes","type":"comparison",
+            "supporting_facts":[["A",0],["B",1],["A",2]],"context":[]}, {"question":"R?","answer":"x"}]"#;
+        let read = read_data(Benchmark::HotpotQa, list, "f").unwrap();
+        assert_eq!(
+            (read[0].id(), read[0].card().size, read[0].card().label.as_str()),
+            ("h1", 2, "comparison")
+        );
+        assert_eq!(read[0].gold().unwrap().calls[1].arguments["title"], "B");
+        assert_eq!((read[1].id(), read[1].card().size), ("hotpotqa-2", 2));
+        let lines = r#"{"id":"h1","question":"Q?","answer":"yes","type":"bridge","supporting_facts":{"title":["A"],"sent_id":[0]}}"#;
+        assert_eq!(read_data(Benchmark::HotpotQa, lines, "f").unwrap()[0].card().size, 1);
+    }
+
+    #[test]
+    fn triviaqa_is_read_in_each_form() {
+        let file = "{\n \"Data\": [{\"Question\":\"Q?\",\"QuestionId\":\"t1\",\"Answer\":{\"Value\":\"The Sun\",\
+                    \"Aliases\":[\"Sol\"],\"NormalizedAliases\":[\"sun\",\"sol\"],\"HumanAnswers\":[\"Our sun\"]}}]}";
+        let read = read_data(Benchmark::TriviaQa, file, "f").unwrap();
+        assert_eq!((read[0].id(), read[0].right()), ("t1", "The Sun"));
+        assert!(read[0].officially("our sun").is_exact && !read[0].by_paper("sol").is_exact);
+        let copy = r#"{"question":"Q?","question_id":"t1","answer":{"value":"Sun","aliases":["Sol"]}}"#;
+        assert!(read_data(Benchmark::TriviaQa, copy, "f").unwrap()[0].officially("SOL").is_exact);
+        let harness = r#"{"context":"Question: Who?\nAnswer:","answer":"Ann","aliases":["Anna"]}"#;
+        let read = read_data(Benchmark::TriviaQa, harness, "f").unwrap();
+        assert_eq!((read[0].question(), read[0].id()), ("Who?", "triviaqa-1"));
+    }
+
+    #[test]
+    fn faults_are_named_with_their_places() {
+        let fault = |of, text: &str| read_data(of, text, "x").unwrap_err().to_string();
+        assert!(fault(Benchmark::HotpotQa, "[{\"question\":1}]").starts_with("x:1:14: invalid type"));
+        let empty = "[{\"question\":\"Q\",\"answer\":\" \"}]";
+        assert_eq!(fault(Benchmark::HotpotQa, empty), "x: question 1: the answer is empty");
+        assert!(fault(Benchmark::HotpotQa, "\n{\"question\":\"a\"}").contains("x:2:"));
+        assert!(
+            fault(Benchmark::TriviaQa, "\n{\"question\":\"a\"}").starts_with("x:2: no question of TriviaQA")
+        );
+        let twice = "{\"id\":\"a\",\"question\":\"Q\",\"answer\":\"b\"}\n".repeat(2);
+        assert_eq!(fault(Benchmark::HotpotQa, &twice), "x:2: two questions have the id `a`");
+        assert!(fault(Benchmark::TriviaQa, "{\n\"Data\": 1}").starts_with("x:2:"));
+    }
+
+    #[test]
+    fn official_predictions_are_told_from_lines() {
+        let found = official_predictions(r#"{"t1--Page.txt":"a","t1--Other.txt":"b"}"#).unwrap();
+        assert!(found["t1"] == "a" || found["t1"] == "b");
+        assert_eq!(found["t1--Other.txt"], "b");
+        let hotpot = r#"{"answer":{"h":"x"},"sp":{"h":[["A",0]]}}"#;
+        assert_eq!(official_predictions(hotpot).unwrap()["h"], "x");
+        for other in [r#"{"id":"t1","prediction":"a"}"#, r#"{"prediction":"a"}"#, "{\"a\":1}", "[]", "x"] {
+            assert!(official_predictions(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn questions_of_our_own_are_answered_by_pages_of_our_own() {
+        use planproof_tools::pages::{Found, PageSource as _};
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for benchmark in [Benchmark::HotpotQa, Benchmark::TriviaQa] {
+            let questions = own(benchmark).unwrap();
+            assert_eq!(questions.len(), 10);
+            for question in &questions {
+                let mut text = String::new();
+                for call in question.gold().unwrap().calls {
+                    let title = call.arguments["title"].as_str().unwrap().to_owned();
+                    let Ok(Found::Page { text: page, .. }) = runtime.block_on(OwnPages::get().find(&title))
+                    else {
+                        panic!("{}: there is no page {title}", question.id());
+                    };
+                    text += &page;
+                    assert!(
+                        question.question().contains(&title) || benchmark == Benchmark::HotpotQa,
+                        "{}: the question does not name {title}",
+                        question.id()
+                    );
+                }
+                let right = question.right();
+                assert!(text.contains(right) || ["yes", "no"].contains(&right), "{}", question.id());
+                assert!(question.officially(right).is_exact && question.by_paper(right).is_exact);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! From the events of a run to a verdict.
+
+use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_trace::{Event, paired_calls};
+use serde::{Deserialize, Serialize};
+
+use super::{Benchmark, CLASSES, FLAGS, Question, Scoring, short_answer};
+use crate::runs::{Ended, shortened};
+
+/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
+
+/// Most calls that a verdict holds. All are counted.
+pub const CALLS_KEPT_MAX: usize = 100;
+
+/// Most characters of what a call was made with, and of what it was answered, that a verdict holds.
+pub const CALL_CHARACTERS_MAX: usize = 300;
+
+/// Name of the figure: F1 by the rule of the run's scoring, 0 to 1.
+pub(super) const F1_SCORE: &str = "f1";
+
+/// Name of the figure: 1 where the answer is right by the official rule, else 0.
+pub(super) const OFFICIAL_SCORE: &str = "official";
+
+/// Name of the figure: 1 where the answer is right by the rule of the paper's code, else 0.
+pub(super) const PAPER_SCORE: &str = "paper";
+
+/// Name of the figure: how many calls the run made.
+pub(super) const CALLS_SCORE: &str = "calls";
+
+/// The names of all figures.
+pub(super) const SCORE_NAMES: [&str; 4] = [F1_SCORE, OFFICIAL_SCORE, PAPER_SCORE, CALLS_SCORE];
+
+/// All that the judge says of a run: the document of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// [`Benchmark::verdict_schema`].
+    pub schema: String,
+    /// Id of the case.
+    pub case: String,
+    /// Whether the answer is right by the rule of the scoring.
+    pub passed: bool,
+    /// By which rule.
+    pub scoring: Scoring,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<String>,
+    /// All flags that apply.
+    pub flags: Vec<String>,
+    /// The right answer.
+    pub gold: String,
+    /// The short answer that was found; `None` where the agent did not answer or wrote nothing.
+    pub found: Option<String>,
+    /// Whether it is right by the official rule.
+    pub official: bool,
+    /// Whether it is right by the rule of the paper's code.
+    pub paper: bool,
+    /// Its F1 by the rule of the scoring.
+    pub f1: f64,
+    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    pub answer: Option<String>,
+    /// Why the run ended, where the agent did not end it by an answer.
+    pub ended: Option<String>,
+    /// The calls, the first [`CALLS_KEPT_MAX`] of them.
+    pub calls: Vec<Called>,
+    /// How many calls there were.
+    pub calls_total: u64,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Called {
+    /// The tool and its arguments.
+    pub call: String,
+    /// What it was answered; `None` where it was not.
+    pub result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub is_error: bool,
+}
+
+/// Judges a run of a question.
+pub(super) fn judge(question: &Question, events: &[Event]) -> Result<Verdict, Unscored> {
+    let ended = Ended::of(events)?;
+    let calls = paired_calls(events).into_iter().map(|paired| {
+        let call = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
+        Called {
+            call: shortened(&call, CALL_CHARACTERS_MAX),
+            result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
+            is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+        }
+    });
+    Ok(verdict(question, &ended, calls.collect()))
+}
+
+/// The verdict on a run that made these calls and ended so.
+pub(super) fn verdict(question: &Question, ended: &Ended<'_>, mut calls: Vec<Called>) -> Verdict {
+    let answer = ended.answer();
+    let found = answer.map(short_answer).filter(|found| !found.is_empty());
+    let officially = found.map(|found| question.officially(found)).unwrap_or_default();
+    let by_paper = found.map(|found| question.by_paper(found)).unwrap_or_default();
+    let agreement = match question.scoring() {
+        Scoring::Official => officially,
+        Scoring::Paper => by_paper,
+    };
+    let passed = agreement.is_exact;
+    let class = match ended {
+        _ if passed => None,
+        Ended::AtLimit(_) => Some("timeout"),
+        Ended::Broken(_) => Some("agent_failed"),
+        Ended::Answered(_) if found.is_none() => Some("no_answer"),
+        Ended::Answered(_) => Some("wrong_answer"),
+    };
+    let class = class.and_then(|name| Class::find(&CLASSES, name));
+    let applies = |flag: &str| match flag {
+        "searched" => calls.iter().any(|call| call.result.is_some() && !call.is_error),
+        "search_error" => calls.iter().any(|call| call.is_error),
+        "official_only" => officially.is_exact && !by_paper.is_exact,
+        "paper_only" => by_paper.is_exact && !officially.is_exact,
+        "partly" => !passed && agreement.f1 > 0.0,
+        _ => false,
+    };
+    let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    let calls_total = calls.len();
+    calls.truncate(CALLS_KEPT_MAX);
+    let detail = Detail {
+        schema: question.benchmark().verdict_schema().to_owned(),
+        case: question.id().to_owned(),
+        passed,
+        scoring: question.scoring(),
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: flags.iter().map(ToString::to_string).collect(),
+        gold: shortened(question.right(), ANSWER_CHARACTERS_MAX),
+        found: found.map(|text| shortened(text, CALL_CHARACTERS_MAX)),
+        official: officially.is_exact,
+        paper: by_paper.is_exact,
+        f1: agreement.f1,
+        answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
+        ended: match ended {
+            Ended::Answered(_) => None,
+            Ended::AtLimit(words) => Some(words.clone()),
+            Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
+        },
+        calls,
+        calls_total: calls_total as u64,
+    };
+    let one = |holds: bool| f64::from(u8::from(holds));
+    let scores = vec![
+        Score::new(F1_SCORE, agreement.f1),
+        Score::new(OFFICIAL_SCORE, one(officially.is_exact)),
+        Score::new(PAPER_SCORE, one(by_paper.is_exact)),
+        Score::new(CALLS_SCORE, calls_total as f64),
+    ];
+    Verdict {
+        scored: Scored { class, flags, scores },
+        // Writing texts and numbers as JSON into memory cannot fail.
+        detail: serde_json::to_string(&detail).unwrap_or_default(),
+    }
+}
+
+impl Detail {
+    /// The document of a verdict of these suites; `None` where it is that of another, or broken.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        let is_ours = |detail: &Self| {
+            [Benchmark::HotpotQa, Benchmark::TriviaQa].iter().any(|it| it.verdict_schema() == detail.schema)
+        };
+        serde_json::from_str(&verdict.detail).ok().filter(is_ours)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_suite::Case;
+    use planproof_trace::notation::parse;
+
+    use super::*;
+
+    fn question(scoring: &str) -> Question {
+        let line = r#"{"schema":"planproof/triviaqa/v1","id":"q","question":"Who?","answer":"Ann O'Dell",
+            "accepted":["Ann O'Dell","Lady Ann"],"scoring":"SCORING"}"#;
+        Question::read(Benchmark::TriviaQa, &line.replace("SCORING", scoring)).unwrap()
+    }
+
+    #[track_caller]
+    fn check(scoring: &str, events: &str, class: Option<&str>, flags: &[&str]) -> Detail {
+        let verdict = question(scoring).judge(&parse(events).unwrap()).unwrap();
+        assert_eq!(verdict.class().map(Class::as_str), class, "{events}");
+        assert_eq!(verdict.scored.flags, flags, "{events}");
+        let detail = Detail::of(&verdict).unwrap();
+        assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
+        assert!(!verdict.detail.contains('\n'));
+        detail
+    }
+
+    #[test]
+    fn runs_are_judged_by_the_rule_of_their_scoring() {
+        check("official", r#"answer "Well.\nAnswer: lady Ann!""#, None, &["official_only"]);
+        check("paper", r#"answer "Answer: lady Ann!""#, Some("wrong_answer"), &["official_only", "partly"]);
+        check("paper", r#"answer "Ann ODell""#, None, &["paper_only"]);
+        let detail = check("official", r#"answer "Ann""#, Some("wrong_answer"), &["partly"]);
+        assert!((detail.f1 - 2.0 / 3.0).abs() < 1e-12);
+        check("official", r#"answer "Bob""#, Some("wrong_answer"), &[]);
+        check("official", r#"answer " ""#, Some("no_answer"), &[]);
+        check("official", "limit wall_ms 5", Some("timeout"), &[]);
+        check("official", r#"failed "exit status 1""#, Some("agent_failed"), &[]);
+    }
+
+    #[test]
+    fn calls_are_counted_and_kept() {
+        let events = r#"call search {"title":"Ann"} | ok "A lady." | call lookup {"text":"x"} | err "no page" |
+            call search {"title":"B"} | answer "Lady Ann""#;
+        let detail = check("official", events, None, &["searched", "search_error", "official_only"]);
+        assert_eq!(detail.calls[0].call, r#"search {"title":"Ann"}"#);
+        assert_eq!((detail.calls_total, detail.calls[2].result.as_deref()), (3, None));
+    }
+
+    #[test]
+    fn runs_that_say_nothing_are_unscored() {
+        let judged = |events: &str| question("official").judge(&parse(events).unwrap());
+        assert_eq!(judged(r#"unscored "gone""#).unwrap_err(), Unscored::Outside { reason: "gone".into() });
+        assert_eq!(judged(r#"say "Ann""#).unwrap_err(), Unscored::CutOff);
+    }
+}

@@ -1,0 +1,122 @@
+//! The pages of our own, and the tools over them.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use planproof_suite::{BoxFuture, Toolbox};
+use planproof_tools::pages::{Found, PageSource, SIMILAR_MAX, SearchTools, SourceFailure, Style};
+use planproof_trace::{Tool, ToolCall, ToolResult};
+use serde::Deserialize;
+
+/// The name of the tool that finds a page by its title.
+pub(super) const SEARCH_TOOL: &str = "search";
+
+/// Longest time of one search. Ours are in memory, so that it is never reached.
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(10);
+
+const PAGES: &str = include_str!("../../data/questions/pages.jsonl");
+
+/// A page of our own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Page {
+    title: String,
+    text: String,
+}
+
+/// The pages that come with planproof: a small made-up country, so that no model knows the answers by heart.
+#[derive(Debug, Clone)]
+pub struct OwnPages {
+    pages: Arc<[Page]>,
+}
+
+static OWN: LazyLock<OwnPages> = LazyLock::new(|| {
+    // The file is embedded and tested; a line that were no page would be missing.
+    let pages = PAGES.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    OwnPages { pages }
+});
+
+impl OwnPages {
+    /// All of them.
+    pub fn get() -> Self {
+        OWN.clone()
+    }
+
+    /// The page of that title, whatever its case; the titles that share most words with it where there is none.
+    fn look_for(&self, title: &str) -> Found {
+        let wanted = title.trim().to_lowercase();
+        if let Some(page) = self.pages.iter().find(|page| page.title.to_lowercase() == wanted) {
+            return Found::Page { title: page.title.clone(), text: page.text.clone() };
+        }
+        let words: Vec<&str> = wanted.split_whitespace().collect();
+        let score = |page: &Page| {
+            let (title, text) = (page.title.to_lowercase(), page.text.to_lowercase());
+            let count = |text: &str| words.iter().filter(|word| text.contains(**word)).count();
+            (count(&title), count(&text))
+        };
+        let mut ranked: Vec<((usize, usize), &Page)> =
+            self.pages.iter().map(|page| (score(page), page)).collect();
+        ranked.retain(|(score, _)| *score > (0, 0));
+        // The sort is stable, so that equals stay in the order of the file.
+        ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        Found::Missing {
+            similar: ranked.into_iter().take(SIMILAR_MAX).map(|(_, page)| page.title.clone()).collect(),
+        }
+    }
+}
+
+impl PageSource for OwnPages {
+    fn description(&self) -> String {
+        format!("a collection of {} documents", self.pages.len())
+    }
+
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+        Box::pin(async move { Ok(self.look_for(title)) })
+    }
+}
+
+/// `search` and `lookup` over our own pages, for one run.
+pub(super) fn own_tools() -> Arc<dyn Toolbox> {
+    Arc::new(SearchTools::new(Arc::new(OwnPages::get()), Style::default(), SEARCH_TIME_MAX))
+}
+
+/// A toolbox without tools.
+#[derive(Debug)]
+struct NoTools(Arc<[Tool]>);
+
+impl Toolbox for NoTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async move { ToolResult::error(call.id.clone(), "there are no tools in this run") })
+    }
+}
+
+/// No tools, for questions about pages that nobody named.
+pub(super) fn no_tools() -> Arc<dyn Toolbox> {
+    Arc::new(NoTools(Arc::from([])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_our_own_are_whole() {
+        let pages = OwnPages::get().pages;
+        assert_eq!(pages.len(), PAGES.lines().count());
+        assert!(pages.iter().all(|page| page.text.len() > 100 && !page.title.is_empty()));
+    }
+
+    #[test]
+    fn pages_are_found_by_their_titles() {
+        let pages = OwnPages::get();
+        assert!(
+            matches!(pages.look_for(" port vellin "), Found::Page { title, .. } if title == "Port Vellin")
+        );
+        let Found::Missing { similar } = pages.look_for("the lighthouse of Vellin") else { panic!() };
+        assert_eq!(similar[0], "Port Vellin");
+        assert_eq!(pages.look_for("\u{1f600}"), Found::Missing { similar: Vec::new() });
+    }
+}

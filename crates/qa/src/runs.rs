@@ -1,0 +1,96 @@
+//! What all suites of questions read out of a run.
+
+use planproof_suite::{CaseError, EventNote, Unscored};
+use planproof_trace::{EndReason, Event, EventKind, PairedCall, paired_calls};
+use serde_json::Value;
+
+/// How a run ended that says something of the agent.
+pub(crate) enum Ended<'a> {
+    /// With this answer.
+    Answered(&'a str),
+    /// At a limit, in words.
+    AtLimit(String),
+    /// Because the agent broke, in words.
+    Broken(&'a str),
+}
+
+impl<'a> Ended<'a> {
+    /// How a run with these events ended.
+    ///
+    /// # Errors
+    /// The run says nothing of the agent, or its end is missing.
+    pub(crate) fn of(events: &'a [Event]) -> Result<Self, Unscored> {
+        match events.last().map(|event| &event.kind) {
+            Some(EventKind::End(EndReason::Unscored { reason })) => {
+                Err(Unscored::Outside { reason: reason.clone() })
+            }
+            Some(EventKind::End(EndReason::Answered { text })) => Ok(Self::Answered(text)),
+            Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
+                Ok(Self::AtLimit(format!("limit reached: {limit} {value}")))
+            }
+            Some(EventKind::End(EndReason::AgentFailed { reason })) => Ok(Self::Broken(reason)),
+            _ => Err(Unscored::CutOff),
+        }
+    }
+
+    /// The answer, where there is one.
+    pub(crate) fn answer(&self) -> Option<&'a str> {
+        match self {
+            Self::Answered(text) => Some(text),
+            Self::AtLimit(_) | Self::Broken(_) => None,
+        }
+    }
+}
+
+/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let start = most.saturating_sub(1) / 2;
+    let end = most.saturating_sub(1) - start;
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}
+
+/// Refuses a line of JSON that is no case of the suite `suite` in its schema `schema`, which ends in its version.
+pub(crate) fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), CaseError> {
+    let family = schema.rsplit_once('/').map_or(schema, |(family, _)| family);
+    let is_family = |other: &str| other.rsplit_once('/').is_some_and(|(other, _)| other == family);
+    let what = match value.get("schema").and_then(Value::as_str) {
+        Some(given) if given == schema => return Ok(()),
+        Some(other) if is_family(other) => format!(
+            "the case has schema `{other}`, which is another version of suite {suite}: this program reads {schema}; use \
+             the version of planproof that wrote it, or make the cases again from the data"
+        ),
+        Some(other) => format!(
+            "the case has schema `{other}`, which is not of suite {suite} ({schema}); run it with its own suite"
+        ),
+        None => format!(
+            "the line names no schema, so it is no case of suite {suite} ({schema}); lines of the original data have to \
+             be loaded as data"
+        ),
+    };
+    Err(CaseError::new(what))
+}
+
+/// Numbers the calls of a run, and marks those that gave an error; nothing where their number is not that of the run
+/// that was judged.
+pub(crate) fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
+    let calls = paired_calls(events);
+    if calls_total != calls.len() as u64 {
+        return Vec::new();
+    }
+    let note = |(place, call): (usize, &PairedCall<'_>)| EventNote {
+        event: call.place,
+        number: Some(place + 1),
+        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
+        wrong: None,
+    };
+    calls.iter().enumerate().map(note).collect()
+}
+
+/// A text with its white space made even.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,112 @@
+//! How answers compare with right ones by the published rules of the benchmarks of questions.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use planproof_measure::answers::Rule;
+use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
+use serde_json::{Value, json};
+
+/// What the strict rule of GSM8K gives where it finds no number.
+const NO_NUMBER: &str = "[invalid]";
+
+/// The right answer of the problem that extraction is compared with where an input names none.
+const USUAL_NUMBER: &str = "18";
+
+pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    let values = first_answers(directory)?;
+    for file in ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract"] {
+        for input in read(directory, &format!("{file}_inputs.jsonl"))? {
+            let found = match file {
+                "hotpot_em_f1" => hotpot(&input),
+                "trivia_em_f1" => trivia(&input, &values),
+                _ => gsm8k(&input),
+            };
+            let mut found = found.with_context(|| format!("{file}: {input}"))?;
+            found["file"] = file.into();
+            found["line"] = input["line"].clone();
+            all.push(found.to_string());
+        }
+    }
+    Ok(all)
+}
+
+fn read(directory: &Path, file: &str) -> Result<Vec<Value>> {
+    let path = directory.join(file);
+    let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+/// The answers that the data puts first, by all that are accepted in their order: the inputs of TriviaQA have these alone.
+fn first_answers(directory: &Path) -> Result<HashMap<Vec<String>, String>> {
+    let mut values = HashMap::new();
+    for row in read(directory, "triviaqa/triviaqa_sm_sub.jsonl")? {
+        let mut aliases: Vec<String> = aliases(&row)?.into_iter().map(str::to_owned).collect();
+        aliases.sort_unstable();
+        values.insert(aliases, text(&row, "answer")?.to_owned());
+    }
+    Ok(values)
+}
+
+fn aliases(row: &Value) -> Result<Vec<&str>> {
+    Ok(row["aliases"].as_array().context("there are no aliases")?.iter().filter_map(Value::as_str).collect())
+}
+
+fn text<'v>(input: &'v Value, key: &str) -> Result<&'v str> {
+    input[key].as_str().with_context(|| format!("there is no text `{key}`"))
+}
+
+fn hotpot(input: &Value) -> Result<Value> {
+    let (answer, right) = (text(input, "pred")?, text(input, "gold")?);
+    let found = Rule::Hotpot.compare(answer, right);
+    Ok(json!({
+        "norm_pred": Rule::Hotpot.normal(answer),
+        "norm_gold": Rule::Hotpot.normal(right),
+        "em": found.is_exact,
+        "f1": found.f1,
+        "precision": found.precision,
+        "recall": found.recall,
+    }))
+}
+
+fn trivia(input: &Value, values: &HashMap<Vec<String>, String>) -> Result<Value> {
+    let answer = text(input, "pred")?;
+    let aliases = aliases(input)?;
+    let mut sorted: Vec<String> = aliases.iter().map(|alias| (*alias).to_owned()).collect();
+    sorted.sort_unstable();
+    let first = values.get(&sorted).map(String::as_str).or_else(|| aliases.first().copied());
+    let mut normal: Vec<String> = aliases.iter().map(|alias| Rule::Trivia.normal(alias)).collect();
+    normal.sort_unstable();
+    normal.dedup();
+    let best = Rule::Trivia.best(answer, normal.iter().map(String::as_str));
+    let value = first.is_some_and(|value| Rule::Hotpot.compare(answer, value).is_exact);
+    Ok(json!({
+        "normalized_aliases": normal,
+        "norm_pred": Rule::Trivia.normal(answer),
+        "em": best.is_exact,
+        "f1": best.f1,
+        "is_exact_match": best.is_exact,
+        "hotpot_style_em_vs_value": value,
+    }))
+}
+
+fn gsm8k(input: &Value) -> Result<Value> {
+    let answer = text(input, "text")?;
+    let given = input["gold"].as_str();
+    let right = RightNumber::read(given.unwrap_or(USUAL_NUMBER)).context("the right answer is no number")?;
+    let (paper, strict) = (by_paper(answer), by_strict(answer));
+    let rule = |name: &str| match given {
+        Some(_) => format!("{name}_correct"),
+        None => format!("{name}_correct_vs_18"),
+    };
+    let mut found = json!({
+        "openai_extract": strict.as_deref().unwrap_or(NO_NUMBER),
+        "ibm_last_number": paper,
+    });
+    found[rule("ibm")] = paper.is_some_and(|number| right.is_by_paper(&number)).into();
+    found[rule("openai")] = strict.is_some_and(|number| right.is_by_strict(&number)).into();
+    Ok(found)
+}
