@@ -31,6 +31,7 @@ mod failure;
 mod media;
 mod open_files;
 mod orders;
+mod pages;
 mod progress;
 mod render;
 mod report_files;

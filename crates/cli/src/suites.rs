@@ -1,23 +1,29 @@
 //! The kinds of cases that there are: a new one is registered here.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
+use planproof_qa::questions::{Benchmark, Questions};
 use planproof_runner::StoredOptions;
 use planproof_suite::{CaseError, Registry, Suite};
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::media;
+use crate::{media, pages};
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
-    let suites: Vec<Arc<dyn Suite>> =
-        vec![Arc::new(OrderSuite::new(judge)), Arc::new(Gsm8k), Arc::new(Mnms::default())];
+    let suites: Vec<Arc<dyn Suite>> = vec![
+        Arc::new(OrderSuite::new(judge)),
+        Arc::new(Gsm8k),
+        Arc::new(Questions::new(Benchmark::HotpotQa)),
+        Arc::new(Questions::new(Benchmark::TriviaQa)),
+        Arc::new(Mnms::default()),
+    ];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
 }
 
@@ -39,9 +45,36 @@ pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<A
     Ok(Arc::new(Mnms::with_tools(media::tools(file)?)))
 }
 
+/// The same suite, with tools that search these pages.
+pub(crate) fn with_pages(suite: Arc<dyn Suite>, source: Option<&str>) -> Result<Arc<dyn Suite>, Failure> {
+    let Some(source) = source else { return Ok(suite) };
+    let questions = questions(&*suite).ok_or_else(|| {
+        Failure::usage(format!("--pages is for hotpotqa and triviaqa, not for {}", suite.name()))
+    })?;
+    Ok(Arc::new(questions.with_tools(pages::tools(source)?)))
+}
+
+/// The suite of that name, if it is one of questions whose answers pages hold.
+fn questions(suite: &dyn Suite) -> Option<Questions> {
+    let benchmarks = [Benchmark::HotpotQa, Benchmark::TriviaQa];
+    benchmarks.into_iter().find(|it| it.name() == suite.name()).map(Questions::new)
+}
+
 /// The suite of a campaign.
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
     let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
+    if let Some(source) = &order.pages {
+        // Reports need no tools, so that pages are opened, and errors, first where a run needs them.
+        let (source, opened) = (source.clone(), OnceLock::new());
+        let later = move || {
+            let opened = opened.get_or_init(|| pages::tools(&source).map_err(|error| error.describe()));
+            opened.as_ref().map_err(CaseError::new).and_then(|tools| tools())
+        };
+        return Ok(match questions(&*suite) {
+            Some(questions) => Arc::new(questions.with_tools(Arc::new(later))),
+            None => suite,
+        });
+    }
     match with_media(Arc::clone(&suite), order.media.as_deref()) {
         Ok(suite) => Ok(suite),
         // Reports need no tools, so that it is an error first where a run does.

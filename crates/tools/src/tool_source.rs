@@ -172,6 +172,11 @@ impl ToolSource {
         matches!(self.origin, Origin::Server(_))
     }
 
+    /// Whether its tools search pages.
+    pub fn has_pages(&self) -> bool {
+        matches!(self.origin, Origin::Search(..) | Origin::Wiki(..))
+    }
+
     /// Starts or connects what is behind the source, and lists its tools; reads the documents of a folder,
     /// which is given up when nobody waits for it any more. `log` is given what a program writes to stderr,
     /// line by line; without it the end of that is in the error. Needs a Tokio runtime.

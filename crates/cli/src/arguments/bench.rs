@@ -39,6 +39,14 @@ pub(crate) struct BenchArguments {
     /// The servers and folders that the tools of `mnms` work with, as TOML; without it, these tools are simulated.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) media: Option<PathBuf>,
+    /// The pages that the tools of `hotpotqa` and `triviaqa` search: search:FOLDER or wiki:URL, as `--tools` of `run`
+    /// takes them. Without it, questions of your own data come without tools.
+    #[arg(long, value_name = "SOURCE", conflicts_with = "resume")]
+    pub(crate) pages: Option<String>,
+    /// By which rule answers of `hotpotqa` and `triviaqa` pass: `official`, or `paper`, that of the code of the paper on
+    /// agents by specification.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
+    pub(crate) scoring: Option<String>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
 }
@@ -76,6 +84,9 @@ pub(crate) struct ScoreArguments {
     /// Score as the published evaluator does, with its faults, where there is one that differs from ours.
     #[arg(long, value_name = "original")]
     pub(crate) compat: Option<String>,
+    /// By which rule answers pass, as of `planproof bench`.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) scoring: Option<String>,
     /// Compare each prediction with the one of several right plans that fits it best.
     #[arg(long)]
     pub(crate) alternatives: bool,

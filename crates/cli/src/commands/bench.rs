@@ -33,6 +33,11 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         return list(global).map(|()| ExitCode::Passed);
     };
     let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
+    let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
+    if let Some(scoring) = &arguments.scoring {
+        let usage = |CaseError { what }: CaseError| Failure::usage(what);
+        suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
+    }
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
         let option = option.replace('_', "-");
         return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
@@ -131,6 +136,10 @@ impl MakesCases for BenchCases<'_> {
 
     fn media(&self) -> Option<&Path> {
         self.arguments.media.as_deref()
+    }
+
+    fn pages(&self) -> Option<&str> {
+        self.arguments.pages.as_deref()
     }
 
     fn make(&self) -> Result<Cases, Failure> {

@@ -19,10 +19,11 @@ use crate::{render, select, terminal};
 const MISSING_NAMED_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let ScoreArguments { suite, predictions, format, compat, alternatives, choice } = arguments;
+    let ScoreArguments { suite, predictions, format, compat, scoring, alternatives, choice } = arguments;
     let mut options: Vec<(&str, &str)> = Vec::new();
     options.extend(format.as_deref().map(|format| ("format", format)));
     options.extend(compat.as_deref().map(|compat| ("compat", compat)));
+    options.extend(scoring.as_deref().map(|scoring| ("scoring", scoring)));
     options.extend(alternatives.then_some(("alternatives", "yes")));
     let mut suite = find(suite)?;
     let usage = |CaseError { what }: CaseError| Failure::usage(what);

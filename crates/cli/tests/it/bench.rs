@@ -32,7 +32,10 @@ fn the_suites_are_listed() {
     let suites = place.run("bench --json").code(0).json();
     assert_eq!(suites[1]["suite"], "gsm8k");
     let run = place.run("bench none tools@sim/gold").code(2);
-    assert_eq!(run.err, "error: there is no suite `none`; there are order, gsm8k, mnms\n");
+    assert_eq!(
+        run.err,
+        "error: there is no suite `none`; there are order, gsm8k, hotpotqa, triviaqa, mnms\n"
+    );
     let run = place.run("bench gsm8k").code(2);
     assert!(run.err.starts_with("error: name the agent, as in `planproof bench gsm8k "), "{run:?}");
     assert!(!place.path(".planproof").exists(), "nothing was begun");

@@ -11,6 +11,9 @@ use crate::runs::{call_notes, on_one_line, shortened};
 /// Most characters of an answer that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
 
+/// Most characters of what a call was answered that a step repeats: the trace has all of it.
+const STEP_CHARACTERS_MAX: usize = 100;
+
 /// What went wrong, in one line.
 fn gist(detail: &Detail) -> String {
     let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
@@ -67,7 +70,7 @@ fn rules_in_words(detail: &Detail) -> String {
 fn steps(detail: &Detail) -> Vec<Step> {
     let step = |Called { call, result, is_error }: &Called| Step {
         text: match result {
-            Some(result) => format!("{call}: {result}"),
+            Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
             None => format!("{call}, without a result"),
         },
         when: None,

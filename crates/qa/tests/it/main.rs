@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod questions;
+
 use std::sync::Arc;
 
 use planproof_agents::{
@@ -18,9 +20,14 @@ use planproof_trace::{Continuation, Event, LogicalClock, Recorder};
 /// The agents whose behaviour is specified.
 const SPECIFIED: [&str; 6] = ["direct", "cot", "react", "rewoo", "pass", "reflexion"];
 
+/// A model that is handed the answers of these cases.
+fn gold<'a>(cases: impl Iterator<Item = &'a dyn Case>, error_rate: f64) -> Arc<dyn Model> {
+    let key = |case: &dyn Case| (case.prompt().to_owned(), case.gold().unwrap());
+    Arc::new(GoldModel::new(cases.map(key).collect(), error_rate, 1))
+}
+
 fn model(problems: &[Problem], error_rate: f64) -> Arc<dyn Model> {
-    let key = |problem: &Problem| (problem.prompt().to_owned(), problem.gold().unwrap());
-    Arc::new(GoldModel::new(problems.iter().map(key).collect(), error_rate, 1))
+    gold(problems.iter().map(|problem| problem as &dyn Case), error_rate)
 }
 
 fn specified(name: &str, model: &Arc<dyn Model>, continuation: Option<Continuation>) -> Arc<dyn Agent> {

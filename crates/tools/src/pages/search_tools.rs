@@ -1,7 +1,7 @@
 //! The toolbox with `search` and `lookup`.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
@@ -31,6 +31,8 @@ pub struct SearchTools {
     style: Style,
     time_max: Duration,
     reader: Mutex<Reader>,
+    /// Why the source could not be asked, the first time that happened in this run.
+    outage: OnceLock<String>,
 }
 
 impl SearchTools {
@@ -60,6 +62,7 @@ impl SearchTools {
             style,
             time_max,
             reader: Mutex::new(Reader::new(style)),
+            outage: OnceLock::new(),
         }
     }
 
@@ -98,12 +101,19 @@ impl SearchTools {
             return mistake("`search` needs the title of a page".to_owned());
         }
         match timeout(self.time_max, self.find(title)).await {
-            Err(_) => mistake(format!("the search did not end within {:?}", self.time_max)),
-            Ok(Err(failure)) => mistake(failure.to_string()),
+            Err(_) => self.failed(format!("the search did not end within {:?}", self.time_max)),
+            Ok(Err(failure)) => self.failed(failure.to_string()),
             Ok(Ok(Found::Page { title, text })) => reader.open(&title, &text),
             Ok(Ok(Found::Ambiguous { titles })) => reader.ambiguous(title, &titles),
             Ok(Ok(Found::Missing { similar })) => reader.missing(title, &similar),
         }
+    }
+
+    /// A search that nobody could have done better.
+    fn failed(&self, why: String) -> Observation {
+        // Only the first failure is kept: later ones tend to follow from it.
+        let _ = self.outage.set(why.clone());
+        Observation { text: why, is_error: true }
     }
 
     async fn find(&self, title: &str) -> Result<Found, super::SourceFailure> {
@@ -157,7 +167,13 @@ impl Toolbox for SearchTools {
             style: self.style,
             time_max: self.time_max,
             reader: Mutex::new(Reader::new(self.style)),
+            outage: OnceLock::new(),
         }))
+    }
+
+    /// A source that could not be asked.
+    fn outage(&self) -> Option<String> {
+        self.outage.get().cloned()
     }
 }
 

@@ -129,6 +129,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let mut of_suite = OrderOptions::default();
     of_suite.media = asked.media().map(planproof_runner::absolute).transpose()?;
+    of_suite.pages = asked.pages().map(crate::pages::absolute).transpose()?;
     let new = new_campaign(campaign, global, first.clone(), asked, &of_suite);
     let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;

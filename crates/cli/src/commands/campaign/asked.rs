@@ -35,6 +35,9 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The file of what its tools work with, where the user named one.
     fn media(&self) -> Option<&Path>;
 
+    /// The pages that its tools search, where the user named some.
+    fn pages(&self) -> Option<&str>;
+
     /// The cases.
     ///
     /// # Errors
@@ -60,6 +63,14 @@ impl Asked<'_> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
             Self::Bench(makes, _) => makes.media(),
+        }
+    }
+
+    /// The pages that the tools of a benchmark search, where the user named some.
+    pub(in crate::commands) fn pages(&self) -> Option<&str> {
+        match self {
+            Self::Test(_) | Self::Limit(..) => None,
+            Self::Bench(makes, _) => makes.pages(),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::suites;
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
 
-/// What only campaigns of one suite have: orders all of it but the last.
+/// What only campaigns of one suite have: orders all of it but the last two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OrderOptions {
@@ -42,6 +42,9 @@ pub(crate) struct OrderOptions {
     /// The file of servers and folders that the tools of m&m's work with; absent where they are simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) media: Option<PathBuf>,
+    /// The pages that the tools of questions search; absent where they are those of planproof, or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<String>,
 }
 
 impl Default for OrderOptions {
@@ -62,6 +65,7 @@ impl OrderOptions {
             shrink: None,
             topics: None,
             media: None,
+            pages: None,
         }
     }
 

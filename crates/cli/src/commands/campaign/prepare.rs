@@ -91,6 +91,7 @@ fn begin(
         shrink: asked.shrink(),
         topics: asked.topics().map(|_| bank.clone()),
         media: asked.media().map(planproof_runner::absolute).transpose()?,
+        pages: asked.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     };
     asked.must_be_shrunk(order.shrink.as_ref())?;

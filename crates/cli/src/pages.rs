@@ -1,0 +1,50 @@
+//! The pages that the tools of questions search, from what the command line names.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use planproof_qa::questions::MakeTools;
+use planproof_tools::{ClientLimits, ToolSource};
+use secrecy::SecretString;
+
+use crate::failure::Failure;
+
+/// The source with its folder as an absolute path, so that a campaign finds it from wherever it is resumed.
+pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
+    match source.split_once(':') {
+        Some((kind, folder)) if kind.starts_with("search") => {
+            let path = planproof_runner::absolute(Path::new(folder))?;
+            Ok(format!("{kind}:{}", path.display()))
+        }
+        _ => Ok(source.to_owned()),
+    }
+}
+
+/// The tools over these pages: the pages are opened once, and each run begins without a page.
+///
+/// # Errors
+/// The source is none of pages, or cannot be had.
+pub(crate) fn tools(source: &str) -> Result<MakeTools, Failure> {
+    let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
+    let parsed = ToolSource::parse(source, variable).map_err(|error| Failure::usage(error.to_string()))?;
+    if !parsed.has_pages() {
+        let what =
+            format!("`{source}` is no source of pages: write --pages search:FOLDER or --pages wiki:URL");
+        return Err(Failure::usage(what));
+    }
+    let open = || -> Result<_, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failure::outside(format!("cannot start a runtime: {error}")))?;
+        runtime.block_on(parsed.open(ClientLimits::default(), None)).map_err(|error| {
+            let text = error.to_string();
+            if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
+        })
+    };
+    // The caller may be inside of a runtime, where another one must not wait.
+    let opened = thread::scope(|scope| scope.spawn(open).join());
+    let opened = opened.unwrap_or_else(|_| Err(Failure::outside("the pages could not be opened")))?;
+    let toolbox = Arc::clone(opened.toolbox());
+    Ok(Arc::new(move || Ok(toolbox.for_run().unwrap_or_else(|| Arc::clone(&toolbox)))))
+}
