@@ -12,10 +12,12 @@
 //!   (`python`: what may be parsed, which program is a plan); what cannot be read (`fault.rs`), and [`limits`].
 //! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
 //! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
+//! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
 //! - What the published code says of the same ([`original`]).
 
 mod fault;
 pub mod findings;
+pub mod graph;
 pub mod headings;
 mod json;
 pub mod limits;

@@ -13,3 +13,24 @@ pub const NESTING_MAX: usize = 60;
 /// The longest chain of operators, attributes, calls and subscripts in Python, in lexemes: `a + b + c` has five. Such
 /// a chain is read in a loop, but becomes a tree as deep as it is long.
 pub const CHAIN_LEXEMES_MAX: usize = 1_000;
+
+/// The most sub-tasks of a graph that is read from a reply.
+pub const SUB_TASKS_MAX: usize = 100;
+
+/// The longest id of a sub-task, in characters.
+pub const ID_CHARACTERS_MAX: usize = 60;
+
+/// The longest text of a sub-task, in characters.
+pub const TASK_CHARACTERS_MAX: usize = 4_000;
+
+/// The longest words of a constraint, in characters.
+pub const CONSTRAINT_CHARACTERS_MAX: usize = 1_000;
+
+/// The most constraints of a sub-task, and the most global ones of a graph.
+pub const CONSTRAINTS_MAX: usize = 50;
+
+/// The longest typed form of a constraint, in bytes of JSON without blanks.
+pub const TYPED_BYTES_MAX: usize = 10_000;
+
+/// The most faults of a graph that are named; of the others, their number.
+pub const GRAPH_FAULTS_MAX: usize = 30;

@@ -68,7 +68,7 @@ pub fn read_step_json(reply: &str) -> Result<Step, ParseFault> {
 }
 
 /// All objects and lists of a reply that stand in no other.
-fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
+pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     if reply.len() > TEXT_BYTES_MAX {
         return Err(ParseFault::new(ParseProblem::TooLong { bytes: reply.len(), limit: TEXT_BYTES_MAX }));
     }
@@ -155,7 +155,7 @@ fn are_alike(a: &[Node], b: &[Node]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
 }
 
-fn is_alike(a: &Node, b: &Node) -> bool {
+pub(crate) fn is_alike(a: &Node, b: &Node) -> bool {
     match (&a.tree, &b.tree) {
         (Tree::List(a), Tree::List(b)) => are_alike(a, b),
         (Tree::Object(a), Tree::Object(b)) => {
@@ -242,7 +242,7 @@ fn arguments(entries: &[(String, Node)]) -> Result<Vec<(String, Value)>, json::F
 }
 
 /// The value in memory, where a number is what was written or a fault.
-fn exact(node: &Node) -> Result<Json, json::Fault> {
+pub(crate) fn exact(node: &Node) -> Result<Json, json::Fault> {
     Ok(match &node.tree {
         Tree::Null => Json::Null,
         Tree::Bool(it) => Json::Bool(*it),

@@ -1,0 +1,35 @@
+//! The graph of sub-tasks that a manager divides a task into: its form, what is wrong with one, the order in which its
+//! sub-tasks may run, and drawings.
+//!
+//! The method is that of "Planning with Multi-Constraints via Collaborative Language Agents" (PMC), sections 4.1 and
+//! 4.2. A sub-task runs once all that it comes `after` have finished; independent ones may run at the same time. Nothing
+//! here runs anything or waits: who does asks a [`Schedule`] what is ready and reports to it how that ended.
+//!
+//! # What is where
+//!
+//! - The form in memory and as JSON (`form.rs`), and the JSON schema of what a manager writes (`schema.rs`).
+//! - From a manager's reply to a graph (`read.rs`); what is wrong with a graph (`check.rs`, `cycle.rs`) and the words
+//!   for it (`fault.rs`).
+//! - What may run when (`schedule.rs`), the states of sub-tasks (`state.rs`), and what a person changes in a schedule
+//!   (`revise.rs`).
+//! - Direct neighbours, layers and longest paths (`paths.rs`).
+
+mod check;
+mod cycle;
+mod fault;
+mod form;
+mod links;
+mod paths;
+mod read;
+mod revise;
+mod schedule;
+mod schema;
+mod state;
+
+pub use fault::{Field, GraphFault, GraphFaults, GraphProblem, GraphSite};
+pub use form::{StatedConstraint, SubTask, SubTaskGraph};
+pub use paths::LongestPath;
+pub use read::read_graph;
+pub use revise::{Revision, RevisionError};
+pub use schedule::{Schedule, ScheduleError};
+pub use state::SubTaskState;
