@@ -13,7 +13,8 @@ use thiserror::Error;
 
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
-use crate::{FunctionCallingAgent, PlanningAgent};
+use crate::team::{Deliver, ManagerPrompt, TeamOptions};
+use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent};
 
 /// What the name of an agent begins with that has a guard between it and the tools.
 pub const GUARD_PREFIX: &str = "repair:";
@@ -35,7 +36,7 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 9] = [
+pub const AGENT_OPTIONS: [&str; 12] = [
     "samples",
     "summary",
     "evaluator",
@@ -45,10 +46,16 @@ pub const AGENT_OPTIONS: [&str; 9] = [
     "strategy",
     "feedback",
     "replies",
+    "deliver",
+    "manager",
+    "parallel",
 ];
 
-/// Those of them that a planning agent has. All others are for agents that are made from a specification.
+/// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
+
+/// Those of them that a team has. All others are for agents that are made from a specification.
+const TEAM_OPTIONS: [&str; 3] = ["deliver", "manager", "parallel"];
 
 /// An agent's name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +88,8 @@ pub enum AgentKind {
     Tools(ToolLoop),
     /// Writes a plan and carries it out.
     Planning(AgentOptions),
+    /// Divides the task among several.
+    Team(AgentOptions),
     /// Goes by a specification.
     Specified(SpecName, AgentOptions),
     /// Takes votes over samples of the first, and asks the second where they do not agree.
@@ -135,6 +144,12 @@ pub struct AgentOptions {
     pub feedback: Option<Feedback>,
     /// How often the model is asked again at most.
     pub replies: Option<NonZeroU32>,
+    /// What the deliverer of a team does.
+    pub deliver: Option<Deliver>,
+    /// What the manager of a team is shown.
+    pub manager: Option<ManagerPrompt>,
+    /// How many sub-tasks of a team run at the same time at most.
+    pub parallel: Option<NonZeroU32>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -219,6 +234,7 @@ impl AgentSpec {
             AgentForm::Asking {
                 kind:
                     AgentKind::Planning(options)
+                    | AgentKind::Team(options)
                     | AgentKind::Specified(_, options)
                     | AgentKind::Pair(_, _, options),
                 ..
@@ -237,7 +253,7 @@ impl AgentSpec {
     pub fn specifications(&self) -> Vec<&SpecName> {
         match &self.form {
             AgentForm::Asking { kind, .. } => match kind {
-                AgentKind::Tools(_) | AgentKind::Planning(_) => Vec::new(),
+                AgentKind::Tools(_) | AgentKind::Planning(_) | AgentKind::Team(_) => Vec::new(),
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
             },
@@ -318,10 +334,15 @@ impl AgentKind {
                 PLAN_OPTIONS.contains(&it)
             })?));
         }
+        if base == TeamAgent::KIND {
+            let options = AgentOptions::parse_for(base, options, |it| TEAM_OPTIONS.contains(&it))?;
+            return Ok(Self::Team(options));
+        }
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let options = AgentOptions::parse_for(base, options, |it| !PLAN_OPTIONS.contains(&it))?;
+        let is_of_specified = |it: &str| !PLAN_OPTIONS.contains(&it) && !TEAM_OPTIONS.contains(&it);
+        let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
             return Ok(Self::Specified(SpecName::parse(base)?, options));
         };
@@ -368,6 +389,16 @@ impl AgentOptions {
             strategy: self.strategy.unwrap_or(usual.strategy),
             feedback: self.feedback.unwrap_or(usual.feedback),
             replies_max: self.replies.unwrap_or(usual.replies_max),
+        }
+    }
+
+    /// How a team with these options works.
+    pub fn team(&self) -> TeamOptions {
+        let usual = TeamOptions::default();
+        TeamOptions {
+            deliver: self.deliver.unwrap_or(usual.deliver),
+            manager: self.manager.unwrap_or(usual.manager),
+            parallel: self.parallel.unwrap_or(usual.parallel),
         }
     }
 
@@ -423,6 +454,18 @@ impl AgentOptions {
                     let replies = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.replies = Some(replies);
                 }
+                "deliver" => {
+                    let deliver = Deliver::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.deliver = Some(deliver.ok_or_else(|| wrong("inference or reporting"))?);
+                }
+                "manager" => {
+                    let manager = ManagerPrompt::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.manager = Some(manager.ok_or_else(|| wrong("zero-shot or one-shot"))?);
+                }
+                "parallel" => {
+                    let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
+                    read.parallel = Some(parallel);
+                }
                 "evaluator" => {
                     let evaluator = EvaluatorName::parse(value).ok_or_else(|| {
                         wrong("none, model (the agent's own), the name of a model, or program:COMMAND")
@@ -457,14 +500,16 @@ impl EvaluatorName {
 fn known() -> String {
     let shipped = SHIPPED.map(|(name, _)| name).join(", ");
     let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
-    let plan = PlanningAgent::KIND;
-    format!("{tools}, {responses}, {plan}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+    let (plan, team) = (PlanningAgent::KIND, TeamAgent::KIND);
+    format!("{tools}, {responses}, {plan}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
 }
 
 /// The agents that have an option, for messages.
 fn who_has(option: &str) -> &'static str {
     if PLAN_OPTIONS.contains(&option) {
         "planning agents (plan)"
+    } else if TEAM_OPTIONS.contains(&option) {
+        "teams (team)"
     } else {
         "agents that are made from a specification"
     }
@@ -476,7 +521,7 @@ fn unknown(kind: &str) -> AgentSpecError {
         kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
     AgentSpecError(match known_kind {
         Some((base, _)) if !has_options(base) => format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification, and for plan"
+            "{base} has no options: those in an agent's name are for agents that are made from a specification, for plan and for team"
         ),
         Some((base, options)) => match listed(options) {
             Err(error) => error.0,
@@ -507,7 +552,7 @@ fn split(kind: &str) -> (&str, &str) {
 
 /// Whether a kind can have options.
 fn has_options(base: &str) -> bool {
-    base == PlanningAgent::KIND || is_specified(base)
+    base == PlanningAgent::KIND || base == TeamAgent::KIND || is_specified(base)
 }
 
 /// Whether a kind without its options is made from specifications.

@@ -9,7 +9,8 @@
 //! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
 //! (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
-//! (`planning/carry_out.rs`). Agents made from a specification (`behaviour.rs`): the loop under the monitor
+//! (`planning/carry_out.rs`). The team of manager, executors, supervisor and deliverer (`team.rs`, where its
+//! parts are listed). Agents made from a specification (`behaviour.rs`): the loop under the monitor
 //! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from
 //! their traces (`behaviour/retrace.rs`) and how they could go on (`behaviour/retrace/way.rs`), what a model
 //! is told (`behaviour/instructions.rs`, requirements in words), how it is asked to go on
@@ -29,6 +30,7 @@ mod limits;
 pub mod planning;
 mod program;
 mod surroundings;
+pub mod team;
 
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
@@ -42,3 +44,4 @@ pub use limits::RunLimits;
 pub use planning::PlanningAgent;
 pub use program::CommandError;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
+pub use team::TeamAgent;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop,
-    UrlAgent,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, TeamAgent,
+    ToolLoop, UrlAgent,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -289,6 +289,15 @@ pub(crate) fn agent(
             if options.format == PlanFormat::Code {
                 agent = agent.with_sandbox(Arc::new(sandbox()?));
             }
+            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+        }
+        AgentForm::Asking { kind: AgentKind::Team(options), model } => {
+            let found = find_model(model, ModelForm::Chat)?;
+            let (shown_name, simulated) = (found.name().to_owned(), is_simulated(&*found));
+            let worker = FunctionCallingAgent::new(Arc::clone(&found)).ok_or_else(|| {
+                Failure::usage(format!("{model} cannot call tools, which the executors of a team need"))
+            })?;
+            let agent = TeamAgent::of_one(&found, Arc::new(worker), options.team());
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {

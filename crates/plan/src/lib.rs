@@ -13,6 +13,7 @@
 //! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
 //! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
 //! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
+//! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
 //! - What the published code says of the same ([`original`]).
 
 mod fault;
@@ -27,6 +28,7 @@ mod python;
 mod read_json;
 mod reply;
 mod substitute;
+pub mod team;
 mod text;
 pub mod verify;
 mod words;

@@ -7,6 +7,7 @@ use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
     ModelError, Settings,
 };
+use planproof_plan::team::Role;
 use planproof_suite::{Gold, GoldCall};
 use planproof_synth::Draw;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
@@ -14,7 +15,7 @@ use thiserror::Error;
 
 use crate::planning::{self, Strike};
 use crate::text::{Begun, TextReply, aside, ended, score};
-use crate::{history, text_bytes, tools, usage};
+use crate::{history, team, text_bytes, tools, usage};
 
 /// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
 pub const GOLD_NAME: &str = "sim/gold";
@@ -25,23 +26,37 @@ const HEAD_BYTES: usize = 8;
 /// Why a name is none of this model.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{given}` is no share of wrong answers: write {GOLD_NAME}, or {GOLD_NAME}/0.2 with a number from 0 to 1"
+    "`{given}` is no share of wrong answers, nor a role that fails: write {GOLD_NAME}, {GOLD_NAME}/0.2 with a number from \
+     0 to 1, or {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer"
 )]
 pub struct GoldNameError {
     /// What stands where the share should.
     pub given: String,
 }
 
-/// The share of wrong answers that a model's name asks for: 0 for `sim/gold`, 0.2 for `sim/gold/0.2`. `None` where the
-/// name is that of another model.
-pub fn gold_error_rate(name: &str) -> Option<Result<f64, GoldNameError>> {
+/// What goes wrong with a model that is handed the right answers.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GoldFaults {
+    /// The share of wrong answers, 0 to 1.
+    pub share: f64,
+    /// A role of a team that it plays badly: a manager's graph has a cycle, a supervisor and an executor write nothing,
+    /// and a deliverer writes nothing either.
+    pub role: Option<Role>,
+}
+
+/// The faults that a model's name asks for: none for `sim/gold`, a fifth of all answers for `sim/gold/0.2`, the manager
+/// of a team for `sim/gold/manager`. `None` where the name is that of another model.
+pub fn gold_faults(name: &str) -> Option<Result<GoldFaults, GoldNameError>> {
     let rest = name.strip_prefix(GOLD_NAME)?;
     if rest.is_empty() {
-        return Some(Ok(0.0));
+        return Some(Ok(GoldFaults::default()));
     }
     let given = rest.strip_prefix('/')?;
     let share = given.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    Some(share.ok_or_else(|| GoldNameError { given: given.to_owned() }))
+    let share = share.map(|share| GoldFaults { share, role: None });
+    let role = || Role::ALL.into_iter().find(|role| role.as_str() == given);
+    let faults = share.or_else(|| role().map(|role| GoldFaults { share: 0.0, role: Some(role) }));
+    Some(faults.ok_or_else(|| GoldNameError { given: given.to_owned() }))
 }
 
 /// A simulated model that is handed an answer key, and so proves the plumbing of any kind of case and nothing else.
@@ -53,6 +68,8 @@ pub fn gold_error_rate(name: &str) -> Option<Result<f64, GoldNameError>> {
 #[derive(Debug)]
 pub struct GoldModel {
     name: String,
+    /// The role of a team that it plays badly.
+    bad_role: Option<Role>,
     keys: Vec<Handed>,
     /// The places of keys by the first bytes of their prompts.
     by_head: HashMap<[u8; HEAD_BYTES], Vec<usize>>,
@@ -120,7 +137,15 @@ impl GoldModel {
                 None => short.push(place),
             }
         }
-        Self { name, keys, by_head, short }
+        Self { name, bad_role: None, keys, by_head, short }
+    }
+
+    /// The same, where it plays a role of a team badly.
+    #[must_use]
+    pub fn playing_badly(mut self, role: Role) -> Self {
+        self.name = format!("{GOLD_NAME}/{role}");
+        self.bad_role = Some(role);
+        self
     }
 
     /// The longest prompt that occurs in a text, as the place of its key.
@@ -155,6 +180,12 @@ impl GoldModel {
 
     fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let read = request.messages.iter().map(text_bytes).sum();
+        if let Some(asked) = team::Asked::of(request) {
+            let (text, calls) = self.as_member(&asked, request)?;
+            let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
+            let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+            return Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None });
+        }
         if request.tools.is_empty() {
             let TextReply { text, finish } = self.in_text(request)?;
             let usage = usage(read, text.len());
@@ -164,6 +195,28 @@ impl GoldModel {
         let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None })
+    }
+
+    /// What it does as a member of a team.
+    fn as_member(
+        &self,
+        asked: &team::Asked<'_>,
+        request: &ChatRequest,
+    ) -> Result<(String, Vec<ToolCall>), ModelError> {
+        let is_bad = self.bad_role == Some(asked.role);
+        let handed = self.asked(request)?;
+        let text = match asked.role {
+            Role::Manager => {
+                let graph = asked.graph(&handed.prompt, &handed.calls);
+                // What comes after itself can never start.
+                if is_bad { graph.replacen("\"after\":[]", "\"after\":[\"step-1\"]", 1) } else { graph }
+            }
+            _ if is_bad => String::new(),
+            Role::Supervisor => asked.sub_task().to_owned(),
+            Role::Deliverer => handed.answer.clone(),
+            Role::Executor => return Ok(executed(handed, asked, request)),
+        };
+        Ok((text, Vec::new()))
     }
 
     /// What it writes in a conversation without tools.
@@ -293,6 +346,34 @@ impl Model for GoldModel {
     }
 }
 
+/// The next call of a sub-task, or the report at its end.
+fn executed(handed: &Handed, asked: &team::Asked<'_>, request: &ChatRequest) -> (String, Vec<ToolCall>) {
+    let steps = asked.steps().unwrap_or_default();
+    let calls = handed.calls.get(steps).unwrap_or_default();
+    let results: Vec<&str> = request
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut able = calls.iter().filter_map(|call| Some((shown_place(&request.tools, &call.tool, "")?, call)));
+    match able.nth(results.len()) {
+        Some((place, call)) => {
+            let arguments = planning::filled_in(&call.arguments, &request.messages);
+            let call = ToolCall {
+                id: CallId::new(format!("call_{}", results.len() + 1)),
+                name: request.tools[place].name.clone(),
+                arguments: Arguments::Object(arguments),
+            };
+            (String::new(), vec![call])
+        }
+        None if results.is_empty() => ("There was nothing to call.".to_owned(), Vec::new()),
+        None => (results.join("\n"), Vec::new()),
+    }
+}
+
 /// The key with the longest prompt, the first of several.
 fn longest<'k>(keys: impl Iterator<Item = &'k Handed>) -> Option<&'k Handed> {
     keys.reduce(|longest, key| if key.prompt.len() > longest.prompt.len() { key } else { longest })
@@ -354,10 +435,12 @@ mod tests {
 
     #[test]
     fn names_hold_the_share_of_wrong_answers() {
-        let rate = |name: &str| gold_error_rate(name).map(Result::ok);
+        let rate = |name: &str| gold_faults(name).map(|faults| faults.ok().map(|faults| faults.share));
         assert_eq!(rate("sim/gold"), Some(Some(0.0)));
         assert_eq!(rate("sim/gold/0.2"), Some(Some(0.2)));
         assert_eq!(rate("sim/gold/1"), Some(Some(1.0)));
+        let role = gold_faults("sim/gold/manager").unwrap().unwrap().role;
+        assert_eq!((rate("sim/gold/manager"), role), (Some(Some(0.0)), Some(Role::Manager)));
         for broken in ["sim/gold/", "sim/gold/2", "sim/gold/-0.1", "sim/gold/NaN", "sim/gold/x"] {
             assert_eq!(rate(broken), Some(None), "{broken}");
         }

@@ -43,6 +43,7 @@ mod strict;
 #[path = "../support/mod.rs"]
 mod support;
 mod tables;
+mod team;
 mod terminal;
 mod time;
 mod topics;

@@ -4,6 +4,7 @@
 
 mod any_text;
 mod forms;
+mod graph;
 mod published;
 mod replies;
 mod verifying;

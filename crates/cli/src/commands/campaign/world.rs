@@ -8,7 +8,7 @@ use planproof_bench::AgentUnderTest;
 use planproof_model::recording::Origin;
 use planproof_model::{KeepsReplies, Model};
 use planproof_runner::{Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, StoredOptions, Token, World};
-use planproof_sim::{GoldModel, gold_error_rate};
+use planproof_sim::{GoldModel, gold_faults};
 use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl World for Outside<'_> {
     }
 
     fn is_handed_answers(&self, model: &str) -> bool {
-        gold_error_rate(model).is_some()
+        gold_faults(model).is_some()
     }
 
     fn model_with_answers(
@@ -52,11 +52,14 @@ impl World for Outside<'_> {
         keys: &[Key],
         seed: u64,
     ) -> Option<Result<Arc<dyn Model>, Failure>> {
-        let rate = match gold_error_rate(name)? {
-            Ok(rate) => rate,
+        let faults = match gold_faults(name)? {
+            Ok(faults) => faults,
             Err(error) => return Some(Err(Failure::usage(error.to_string()))),
         };
-        let model = GoldModel::new(keys.to_vec(), rate, seed);
+        let mut model = GoldModel::new(keys.to_vec(), faults.share, seed);
+        if let Some(role) = faults.role {
+            model = model.playing_badly(role);
+        }
         Some(Ok(match form {
             ModelForm::Chat => Arc::new(model),
             ModelForm::KeepsReplies => Arc::new(KeepsReplies::new(Arc::new(model))),

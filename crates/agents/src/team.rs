@@ -1,0 +1,327 @@
+//! The team: a manager divides the task into a graph of sub-tasks, executors carry them out with tools, a supervisor
+//! rewrites a sub-task from the results that it needs, and a deliverer makes the answer. (Zhang et al., "Planning with
+//! Multi-Constraints via Collaborative Language Agents" (PMC), section 4; retries, limits and what happens after a
+//! failure are ours.)
+//!
+//! Everybody is an actor of one trace: `manager`, `supervisor/ID`, `executor/ID` with the id of the sub-task, and
+//! `deliverer`. What passes between them are sections of the environment, with the states of [`sections`].
+//!
+//! Sub-tasks that do not need each other run side by side where the model is a real one and the tools allow it. With a
+//! simulated model they run one after the other in the order of the graph, so that a trace stays the same byte for byte.
+//!
+//! # What is where
+//!
+//! The run from the first request to the answer is here, a sub-task in `team/sub_task.rs`, the prompts in
+//! `team/prompts.rs` and `data/team`, options in `team/options.rs`, and the part of the tools that an executor sees in
+//! `team/some_tools.rs`.
+
+mod options;
+mod prompts;
+mod some_tools;
+mod sub_task;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
+use planproof_plan::graph::{Schedule, SubTask, SubTaskGraph, SubTaskState, read_graph};
+use planproof_plan::team::{Role, sections};
+use planproof_tools::Toolbox;
+use planproof_trace::{Author, EndReason, EventKind, FinishReason, Recorder};
+
+use crate::behaviour::filtered;
+use crate::{Agent, Ran, RunContext, RunError};
+pub use options::{Deliver, ManagerPrompt, TeamOptions};
+pub use prompts::{PromptError, TEMPLATE_BYTES_MAX, TeamPrompts};
+use sub_task::SubTaskEnd;
+
+/// How often a manager writes a graph before the run is given up.
+pub const GRAPH_TRIES_MAX: u32 = 3;
+
+/// Most characters of a result that others are shown. Of a longer one they see the beginning and the end.
+pub const RESULT_CHARACTERS_MAX: usize = 8_000;
+
+/// Longest text of a section, in bytes: more than a graph of the largest size takes.
+const SECTION_BYTES_MAX: usize = 1024 * 1024;
+
+/// What stands in a conversation for a reply without text, which servers refuse.
+const EMPTY_REPLY: &str = "(no text)";
+
+/// An executor of a team.
+#[derive(Clone)]
+pub struct Executor {
+    /// Its name, by which the manager gives it sub-tasks.
+    pub name: String,
+    /// What it can do, for the manager and itself.
+    pub about: String,
+    /// The names of its tools; `None` for all.
+    pub tools: Option<Vec<String>>,
+    /// Instructions that its prompt begins with instead of those of the template; may be empty.
+    pub prompt: String,
+    /// What does its work.
+    pub agent: Arc<dyn Agent>,
+}
+
+/// The models of the roles that ask one themselves.
+#[derive(Clone)]
+pub struct TeamModels {
+    /// Of the manager.
+    pub manager: Arc<dyn Model>,
+    /// Of the supervisor.
+    pub supervisor: Arc<dyn Model>,
+    /// Of the deliverer.
+    pub deliverer: Arc<dyn Model>,
+}
+
+/// A team as an agent.
+#[derive(Clone)]
+pub struct TeamAgent {
+    models: TeamModels,
+    executors: Arc<[Executor]>,
+    prompts: TeamPrompts,
+    options: TeamOptions,
+}
+
+impl TeamAgent {
+    /// The name on the command line.
+    pub const KIND: &'static str = "team";
+
+    /// The name of the one executor of a team for which nobody named any.
+    pub const WORKER: &'static str = "worker";
+
+    /// A team of these models and executors, with the prompts that come with planproof.
+    pub fn new(models: TeamModels, executors: Vec<Executor>, options: TeamOptions) -> Self {
+        Self { models, executors: executors.into(), prompts: TeamPrompts::shipped(options), options }
+    }
+
+    /// The same, with these prompts.
+    #[must_use]
+    pub fn with_prompts(self, prompts: TeamPrompts) -> Self {
+        Self { prompts, ..self }
+    }
+
+    /// One model for all roles, and one executor with all tools: our function-calling loop, or what `agent` is.
+    pub fn of_one(model: &Arc<dyn Model>, agent: Arc<dyn Agent>, options: TeamOptions) -> Self {
+        let models = TeamModels {
+            manager: Arc::clone(model),
+            supervisor: Arc::clone(model),
+            deliverer: Arc::clone(model),
+        };
+        let worker = Executor {
+            name: Self::WORKER.to_owned(),
+            about: "You work with the tools that you are given.".to_owned(),
+            tools: None,
+            prompt: String::new(),
+            agent,
+        };
+        Self::new(models, vec![worker], options)
+    }
+
+    async fn work(&self, run: &RunContext<'_>) -> EndReason {
+        let graph = match self.divide(run).await {
+            Ok(graph) => graph,
+            Err(end) => return end,
+        };
+        let mut schedule = match Schedule::new(graph) {
+            Ok(schedule) => schedule,
+            // It was checked when it was read.
+            Err(faults) => return failed(Role::Manager, &faults.to_string()),
+        };
+        let mut ends: HashMap<String, SubTaskEnd> = HashMap::new();
+        if let Err(end) = self.carry_out(run, &mut schedule, &mut ends).await {
+            return end;
+        }
+        for (sub_task, _) in schedule.states().filter(|(_, state)| *state == SubTaskState::Blocked) {
+            let needed: Vec<String> =
+                schedule.blocked_by(&sub_task.id).iter().map(|other| format!("`{}`", other.id)).collect();
+            let why = format!("It could not start, because {} failed.", needed.join(" and "));
+            note(run.recorder, sections::BLOCKED, &why, &sub_task.id);
+            ends.insert(sub_task.id.clone(), SubTaskEnd::Blocked(why));
+        }
+        self.deliver(run, &schedule, &ends).await
+    }
+
+    /// The manager's graph. What is wrong with one goes back to it.
+    async fn divide(&self, run: &RunContext<'_>) -> Result<SubTaskGraph, EndReason> {
+        let recorder = actor(run.recorder, Role::Manager.as_str());
+        let names: Vec<&str> = self.executors.iter().map(|executor| executor.name.as_str()).collect();
+        let prompt = self.prompts.manager(run.query, &self.executors, run.toolbox.tools());
+        let mut messages = vec![Message::User { text: prompt }];
+        let mut faults = String::new();
+        for _ in 0..GRAPH_TRIES_MAX {
+            let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
+            match read_graph(&reply, &names) {
+                Ok(graph) => {
+                    // Texts are written as JSON into memory, which cannot fail.
+                    let text = serde_json::to_string(&graph).unwrap_or_default();
+                    note(&recorder, sections::GRAPH, &text, "");
+                    return Ok(graph);
+                }
+                Err(found) => faults = found.to_string(),
+            }
+            note(&recorder, sections::FAULTS, &faults, "");
+            let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
+            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(Message::User { text: prompts::mend_graph(&faults) });
+        }
+        Err(failed(Role::Manager, &format!("no graph in order after {GRAPH_TRIES_MAX} tries: {faults}")))
+    }
+
+    /// Runs all sub-tasks that can run.
+    async fn carry_out(
+        &self,
+        run: &RunContext<'_>,
+        schedule: &mut Schedule,
+        ends: &mut HashMap<String, SubTaskEnd>,
+    ) -> Result<(), EndReason> {
+        let width = self.width(&**run.toolbox);
+        let mut running = FuturesUnordered::new();
+        loop {
+            while running.len() < width {
+                let Some(next) = schedule.ready().next().cloned() else { break };
+                if schedule.start(&next.id).is_err() {
+                    break;
+                }
+                let results = results_of(schedule.before(&next.id), ends);
+                running.push(self.sub_task(run, next, results));
+            }
+            let Some((id, end)) = running.next().await else { return Ok(()) };
+            let report = match &end {
+                SubTaskEnd::Result(_) => schedule.finish(&id),
+                SubTaskEnd::Failed(_) | SubTaskEnd::Blocked(_) => schedule.fail(&id),
+                SubTaskEnd::Outage(reason) => return Err(EndReason::Unscored { reason: reason.clone() }),
+            };
+            debug_assert!(report.is_ok(), "what was started can end");
+            ends.insert(id, end);
+        }
+    }
+
+    /// How many sub-tasks may run at the same time.
+    fn width(&self, tools: &dyn Toolbox) -> usize {
+        let is_simulated = [&self.models.manager, &self.models.supervisor, &self.models.deliverer]
+            .iter()
+            .any(|model| model.is_simulated());
+        match is_simulated || tools.is_strictly_sequential() || !tools.runs_side_by_side() {
+            true => 1,
+            false => usize::try_from(self.options.parallel.get()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The answer, from all results and failures.
+    async fn deliver(
+        &self,
+        run: &RunContext<'_>,
+        schedule: &Schedule,
+        ends: &HashMap<String, SubTaskEnd>,
+    ) -> EndReason {
+        let recorder = actor(run.recorder, Role::Deliverer.as_str());
+        let graph = schedule.graph();
+        let results = results_of(graph.sub_tasks.iter(), ends);
+        let prompt = self.prompts.deliverer(run.query, &graph.constraints, &results);
+        match ask(&*self.models.deliverer, &[Message::User { text: prompt }], run.seed, &recorder).await {
+            Ok(text) if text.trim().is_empty() => failed(Role::Deliverer, "its answer is empty"),
+            Ok(text) => EndReason::Answered { text },
+            Err(end) => end,
+        }
+    }
+}
+
+impl Agent for TeamAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            let end = run_time::within(run.limits.wall, Box::pin(self.work(&run))).await;
+            Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
+        })
+    }
+}
+
+impl fmt::Debug for TeamAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let executors: Vec<&str> = self.executors.iter().map(|executor| executor.name.as_str()).collect();
+        f.debug_struct("TeamAgent")
+            .field("manager", &self.models.manager.name())
+            .field("executors", &executors)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a sub-task gave, for others.
+struct ResultText<'a> {
+    sub_task: &'a SubTask,
+    text: &'a str,
+    is_failure: bool,
+}
+
+/// What these sub-tasks gave, in their order.
+fn results_of<'a>(
+    sub_tasks: impl Iterator<Item = &'a SubTask>,
+    ends: &HashMap<String, SubTaskEnd>,
+) -> String {
+    let given = sub_tasks.filter_map(|sub_task| {
+        let (text, is_failure) = match ends.get(&sub_task.id)? {
+            SubTaskEnd::Result(text) => (text, false),
+            SubTaskEnd::Failed(text) | SubTaskEnd::Blocked(text) | SubTaskEnd::Outage(text) => (text, true),
+        };
+        Some(prompts::result(&ResultText { sub_task, text, is_failure }))
+    });
+    given.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Asks a model, and records its turn.
+///
+/// # Errors
+/// The end of the run, where the model cannot be had or refuses to write.
+async fn ask(
+    model: &dyn Model,
+    messages: &[Message],
+    seed: u64,
+    recorder: &Recorder,
+) -> Result<String, EndReason> {
+    let request = ChatRequest {
+        messages: messages.to_vec(),
+        tools: [].into(),
+        settings: Settings { temperature: Some(0.0), seed: Some(seed), ..Settings::default() },
+        previous: None,
+    };
+    let reply =
+        model.chat(&request).await.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
+    recorder.record(EventKind::Turn {
+        text: reply.text.clone(),
+        calls: 0,
+        finish: reply.finish,
+        usage: reply.usage,
+    });
+    match reply.finish {
+        FinishReason::ContentFilter => Err(filtered()),
+        _ => Ok(reply.text),
+    }
+}
+
+/// The end of a run that a role has broken.
+fn failed(role: Role, what: &str) -> EndReason {
+    EndReason::AgentFailed { reason: format!("{role}: {what}") }
+}
+
+/// The recorder of somebody in the team.
+fn actor(recorder: &Recorder, name: &str) -> Recorder {
+    // Names are made here of letters that may stand in one. Without a name the events are still there.
+    recorder.as_actor(name).unwrap_or_else(|_| recorder.clone())
+}
+
+/// Notes what passes between the roles. `about` is the id of a sub-task, or empty.
+fn note(recorder: &Recorder, state: &str, text: &str, about: &str) {
+    let end = text.floor_char_boundary(SECTION_BYTES_MAX.min(text.len()));
+    recorder.record(EventKind::Section {
+        state: state.to_owned(),
+        author: Author::Environment,
+        text: text[..end].to_owned(),
+        note: about.to_owned(),
+    });
+}
+
+#[cfg(test)]
+mod tests;

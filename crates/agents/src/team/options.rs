@@ -1,0 +1,69 @@
+//! How a team works.
+
+use std::num::NonZeroU32;
+
+/// How many sub-tasks run at the same time at most, if nobody says.
+const PARALLEL: NonZeroU32 = NonZeroU32::new(4).expect("it is not 0");
+
+/// How a team works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TeamOptions {
+    /// What the deliverer does with the results.
+    pub deliver: Deliver,
+    /// What the manager is shown.
+    pub manager: ManagerPrompt,
+    /// How many sub-tasks run at the same time at most, where the model and the tools allow it.
+    pub parallel: NonZeroU32,
+}
+
+/// What the deliverer does with the results. (PMC, section 4.4.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deliver {
+    /// It decides on an answer that meets the global constraints.
+    #[default]
+    Inference,
+    /// It says what was done and what came of it.
+    Reporting,
+}
+
+/// What the manager is shown beside the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ManagerPrompt {
+    /// Rules alone.
+    #[default]
+    ZeroShot,
+    /// An example, which small models need.
+    OneShot,
+}
+
+impl Default for TeamOptions {
+    fn default() -> Self {
+        Self { deliver: Deliver::default(), manager: ManagerPrompt::default(), parallel: PARALLEL }
+    }
+}
+
+impl Deliver {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Inference, Self::Reporting];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inference => "inference",
+            Self::Reporting => "reporting",
+        }
+    }
+}
+
+impl ManagerPrompt {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::ZeroShot, Self::OneShot];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ZeroShot => "zero-shot",
+            Self::OneShot => "one-shot",
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The prompts of the roles: templates in which a few names in double braces stand for what is filled in.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use planproof_plan::graph::StatedConstraint;
+use planproof_plan::team::{Role, headings};
+use planproof_trace::Tool;
+use thiserror::Error;
+
+use super::{Deliver, Executor, ManagerPrompt, RESULT_CHARACTERS_MAX, ResultText, TeamOptions};
+
+/// Most characters of a tool's description in the manager's list of executors.
+const ABOUT_CHARACTERS_MAX: usize = 200;
+
+/// Longest template, in bytes.
+pub const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
+
+/// The templates of a team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamPrompts {
+    manager: Arc<str>,
+    supervisor: Arc<str>,
+    executor: Arc<str>,
+    deliverer: Arc<str>,
+}
+
+/// Why a text cannot be a template.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PromptError {
+    /// A name that has to stand in it does not.
+    #[error("the prompt of the {role} lacks {{{{{name}}}}}, where {what} goes")]
+    Lacks {
+        /// Whose prompt it is.
+        role: Role,
+        /// The name.
+        name: &'static str,
+        /// What is filled in.
+        what: &'static str,
+    },
+    /// A name stands in it that nothing is filled in for.
+    #[error("the prompt of the {role} has {{{{{name}}}}}, which means nothing there; it may have {known}")]
+    Unknown {
+        /// Whose prompt it is.
+        role: Role,
+        /// The name.
+        name: String,
+        /// The names that it may have.
+        known: String,
+    },
+    /// It is too long.
+    #[error("the prompt of the {role} has {bytes} bytes; {TEMPLATE_BYTES_MAX} is the most")]
+    TooLong {
+        /// Whose prompt it is.
+        role: Role,
+        /// How long it is.
+        bytes: usize,
+    },
+}
+
+/// The names of a role's template, each with what is filled in for it.
+fn names(role: Role) -> &'static [(&'static str, &'static str)] {
+    match role {
+        Role::Manager => &[("executors", "the list of executors"), ("task", "the task")],
+        Role::Supervisor => &[("sub_task", "the sub-task"), ("results", "the results that it needs")],
+        Role::Executor => &[
+            ("about", "what the executor can do"),
+            ("sub_task", "the sub-task"),
+            ("constraints", "what its result has to meet"),
+        ],
+        Role::Deliverer => &[
+            ("task", "the task"),
+            ("constraints", "what the results have to meet together"),
+            ("results", "the results"),
+        ],
+    }
+}
+
+impl TeamPrompts {
+    /// Those that come with planproof.
+    pub fn shipped(options: TeamOptions) -> Self {
+        let manager = match options.manager {
+            ManagerPrompt::ZeroShot => include_str!("../../data/team/manager.txt"),
+            ManagerPrompt::OneShot => include_str!("../../data/team/manager-one-shot.txt"),
+        };
+        let deliverer = match options.deliver {
+            Deliver::Inference => include_str!("../../data/team/inference.txt"),
+            Deliver::Reporting => include_str!("../../data/team/reporting.txt"),
+        };
+        Self {
+            manager: manager.into(),
+            supervisor: include_str!("../../data/team/supervisor.txt").into(),
+            executor: include_str!("../../data/team/executor.txt").into(),
+            deliverer: deliverer.into(),
+        }
+    }
+
+    /// The same, with this template for a role.
+    ///
+    /// # Errors
+    /// The template lacks a name or has one that means nothing, or is too long.
+    pub fn with(mut self, role: Role, template: &str) -> Result<Self, PromptError> {
+        if template.len() > TEMPLATE_BYTES_MAX {
+            return Err(PromptError::TooLong { role, bytes: template.len() });
+        }
+        let known = names(role);
+        for (name, what) in known {
+            if !template.contains(&format!("{{{{{name}}}}}")) {
+                return Err(PromptError::Lacks { role, name, what });
+            }
+        }
+        for (_, name) in pieces(template) {
+            if let Some(name) = name.filter(|name| !known.iter().any(|(other, _)| other == name)) {
+                let known =
+                    known.iter().map(|(name, _)| format!("{{{{{name}}}}}")).collect::<Vec<_>>().join(", ");
+                return Err(PromptError::Unknown { role, name: name.to_owned(), known });
+            }
+        }
+        let place = match role {
+            Role::Manager => &mut self.manager,
+            Role::Supervisor => &mut self.supervisor,
+            Role::Executor => &mut self.executor,
+            Role::Deliverer => &mut self.deliverer,
+        };
+        *place = template.into();
+        Ok(self)
+    }
+
+    pub(super) fn manager(&self, task: &str, executors: &[Executor], tools: &[Tool]) -> String {
+        let executors: Vec<String> = executors.iter().map(|executor| described(executor, tools)).collect();
+        fill(&self.manager, &[("executors", &executors.join("\n")), ("task", task)])
+    }
+
+    pub(super) fn supervisor(&self, sub_task: &str, results: &str) -> String {
+        fill(&self.supervisor, &[("sub_task", sub_task), ("results", results)])
+    }
+
+    pub(super) fn executor(
+        &self,
+        executor: &Executor,
+        sub_task: &str,
+        constraints: &[StatedConstraint],
+    ) -> String {
+        let about = match executor.prompt.as_str() {
+            "" => executor.about.clone(),
+            prompt => format!("{}\n\n{prompt}", executor.about),
+        };
+        let values =
+            [("about", about.as_str()), ("sub_task", sub_task), ("constraints", &listed(constraints))];
+        fill(&self.executor, &values)
+    }
+
+    pub(super) fn deliverer(&self, task: &str, constraints: &[StatedConstraint], results: &str) -> String {
+        fill(&self.deliverer, &[("task", task), ("constraints", &listed(constraints)), ("results", results)])
+    }
+}
+
+/// What a manager is asked whose graph cannot be carried out.
+pub(super) fn mend_graph(faults: &str) -> String {
+    format!(
+        "This graph of sub-tasks cannot be carried out:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
+    )
+}
+
+/// What a sub-task gave, under a heading with its id.
+pub(super) fn result(result: &ResultText<'_>) -> String {
+    let ResultText { sub_task, text, is_failure } = result;
+    let state = if *is_failure { " (failed)" } else { "" };
+    format!("{}{}{state}\n{}", headings::RESULT_OF, sub_task.id, both_ends(text.trim()))
+}
+
+/// An executor in the manager's list, with its tools.
+fn described(executor: &Executor, tools: &[Tool]) -> String {
+    let has = |tool: &&Tool| executor.tools.as_ref().is_none_or(|names| names.contains(&tool.name));
+    let tools = tools.iter().filter(has).map(|tool| {
+        let about = tool.description.split_whitespace().collect::<Vec<_>>().join(" ");
+        let cut = about.chars().count() > ABOUT_CHARACTERS_MAX;
+        let about: String = about.chars().take(ABOUT_CHARACTERS_MAX).collect();
+        format!("  - {}: {about}{}", tool.name, if cut { "..." } else { "" })
+    });
+    let tools: Vec<String> = tools.collect();
+    let tools = if tools.is_empty() { "  - no tools".to_owned() } else { tools.join("\n") };
+    format!("- {}: {}\n{tools}", executor.name, executor.about)
+}
+
+fn listed(constraints: &[StatedConstraint]) -> String {
+    match constraints {
+        [] => "- none that were stated".to_owned(),
+        some => some.iter().map(|it| format!("- {}", it.words)).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// At most [`RESULT_CHARACTERS_MAX`] characters, half of them of the beginning and half of the end.
+fn both_ends(text: &str) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= RESULT_CHARACTERS_MAX {
+        return text.into();
+    }
+    let half = RESULT_CHARACTERS_MAX / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{start}\n[... {} characters left out ...]\n{end}", count - 2 * half).into()
+}
+
+/// A template as pieces of text, each with the name that follows it.
+fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut rest = Some(template);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let is_name =
+            |name: &str| !name.is_empty() && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
+        let found = text.match_indices("{{").find_map(|(start, _)| {
+            let behind = &text[start + 2..];
+            let end = behind.find("}}")?;
+            is_name(&behind[..end]).then_some((start, &behind[..end], &behind[end + 2..]))
+        });
+        match found {
+            Some((start, name, behind)) => {
+                rest = Some(behind);
+                Some((&text[..start], Some(name)))
+            }
+            None => {
+                rest = None;
+                Some((text, None))
+            }
+        }
+    })
+}
+
+/// A template with its names filled in, in one pass: what is filled in is not looked at again.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len());
+    for (text, name) in pieces(template) {
+        out.push_str(text);
+        if let Some(name) = name {
+            out.push_str(values.iter().find(|(other, _)| *other == name).map_or("", |(_, value)| value));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_in_once() {
+        assert_eq!(fill("a {{x}} b {{ y }} {{y}}", &[("x", "{{y}}"), ("y", "1")]), "a {{y}} b {{ y }} 1");
+        assert_eq!(fill("{{{{x}}", &[("x", "1")]), "{{1");
+    }
+
+    #[test]
+    fn shipped_templates_are_in_order() {
+        for manager in ManagerPrompt::ALL {
+            for deliver in Deliver::ALL {
+                let shipped =
+                    TeamPrompts::shipped(TeamOptions { manager, deliver, ..TeamOptions::default() });
+                let templates =
+                    [&shipped.manager, &shipped.supervisor, &shipped.executor, &shipped.deliverer];
+                for (role, template) in Role::ALL.into_iter().zip(templates) {
+                    assert_eq!(shipped.clone().with(role, template), Ok(shipped.clone()));
+                    assert!(template.starts_with(role.mark()), "{role}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn templates_of_others_are_checked() {
+        let with = |role, text: &str| {
+            TeamPrompts::shipped(TeamOptions::default()).with(role, text).unwrap_err().to_string()
+        };
+        assert_eq!(
+            with(Role::Manager, "{{task}}"),
+            "the prompt of the manager lacks {{executors}}, where the list of executors goes"
+        );
+        assert_eq!(
+            with(Role::Supervisor, "{{sub_task}} {{results}} {{tasks}}"),
+            "the prompt of the supervisor has {{tasks}}, which means nothing there; it may have {{sub_task}}, {{results}}"
+        );
+        assert!(with(Role::Manager, &"x".repeat(TEMPLATE_BYTES_MAX + 1)).contains("is the most"));
+    }
+
+    #[test]
+    fn long_results_keep_both_ends() {
+        let text = format!("a{}z", "x".repeat(RESULT_CHARACTERS_MAX));
+        let cut = both_ends(&text);
+        assert!(cut.starts_with('a') && cut.ends_with('z') && cut.contains("2 characters left out"));
+    }
+}

@@ -1,0 +1,51 @@
+//! A part of a run's tools, for an executor that has no others.
+
+use std::sync::Arc;
+
+use planproof_tools::{BoxFuture, Toolbox};
+use planproof_trace::{Tool, ToolCall, ToolResult};
+
+/// Those tools of a toolbox that have certain names. What a call does and leaves behind is that of the whole toolbox.
+pub(super) struct SomeTools {
+    whole: Arc<dyn Toolbox>,
+    tools: Arc<[Tool]>,
+}
+
+impl SomeTools {
+    /// The tools of these names, in the order of the toolbox. Names that it does not have are passed over.
+    pub(super) fn new(whole: &Arc<dyn Toolbox>, names: &[String]) -> Self {
+        let tools = whole.tools().iter().filter(|tool| names.contains(&tool.name)).cloned().collect();
+        Self { whole: Arc::clone(whole), tools }
+    }
+}
+
+impl Toolbox for SomeTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        if self.tools.iter().any(|tool| tool.name == call.name) {
+            return self.whole.execute(call);
+        }
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let text = match names.is_empty() {
+            true => format!("there is no tool `{}`: you have no tools", call.name),
+            false => format!("there is no tool `{}`: you have {}", call.name, names.join(", ")),
+        };
+        let result = ToolResult::error(call.id.clone(), text);
+        Box::pin(std::future::ready(result))
+    }
+
+    fn runs_side_by_side(&self) -> bool {
+        self.whole.runs_side_by_side()
+    }
+
+    fn is_strictly_sequential(&self) -> bool {
+        self.whole.is_strictly_sequential()
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.whole.outage()
+    }
+}

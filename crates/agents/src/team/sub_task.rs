@@ -1,0 +1,138 @@
+//! One sub-task: rewritten by the supervisor, carried out by its executor.
+
+use std::sync::Arc;
+
+use planproof_model::Message;
+use planproof_plan::graph::SubTask;
+use planproof_plan::team::{Role, sections};
+use planproof_tools::Toolbox;
+use planproof_trace::EndReason;
+
+use super::some_tools::SomeTools;
+use super::{Executor, TeamAgent, actor, ask, note};
+use crate::{RunContext, RunLimits};
+
+/// An executor may take this part of the time of the whole run, so that one that hangs does not end the others.
+const TIME_DIVISOR: u32 = 2;
+
+/// Most characters of a sub-task's id that stand in the name of its actor.
+const ACTOR_CHARACTERS_MAX: usize = 40;
+
+/// How a sub-task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SubTaskEnd {
+    /// With this report.
+    Result(String),
+    /// Without one, for this reason.
+    Failed(String),
+    /// It never started, for this reason.
+    Blocked(String),
+    /// Something outside of the team kept it from being done, so that the run says nothing of it.
+    Outage(String),
+}
+
+impl TeamAgent {
+    /// Carries out a sub-task, and says how it ended. `results` is what it needs of others, as text.
+    pub(super) async fn sub_task(
+        &self,
+        run: &RunContext<'_>,
+        sub_task: SubTask,
+        results: String,
+    ) -> (String, SubTaskEnd) {
+        let end = self.refined(run, &sub_task, &results).await;
+        let (state, text) = match &end {
+            SubTaskEnd::Result(text) => (sections::RESULT, text),
+            SubTaskEnd::Failed(text) | SubTaskEnd::Blocked(text) => (sections::FAILURE, text),
+            SubTaskEnd::Outage(_) => return (sub_task.id, end),
+        };
+        note(&actor(run.recorder, &actor_name(Role::Executor, &sub_task)), state, text, &sub_task.id);
+        (sub_task.id, end)
+    }
+
+    async fn refined(&self, run: &RunContext<'_>, sub_task: &SubTask, results: &str) -> SubTaskEnd {
+        let Some(executor) = self.executors.iter().find(|executor| executor.name == sub_task.executor) else {
+            // The graph was checked against the executors.
+            return SubTaskEnd::Failed(format!("there is no executor `{}`", sub_task.executor));
+        };
+        let text = if results.is_empty() {
+            sub_task.task.clone()
+        } else {
+            match self.rewrite(run, sub_task, results).await {
+                Ok(text) => text,
+                Err(EndReason::Unscored { reason }) => return SubTaskEnd::Outage(reason),
+                Err(EndReason::AgentFailed { reason }) => {
+                    return SubTaskEnd::Failed(format!("{}: {reason}", Role::Supervisor));
+                }
+                Err(EndReason::Answered { .. } | EndReason::LimitReached { .. }) => {
+                    return SubTaskEnd::Failed(format!("{} ended before it wrote", Role::Supervisor));
+                }
+            }
+        };
+        self.execute(run, sub_task, executor, &text).await
+    }
+
+    /// The supervisor's text of the sub-task. Where it writes nothing, the manager's stands, with the results behind it.
+    async fn rewrite(
+        &self,
+        run: &RunContext<'_>,
+        sub_task: &SubTask,
+        results: &str,
+    ) -> Result<String, EndReason> {
+        let recorder = actor(run.recorder, &actor_name(Role::Supervisor, sub_task));
+        let prompt = self.prompts.supervisor(&sub_task.task, results);
+        let messages = [Message::User { text: prompt }];
+        let text = ask(&*self.models.supervisor, &messages, run.seed, &recorder).await?;
+        if !text.trim().is_empty() {
+            note(&recorder, sections::SUB_TASK, text.trim(), &sub_task.id);
+            return Ok(text.trim().to_owned());
+        }
+        note(&recorder, sections::FAULTS, "The reply is empty; the sub-task stays as it was.", &sub_task.id);
+        Ok(format!("{}\n\n{results}", sub_task.task))
+    }
+
+    async fn execute(
+        &self,
+        run: &RunContext<'_>,
+        sub_task: &SubTask,
+        executor: &Executor,
+        text: &str,
+    ) -> SubTaskEnd {
+        let recorder = actor(run.recorder, &actor_name(Role::Executor, sub_task));
+        let toolbox: Arc<dyn Toolbox> = match &executor.tools {
+            Some(names) => Arc::new(SomeTools::new(run.toolbox, names)),
+            None => Arc::clone(run.toolbox),
+        };
+        let limits = RunLimits { wall: run.limits.wall / TIME_DIVISOR, ..*run.limits };
+        let query = self.prompts.executor(executor, text, &sub_task.constraints);
+        let within =
+            RunContext { query: &query, toolbox: &toolbox, limits: &limits, recorder: &recorder, ..*run };
+        let end = match executor.agent.run(within).await {
+            Ok(ran) => ran.end,
+            Err(error) => return SubTaskEnd::Outage(error.to_string()),
+        };
+        match end {
+            EndReason::Answered { text } if text.trim().is_empty() => {
+                SubTaskEnd::Failed(format!("the executor `{}` reported nothing", executor.name))
+            }
+            EndReason::Answered { text } => SubTaskEnd::Result(text),
+            EndReason::LimitReached { limit, value } => SubTaskEnd::Failed(format!(
+                "the executor `{}` reached a limit: {limit} {value}",
+                executor.name
+            )),
+            EndReason::AgentFailed { reason } => {
+                SubTaskEnd::Failed(format!("the executor `{}` broke: {reason}", executor.name))
+            }
+            EndReason::Unscored { reason } => SubTaskEnd::Outage(reason),
+        }
+    }
+}
+
+/// The name of a role's actor for a sub-task: its id, with what may not stand in such a name left out.
+fn actor_name(role: Role, sub_task: &SubTask) -> String {
+    let is_part = |character: &char| character.is_ascii_alphanumeric() || "_-.".contains(*character);
+    let id: String = sub_task.id.chars().filter(is_part).take(ACTOR_CHARACTERS_MAX).collect();
+    match id.is_empty() {
+        true => role.to_string(),
+        false => format!("{role}/{id}"),
+    }
+}

@@ -1,0 +1,85 @@
+//! The roles of a team, where the right calls and the right answer are known from a key.
+//!
+//! A sub-task names its steps and holds the whole task, by which its executor finds the key again: `Steps 1 to 2 of: ...`.
+
+use planproof_model::{ChatRequest, Message};
+use planproof_plan::graph::{SubTask, SubTaskGraph};
+use planproof_plan::team::{Role, headings};
+use planproof_suite::GoldCall;
+use serde_json::Value as Json;
+
+/// What a conversation asks of a member of a team.
+pub(crate) struct Asked<'r> {
+    /// Who is asked.
+    pub(crate) role: Role,
+    text: &'r str,
+}
+
+impl<'r> Asked<'r> {
+    /// What is asked; `None` where no member of a team is.
+    pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
+        let text = request.messages.iter().find_map(|message| match message {
+            Message::User { text } => Some(text.as_str()),
+            _ => None,
+        })?;
+        let role = Role::ALL.into_iter().find(|role| text.starts_with(role.mark()))?;
+        Some(Self { role, text })
+    }
+
+    /// The manager's graph: each call a sub-task that comes after the one before; a single one where later calls are
+    /// made with what earlier ones gave, or where there are none.
+    pub(crate) fn graph(&self, task: &str, calls: &[GoldCall]) -> String {
+        let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
+        let is_one = calls.iter().any(|call| call.arguments.values().any(refers));
+        let steps: Vec<(usize, usize)> = match is_one || calls.is_empty() {
+            true => vec![(1, calls.len())],
+            false => (1..=calls.len()).map(|step| (step, step)).collect(),
+        };
+        let sub_task = |(place, (first, last)): (usize, &(usize, usize))| SubTask {
+            id: format!("step-{}", place + 1),
+            task: format!("Steps {first} to {last} of: {task}"),
+            executor: self.executor(calls.get(*first - 1).map(|call| call.tool.as_str())),
+            after: if place > 0 { vec![format!("step-{place}")] } else { Vec::new() },
+            constraints: Vec::new(),
+        };
+        let sub_tasks = steps.iter().enumerate().map(sub_task).collect();
+        let graph = SubTaskGraph { sub_tasks, constraints: Vec::new() };
+        // Texts are written as JSON into memory, which cannot fail.
+        serde_json::to_string(&graph).unwrap_or_default()
+    }
+
+    /// The first executor of the list that has the tool, or the first of all.
+    fn executor(&self, tool: Option<&str>) -> String {
+        let (mut first, mut current) = (None, "");
+        for line in self.section(headings::EXECUTORS).lines() {
+            if let Some((name, _)) = line.strip_prefix("- ").and_then(|rest| rest.split_once(':')) {
+                current = name;
+                first.get_or_insert(name);
+            } else if let Some((name, _)) = line.strip_prefix("  - ").and_then(|rest| rest.split_once(':'))
+                && tool == Some(name)
+            {
+                return current.to_owned();
+            }
+        }
+        first.unwrap_or_default().to_owned()
+    }
+
+    /// The sub-task as the supervisor passes it on.
+    pub(crate) fn sub_task(&self) -> &'r str {
+        self.section(headings::SUB_TASK)
+    }
+
+    /// The calls that the sub-task stands for, as places from 0.
+    pub(crate) fn steps(&self) -> Option<std::ops::Range<usize>> {
+        let (steps, _) = self.sub_task().strip_prefix("Steps ")?.split_once(" of: ")?;
+        let (first, last) = steps.split_once(" to ")?;
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        Some(first.checked_sub(1)?..last)
+    }
+
+    /// What stands under a heading, up to the next one.
+    fn section(&self, heading: &str) -> &'r str {
+        let Some((_, rest)) = self.text.split_once(&format!("\n{heading}\n")) else { return "" };
+        rest.split("\n# ").next().unwrap_or(rest).trim()
+    }
+}
