@@ -36,7 +36,7 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 12] = [
+pub const AGENT_OPTIONS: [&str; 13] = [
     "samples",
     "summary",
     "evaluator",
@@ -49,13 +49,14 @@ pub const AGENT_OPTIONS: [&str; 12] = [
     "deliver",
     "manager",
     "parallel",
+    "roles",
 ];
 
 /// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
-const TEAM_OPTIONS: [&str; 3] = ["deliver", "manager", "parallel"];
+const TEAM_OPTIONS: [&str; 4] = ["deliver", "manager", "parallel", "roles"];
 
 /// An agent's name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,6 +151,8 @@ pub struct AgentOptions {
     pub manager: Option<ManagerPrompt>,
     /// How many sub-tasks of a team run at the same time at most.
     pub parallel: Option<NonZeroU32>,
+    /// The file that describes the roles of a team.
+    pub roles: Option<String>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -466,6 +469,8 @@ impl AgentOptions {
                     let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.parallel = Some(parallel);
                 }
+                "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
+                "roles" => read.roles = Some(value.to_owned()),
                 "evaluator" => {
                     let evaluator = EvaluatorName::parse(value).ok_or_else(|| {
                         wrong("none, model (the agent's own), the name of a model, or program:COMMAND")

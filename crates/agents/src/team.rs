@@ -29,7 +29,7 @@ use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time
 use planproof_plan::graph::{Schedule, SubTask, SubTaskGraph, SubTaskState, read_graph};
 use planproof_plan::team::{Role, sections};
 use planproof_tools::Toolbox;
-use planproof_trace::{Author, EndReason, EventKind, FinishReason, Recorder};
+use planproof_trace::{Author, EndReason, EventKind, FinishReason, Recorder, Tool};
 
 use crate::behaviour::filtered;
 use crate::{Agent, Ran, RunContext, RunError};
@@ -109,17 +109,24 @@ impl TeamAgent {
             supervisor: Arc::clone(model),
             deliverer: Arc::clone(model),
         };
-        let worker = Executor {
+        Self::new(models, vec![Self::worker(agent)], options)
+    }
+
+    /// The executor of a team for which nobody named any: it has all tools.
+    pub fn worker(agent: Arc<dyn Agent>) -> Executor {
+        Executor {
             name: Self::WORKER.to_owned(),
             about: "You work with the tools that you are given.".to_owned(),
             tools: None,
             prompt: String::new(),
             agent,
-        };
-        Self::new(models, vec![worker], options)
+        }
     }
 
     async fn work(&self, run: &RunContext<'_>) -> EndReason {
+        if let Some(reason) = self.missing_tool(run.toolbox.tools()) {
+            return EndReason::Unscored { reason };
+        }
         let graph = match self.divide(run).await {
             Ok(graph) => graph,
             Err(end) => return end,
@@ -141,6 +148,20 @@ impl TeamAgent {
             ends.insert(sub_task.id.clone(), SubTaskEnd::Blocked(why));
         }
         self.deliver(run, &schedule, &ends).await
+    }
+
+    /// A tool that an executor is to have and that there is not: the fault of who described the team.
+    fn missing_tool(&self, tools: &[Tool]) -> Option<String> {
+        self.executors.iter().find_map(|executor| {
+            let is_missing = |name: &&String| !tools.iter().any(|tool| tool.name == **name);
+            let missing = executor.tools.as_ref()?.iter().find(is_missing)?;
+            let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            Some(format!(
+                "the executor `{}` is to have the tool `{missing}`, which does not exist here; there are {}",
+                executor.name,
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            ))
+        })
     }
 
     /// The manager's graph. What is wrong with one goes back to it.

@@ -1,6 +1,7 @@
 //! From what the command line names to things: cases from files, agents, models.
 
 mod kinds;
+mod team;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, TeamAgent,
-    ToolLoop, UrlAgent,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop,
+    UrlAgent,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -292,13 +293,8 @@ pub(crate) fn agent(
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Team(options), model } => {
-            let found = find_model(model, ModelForm::Chat)?;
-            let (shown_name, simulated) = (found.name().to_owned(), is_simulated(&*found));
-            let worker = FunctionCallingAgent::new(Arc::clone(&found)).ok_or_else(|| {
-                Failure::usage(format!("{model} cannot call tools, which the executors of a team need"))
-            })?;
-            let agent = TeamAgent::of_one(&found, Arc::new(worker), options.team());
-            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+            let (agent, model) = team::agent(options, model, find_model)?;
+            Ok(under_test(Arc::new(agent), name, Some(model.name().to_owned()), is_simulated(&*model)))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
             let (agent, model) = kinds::agent(name, model, find_model)?;

@@ -21,6 +21,8 @@ pub struct MadeFrom {
     pub specifications: Vec<FileDigest>,
     /// Of the command that judges its answers, the words that are names of files.
     pub evaluator_files: Vec<FileDigest>,
+    /// The description of its roles, and the prompts that it names.
+    pub team_files: Vec<FileDigest>,
 }
 
 impl MadeFrom {
@@ -40,6 +42,7 @@ impl MadeFrom {
         let lists = [
             ("the specification", &self.specifications, now.specifications),
             ("the evaluator's file", &self.evaluator_files, now.evaluator_files),
+            ("the team's file", &self.team_files, now.team_files),
         ];
         for (what, before, now) in lists {
             for then in before {

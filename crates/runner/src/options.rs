@@ -53,6 +53,9 @@ pub struct StoredOptions {
     /// The files that the command names which judges the agent's answers, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) evaluator_files: Vec<FileDigest>,
+    /// The description of a team's roles that the agent is made from, and the prompts that it names, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) team_files: Vec<FileDigest>,
     /// What only the campaigns of one suite have, beside the others. The runner does not look into it.
     #[serde(flatten)]
     pub of_suite: Map<String, Value>,
@@ -102,6 +105,7 @@ impl StoredOptions {
             limit: None,
             specifications: Vec::new(),
             evaluator_files: Vec::new(),
+            team_files: Vec::new(),
             of_suite: Map::new(),
         }
     }
@@ -121,14 +125,16 @@ impl StoredOptions {
         MadeFrom {
             specifications: self.specifications.clone(),
             evaluator_files: self.evaluator_files.clone(),
+            team_files: self.team_files.clone(),
         }
     }
 
     /// Notes the user's files that the agent is made from.
     pub fn set_made_from(&mut self, made_from: MadeFrom) {
-        let MadeFrom { specifications, evaluator_files } = made_from;
+        let MadeFrom { specifications, evaluator_files, team_files } = made_from;
         self.specifications = specifications;
         self.evaluator_files = evaluator_files;
+        self.team_files = team_files;
     }
 
     /// What it took to make its cases; `None` where they were not synthesised.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planproof_model::{Capabilities, ChatReply, ModelError};
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{Event, LogicalClock, Tool, ToolCall, ToolResult, Usage};
+use planproof_trace::{Actor, Event, LogicalClock, Tool, ToolCall, ToolResult, Usage};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -66,7 +66,9 @@ impl Model for Scripted {
                 list[(*count - 1).min(list.len() - 1)].clone()
             };
             match text.as_str() {
-                MEET => drop(self.meeting.wait().await),
+                MEET => {
+                    self.meeting.wait().await;
+                }
                 HANG => std::future::pending().await,
                 _ => {}
             }
@@ -144,7 +146,7 @@ async fn a_task_goes_through_all_roles() {
     assert_eq!(noted(&events, sections::RESULT), [("a", "Found 7."), ("b", "Found 8.")]);
     assert_eq!(noted(&events, sections::SUB_TASK), [("b", "Do b with 7.")]);
     let actors: Vec<&str> =
-        events.iter().filter_map(|event| event.actor.as_ref()).map(|it| it.as_str()).collect();
+        events.iter().filter_map(|event| event.actor.as_ref()).map(Actor::as_str).collect();
     for actor in ["manager", "executor/a", "supervisor/b", "executor/b", "deliverer"] {
         assert!(actors.contains(&actor), "{actor}: {actors:?}");
     }

@@ -97,9 +97,11 @@ pub(crate) fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
         let digest = |file: &str| Some(FileDigest { sha256: sha256_of(file)?, file: file.to_owned() });
         checker.words().filter_map(digest).collect()
     });
+    let roles = name.options().and_then(|options| options.roles.as_deref());
     Ok(MadeFrom {
         specifications: specifications.collect::<Result<_, Failure>>()?,
         evaluator_files: evaluator_files.unwrap_or_default(),
+        team_files: roles.map(super::team::digests).transpose()?.unwrap_or_default(),
     })
 }
 

@@ -44,6 +44,50 @@ fn a_run_names_the_role_that_failed() {
     assert!(run.err.contains("team has no option samples"), "{run:?}");
 }
 
+#[test]
+fn a_file_describes_the_roles() {
+    let place = Place::new();
+    let executor = "[[executor]]\nname = \"reckoner\"\nabout = \"You reckon.\"\ntools = [\"calculator\"]\n";
+    place.write("crew.toml", &format!("[models]\ndeliverer = \"sim/gold/1\"\n{executor}"));
+    let bench = "bench gsm8k team:roles=crew.toml@sim/gold --limit 2";
+    // The deliverer's model alone answers wrongly.
+    let run = place.run(&format!("{bench} --json -q")).code(1).json();
+    assert_eq!(run["classes"]["wrong_answer"], 2, "{run}");
+    // Some runs are left, and the file is another one.
+    place.run(&format!("{bench} --max-tokens 3000 -q"));
+    place.write("crew.toml", executor);
+    let run = place.run("bench gsm8k --resume last --max-tokens 90000 -q").code(2);
+    assert!(run.err.contains("the team's file crew.toml was changed since"), "{run:?}");
+    place.run(bench).code(0);
+    let shown = place.run("runs show last --case gsm8k-own-1").code(0).out;
+    assert!(shown.contains("reckoner"), "{shown}");
+    place.write("short.txt", "{{task}}");
+    let begin = |text: &str| {
+        place.write("crew.toml", text);
+        place.run(bench).code(2).err
+    };
+    for (text, words) in [
+        ("[prompts]\nmanager = \"short.txt\"\n".to_owned(), "the prompt of the manager lacks {{executors}}"),
+        ("[prompts]\nmanager = \"none.txt\"\n".to_owned(), "cannot read none.txt"),
+        ("[[executor]]\nname = \"a\"\n".to_owned(), "missing field `about`"),
+        (format!("{executor}{executor}"), "two executors have the name `reckoner`"),
+        (executor.replace("You reckon.", " "), "`about` is empty"),
+        (format!("{executor}agent = \"team\"\n"), "`team` cannot be the agent of an executor"),
+        (format!("{executor}agent = \"rect\"\n"), "unknown kind of agent \"rect\""),
+        (format!("{executor}colour = 1\n"), "unknown field `colour`"),
+    ] {
+        let err = begin(&text);
+        assert!(err.contains(words), "{text}: {err}");
+    }
+    place.write("crew.toml", &executor.replace("calculator", "abacus"));
+    let run = place.run(&format!("{bench} --json -q"));
+    assert_eq!(run.json()["unscored"], 2, "{run:?}");
+    assert!(
+        run.err.contains("the tool `abacus`, which does not exist here; there are calculator"),
+        "{run:?}"
+    );
+}
+
 /// A campaign that is killed comes to the same verdicts as one that is not, and repeats no finished run.
 #[test]
 fn a_killed_campaign_of_a_team_resumes() {

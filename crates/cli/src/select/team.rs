@@ -1,0 +1,200 @@
+//! A team from the command line: of one model, or as a file describes its roles.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use planproof_agents::team::{Executor, TeamModels, TeamPrompts};
+use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
+use planproof_model::Model;
+use planproof_plan::team::Role;
+use planproof_runner::{FileDigest, FindModel, ModelForm};
+use serde::Deserialize;
+
+use super::{agent_spec, read_text};
+use crate::failure::Failure;
+use crate::spec_source::sha256;
+
+/// Most executors of a team.
+const EXECUTORS_MAX: usize = 50;
+
+/// Longest name of an executor, in characters.
+const NAME_CHARACTERS_MAX: usize = 60;
+
+/// Most bytes of what an executor can do, and of its instructions.
+const TEXT_BYTES_MAX: usize = 16 * 1024;
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    models: OfRoles<String>,
+    #[serde(default)]
+    prompts: OfRoles<PathBuf>,
+    #[serde(default)]
+    executor: Vec<ExecutorTable>,
+}
+
+/// Something of each role, where it is said.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfRoles<T> {
+    manager: Option<T>,
+    supervisor: Option<T>,
+    executor: Option<T>,
+    deliverer: Option<T>,
+}
+
+impl<T> Default for OfRoles<T> {
+    fn default() -> Self {
+        Self { manager: None, supervisor: None, executor: None, deliverer: None }
+    }
+}
+
+impl<T> OfRoles<T> {
+    fn of(&self, role: Role) -> Option<&T> {
+        match role {
+            Role::Manager => self.manager.as_ref(),
+            Role::Supervisor => self.supervisor.as_ref(),
+            Role::Executor => self.executor.as_ref(),
+            Role::Deliverer => self.deliverer.as_ref(),
+        }
+    }
+}
+
+/// An executor.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExecutorTable {
+    name: String,
+    about: String,
+    agent: Option<String>,
+    model: Option<String>,
+    tools: Option<Vec<String>>,
+    #[serde(default)]
+    instructions: String,
+}
+
+/// The team, and the model that the agent's name has.
+pub(super) fn agent(
+    options: &AgentOptions,
+    model_name: &str,
+    find_model: &FindModel<'_, Failure>,
+) -> Result<(TeamAgent, Arc<dyn Model>), Failure> {
+    // Files are read before models are looked for, whose keys may be missing.
+    let file = options.roles.as_deref().map(|path| read(path).map(|file| (Path::new(path), file)));
+    let file = file.transpose()?;
+    let model = find_model(model_name, ModelForm::Chat)?;
+    let Some((path, file)) = file else {
+        let worker = function_calling(&model)?;
+        return Ok((TeamAgent::of_one(&model, worker, options.team()), model));
+    };
+    let of_role = |role: Role| match file.models.of(role) {
+        Some(name) => find_model(name, ModelForm::Chat),
+        None => Ok(Arc::clone(&model)),
+    };
+    let models = TeamModels {
+        manager: of_role(Role::Manager)?,
+        supervisor: of_role(Role::Supervisor)?,
+        deliverer: of_role(Role::Deliverer)?,
+    };
+    let usual = file.models.of(Role::Executor).map_or(model_name, String::as_str);
+    let executors = file.executor.iter().map(|table| executor(table, path, usual, find_model));
+    let mut executors = executors.collect::<Result<Vec<_>, _>>()?;
+    if executors.is_empty() {
+        let found = find_model(usual, ModelForm::Chat)?;
+        executors.push(TeamAgent::worker(function_calling(&found)?));
+    }
+    let mut prompts = TeamPrompts::shipped(options.team());
+    for (role, prompt) in prompts_of(path, &file) {
+        let text = read_text(&prompt)?;
+        let wrong = |error| Failure::usage(format!("{}: {error}", prompt.display()));
+        prompts = prompts.with(role, &text).map_err(wrong)?;
+    }
+    Ok((TeamAgent::new(models, executors, options.team()).with_prompts(prompts), model))
+}
+
+/// The files that a team is made from, as they are now.
+pub(super) fn digests(path: &str) -> Result<Vec<FileDigest>, Failure> {
+    let file = read(path)?;
+    let prompts = prompts_of(Path::new(path), &file).into_iter().map(|(_, prompt)| prompt);
+    let digest = |path: PathBuf| {
+        let text = read_text(&path)?;
+        Ok(FileDigest { file: path.display().to_string(), sha256: sha256(text.as_bytes()) })
+    };
+    [PathBuf::from(path)].into_iter().chain(prompts).map(digest).collect()
+}
+
+/// The prompts that a file names, as seen from its folder.
+fn prompts_of(path: &Path, file: &File) -> Vec<(Role, PathBuf)> {
+    let beside =
+        |prompt: &PathBuf| path.parent().map_or_else(|| prompt.clone(), |folder| folder.join(prompt));
+    Role::ALL.into_iter().filter_map(|role| Some((role, beside(file.prompts.of(role)?)))).collect()
+}
+
+fn read(path: &str) -> Result<File, Failure> {
+    let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
+    let file: File = toml::from_str(&read_text(Path::new(path))?).map_err(|error| fail(&error))?;
+    if file.executor.len() > EXECUTORS_MAX {
+        let count = file.executor.len();
+        return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the most")));
+    }
+    for (place, executor) in file.executor.iter().enumerate() {
+        let ExecutorTable { name, about, instructions, .. } = executor;
+        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+        if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.chars().all(is_part) {
+            return Err(fail(&format_args!(
+                "executor {}: `{name}` is no name: use 1 to {NAME_CHARACTERS_MAX} letters, digits, - and _",
+                place + 1
+            )));
+        }
+        if file.executor[..place].iter().any(|other| other.name == *name) {
+            return Err(fail(&format_args!("two executors have the name `{name}`")));
+        }
+        if about.trim().is_empty() {
+            return Err(fail(&format_args!(
+                "executor `{name}`: `about` is empty: say what it can do, which is all that the manager knows of it"
+            )));
+        }
+        if [about, instructions].iter().any(|text| text.len() > TEXT_BYTES_MAX) {
+            return Err(fail(&format_args!(
+                "executor `{name}`: a text has more than {TEXT_BYTES_MAX} bytes"
+            )));
+        }
+    }
+    Ok(file)
+}
+
+fn executor(
+    table: &ExecutorTable,
+    path: &Path,
+    usual_model: &str,
+    find_model: &FindModel<'_, Failure>,
+) -> Result<Executor, Failure> {
+    let ExecutorTable { name, about, agent, model, tools, instructions } = table;
+    let kind = agent.as_deref().unwrap_or(FunctionCallingAgent::KIND);
+    let fail = |what: String| Failure::usage(format!("{}: executor `{name}`: {what}", path.display()));
+    let spec = agent_spec(&format!("{kind}@{}", model.as_deref().unwrap_or(usual_model)))
+        .map_err(|error| fail(error.describe()))?;
+    let is_fit = match spec.form() {
+        AgentForm::Asking { kind, .. } => !matches!(kind, AgentKind::Team(_)) && !spec.is_guarded(),
+        AgentForm::Command(_) | AgentForm::Url(_) => false,
+    };
+    if !is_fit {
+        let what = "cannot be the agent of an executor: write a kind such as tools, react or plan";
+        return Err(fail(format!("`{kind}` {what}")));
+    }
+    Ok(Executor {
+        name: name.clone(),
+        about: about.clone(),
+        tools: tools.clone(),
+        prompt: instructions.clone(),
+        agent: super::agent(&spec, &[], find_model)?.agent,
+    })
+}
+
+fn function_calling(model: &Arc<dyn Model>) -> Result<Arc<FunctionCallingAgent>, Failure> {
+    let agent = FunctionCallingAgent::new(Arc::clone(model));
+    let what = || format!("{} cannot call tools, which the executors of a team need", model.name());
+    agent.map(Arc::new).ok_or_else(|| Failure::usage(what()))
+}
