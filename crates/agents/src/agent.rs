@@ -6,9 +6,10 @@ use std::sync::Arc;
 use planproof_model::BoxFuture;
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::McpError;
-use planproof_trace::{EndReason, Recorder};
+use planproof_trace::{EndReason, Event, Recorder};
 use thiserror::Error;
 
+use crate::team::Reviewing;
 use crate::{RunLimits, Surroundings};
 
 /// An agent under test. Whoever runs one need not know of what kind it is.
@@ -19,6 +20,11 @@ pub trait Agent: Send + Sync + fmt::Debug {
     /// # Errors
     /// What it needs around it cannot be had. What goes wrong in the run itself is an end of it.
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>>;
+
+    /// Whether it can resume a run that was cut off, from [`RunContext::earlier`]. Any other begins the run anew.
+    fn can_resume(&self) -> bool {
+        false
+    }
 
     /// Whether all of it is our code, so that nothing in it depends on the time but a model may.
     fn is_in_process(&self) -> bool {
@@ -39,6 +45,10 @@ pub struct RunContext<'a> {
     pub seed: u64,
     /// Takes the events.
     pub recorder: &'a Recorder,
+    /// What was recorded of this run before it was cut off, if it was; empty otherwise.
+    pub earlier: &'a [Event],
+    /// Who is asked about the work of a team; nobody without one.
+    pub reviewing: Option<&'a Reviewing>,
     /// What agents have around them that are not our code.
     pub surroundings: &'a Surroundings,
 }
@@ -52,12 +62,14 @@ pub struct Ran {
     pub contact: Option<Contact>,
     /// A budget refused a request that it made to the model which we serve to it.
     pub was_refused: bool,
+    /// A person stopped it. It counts as not run, and can be resumed.
+    pub was_stopped: bool,
 }
 
 impl Ran {
     /// The run of an agent that needs no surroundings.
     pub fn in_process(end: EndReason) -> Self {
-        Self { end, contact: None, was_refused: false }
+        Self { end, contact: None, was_refused: false, was_stopped: false }
     }
 }
 

@@ -36,12 +36,13 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 13] = [
+pub const AGENT_OPTIONS: [&str; 14] = [
     "samples",
     "summary",
     "evaluator",
     "continuation",
     "examples",
+    "compose-executors",
     "format",
     "strategy",
     "feedback",
@@ -56,7 +57,7 @@ pub const AGENT_OPTIONS: [&str; 13] = [
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
-const TEAM_OPTIONS: [&str; 4] = ["deliver", "manager", "parallel", "roles"];
+const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
 
 /// An agent's name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,8 @@ pub enum AgentKind {
 pub enum ToolLoop {
     /// `tools`: each request holds the whole conversation.
     WholeConversation,
+    /// `tools-cot`: the same, and the model is asked to reason before each call.
+    Reasoning,
     /// `responses`: the model's server keeps the conversation.
     ServerState,
 }
@@ -151,6 +154,8 @@ pub struct AgentOptions {
     pub manager: Option<ManagerPrompt>,
     /// How many sub-tasks of a team run at the same time at most.
     pub parallel: Option<NonZeroU32>,
+    /// Whether the manager of a team puts the executors together itself.
+    pub compose: Option<bool>,
     /// The file that describes the roles of a team.
     pub roles: Option<String>,
     /// As they are written, in the order of the name.
@@ -367,6 +372,7 @@ impl ToolLoop {
     fn find(name: &str) -> Option<Self> {
         match name {
             FunctionCallingAgent::KIND => Some(Self::WholeConversation),
+            FunctionCallingAgent::KIND_THAT_REASONS => Some(Self::Reasoning),
             FunctionCallingAgent::KIND_WITH_SERVER_STATE => Some(Self::ServerState),
             _ => None,
         }
@@ -401,6 +407,7 @@ impl AgentOptions {
         TeamOptions {
             deliver: self.deliver.unwrap_or(usual.deliver),
             manager: self.manager.unwrap_or(usual.manager),
+            composes: self.compose.unwrap_or(usual.composes),
             parallel: self.parallel.unwrap_or(usual.parallel),
         }
     }
@@ -419,7 +426,7 @@ impl AgentOptions {
         let mut read = Self::default();
         for (option, value) in listed(options)? {
             let wrong = |known: &str| {
-                AgentSpecError(format!("\"{value}\" cannot be the {option} of an agent; write {known}"))
+                AgentSpecError(format!("\"{value}\" is no value of the option {option}: write {known}"))
             };
             match option {
                 "samples" => {
@@ -434,12 +441,16 @@ impl AgentOptions {
                         _ => return Err(wrong("auto, summary or results")),
                     });
                 }
-                "examples" => {
-                    read.examples = Some(match value {
+                "examples" | "compose-executors" => {
+                    let is_on = match value {
                         "on" => true,
                         "off" => false,
                         _ => return Err(wrong("on or off")),
-                    });
+                    };
+                    match option {
+                        "compose-executors" => read.compose = Some(is_on),
+                        _ => read.examples = Some(is_on),
+                    }
                 }
                 "format" => {
                     let format = PlanFormat::ALL.into_iter().find(|it| it.as_str() == value);
@@ -459,7 +470,7 @@ impl AgentOptions {
                 }
                 "deliver" => {
                     let deliver = Deliver::ALL.into_iter().find(|it| it.as_str() == value);
-                    read.deliver = Some(deliver.ok_or_else(|| wrong("inference or reporting"))?);
+                    read.deliver = Some(deliver.ok_or_else(|| wrong("inference, reporting or solver"))?);
                 }
                 "manager" => {
                     let manager = ManagerPrompt::ALL.into_iter().find(|it| it.as_str() == value);
@@ -505,8 +516,11 @@ impl EvaluatorName {
 fn known() -> String {
     let shipped = SHIPPED.map(|(name, _)| name).join(", ");
     let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
+    let reasoning = FunctionCallingAgent::KIND_THAT_REASONS;
     let (plan, team) = (PlanningAgent::KIND, TeamAgent::KIND);
-    format!("{tools}, {responses}, {plan}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND")
+    format!(
+        "{tools}, {reasoning}, {responses}, {plan}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND"
+    )
 }
 
 /// The agents that have an option, for messages.
@@ -646,7 +660,7 @@ mod tests {
             ("tools:samples=2@sim/x", "tools has no options"),
             ("react:@sim/x", "has a colon and no option behind it: write react"),
             ("react:depth=2@sim/x", "no option \"depth\""),
-            ("react:samples=0@sim/x", "cannot be the samples"),
+            ("react:samples=0@sim/x", "is no value of the option samples"),
             ("react:samples=2,samples=2@sim/x", "stands twice"),
             ("fallback:direct@sim/x", "no pair of agents"),
             ("repair:repair:tools@sim/x", "more than one repair:"),

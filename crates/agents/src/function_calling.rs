@@ -21,7 +21,12 @@ pub struct FunctionCallingAgent {
     model: Arc<dyn Model>,
     /// The conversation lies at the server.
     server_state: bool,
+    /// The model is asked to reason before each call.
+    reasons: bool,
 }
+
+/// What the model is asked where it is to reason before each call.
+const REASONING: &str = include_str!("../data/reasoning.txt");
 
 impl FunctionCallingAgent {
     /// The name on the command line of the kind that sends the conversation with every request.
@@ -30,9 +35,18 @@ impl FunctionCallingAgent {
     /// The name on the command line of the kind that leaves the conversation at the model's server.
     pub const KIND_WITH_SERVER_STATE: &'static str = "responses";
 
+    /// The name on the command line of the kind whose model is asked to reason before each call.
+    pub const KIND_THAT_REASONS: &'static str = "tools-cot";
+
+    /// The same as [`new`](Self::new), with standing instructions to reason step by step before each call: the baseline
+    /// that PMC calls CoT (section 5.1).
+    pub fn reasoning(model: Arc<dyn Model>) -> Option<Self> {
+        Self::new(model).map(|agent| Self { reasons: true, ..agent })
+    }
+
     /// An agent that asks `model` and sends the conversation with every request. `None` if the model cannot call tools.
     pub fn new(model: Arc<dyn Model>) -> Option<Self> {
-        model.capabilities().tool_calls.then_some(Self { model, server_state: false })
+        model.capabilities().tool_calls.then_some(Self { model, server_state: false, reasons: false })
     }
 
     /// An agent that asks `model` and leaves the conversation at its server: the first request holds the query, each
@@ -42,12 +56,16 @@ impl FunctionCallingAgent {
     pub fn with_server_state(model: Arc<dyn Model>) -> Option<Self> {
         let capabilities = model.capabilities();
         let is_able = capabilities.tool_calls && capabilities.server_state;
-        is_able.then_some(Self { model, server_state: true })
+        is_able.then_some(Self { model, server_state: true, reasons: false })
     }
 
     /// The kind's name on the command line.
     pub fn kind(&self) -> &'static str {
-        if self.server_state { Self::KIND_WITH_SERVER_STATE } else { Self::KIND }
+        match (self.server_state, self.reasons) {
+            (true, _) => Self::KIND_WITH_SERVER_STATE,
+            (false, true) => Self::KIND_THAT_REASONS,
+            (false, false) => Self::KIND,
+        }
     }
 
     /// The model it asks.
@@ -56,8 +74,10 @@ impl FunctionCallingAgent {
     }
 
     async fn turns(&self, run: &RunContext<'_>) -> EndReason {
+        let reasoning = self.reasons.then(|| Message::System { text: REASONING.trim_end().to_owned() });
+        let query = Message::User { text: run.query.to_owned() };
         let mut request = ChatRequest {
-            messages: vec![Message::User { text: run.query.to_owned() }],
+            messages: reasoning.into_iter().chain([query]).collect(),
             tools: Arc::clone(run.toolbox.tools()),
             settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
             previous: None,

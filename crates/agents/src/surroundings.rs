@@ -147,7 +147,7 @@ impl OpenRun<'_> {
             Some(model) => model.end(end),
             None => end,
         };
-        Ran { end, contact: Some(contact), was_refused }
+        Ran { end, contact: Some(contact), was_refused, was_stopped: false }
     }
 }
 

@@ -7,16 +7,24 @@
 //! `deliverer`. What passes between them are sections of the environment, with the states of [`sections`].
 //!
 //! Sub-tasks that do not need each other run side by side where the model is a real one and the tools allow it. With a
-//! simulated model they run one after the other in the order of the graph, so that a trace stays the same byte for byte.
+//! simulated model they run one after the other in the order of the graph, so that a trace stays the same byte for
+//! byte.
 //!
 //! # What is where
 //!
-//! The run from the first request to the answer is here, a sub-task in `team/sub_task.rs`, the prompts in
-//! `team/prompts.rs` and `data/team`, options in `team/options.rs`, and the part of the tools that an executor sees in
-//! `team/some_tools.rs`.
+//! The run from the first request to the answer is here, how far it is in `team/progress.rs`, a sub-task in
+//! `team/sub_task.rs`, a person who steps in in `team/review.rs`, the prompts in `team/prompts.rs` and `data/team`,
+//! options in `team/options.rs`, executors that the manager puts together in `team/compose.rs`,
+//! constraints that are checked on reports in `team/checked.rs`, the solver in `team/solve.rs`, and the part of the
+//! tools that an executor sees in `team/some_tools.rs`.
 
+mod checked;
+mod compose;
 mod options;
+mod progress;
 mod prompts;
+mod review;
+mod solve;
 mod some_tools;
 mod sub_task;
 
@@ -25,16 +33,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
+use planproof_model::run_time::uncharged;
 use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
-use planproof_plan::graph::{Schedule, SubTask, SubTaskGraph, SubTaskState, read_graph};
+use planproof_plan::graph::{GraphFaults, Schedule, SubTask, SubTaskGraph, read_graph};
+use planproof_plan::team::review::Moment;
 use planproof_plan::team::{Role, sections};
-use planproof_tools::Toolbox;
+use planproof_tools::Restoring;
 use planproof_trace::{Author, EndReason, EventKind, FinishReason, Recorder, Tool};
 
 use crate::behaviour::filtered;
 use crate::{Agent, Ran, RunContext, RunError};
 pub use options::{Deliver, ManagerPrompt, TeamOptions};
+pub use progress::REVISIONS_MAX;
+use progress::{Progress, Reviewed, to_json};
 pub use prompts::{PromptError, TEMPLATE_BYTES_MAX, TeamPrompts};
+pub use review::{ReviewWhen, Reviewer, Reviewing};
 use sub_task::SubTaskEnd;
 
 /// How often a manager writes a graph before the run is given up.
@@ -123,31 +136,96 @@ impl TeamAgent {
         }
     }
 
-    async fn work(&self, run: &RunContext<'_>) -> EndReason {
+    async fn work(&self, run: &RunContext<'_>) -> Result<EndReason, Stop> {
         if let Some(reason) = self.missing_tool(run.toolbox.tools()) {
-            return EndReason::Unscored { reason };
+            return Err(EndReason::Unscored { reason }.into());
         }
-        let graph = match self.divide(run).await {
-            Ok(graph) => graph,
-            Err(end) => return end,
+        let restored = self.restored(run).await;
+        if restored.is_none() {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+        }
+        if !self.options.composes {
+            return self.work_on(run, restored).await;
+        }
+        // What was composed before the run was cut off counts only where the run resumes.
+        let earlier = if restored.is_some() { run.earlier } else { &[] };
+        let team = self.with_composed(&RunContext { earlier, ..*run }).await?;
+        team.work_on(run, restored).await
+    }
+
+    /// The work of these executors, from the graph to the answer.
+    async fn work_on(&self, run: &RunContext<'_>, restored: Option<Progress>) -> Result<EndReason, Stop> {
+        let mut progress = match restored {
+            Some(progress) => progress,
+            None => {
+                let graph = self.divide(run).await?;
+                // It was checked when it was read.
+                let faulty = |faults: GraphFaults| failed(Role::Manager, &faults.to_string());
+                Progress::new(Schedule::new(graph).map_err(faulty)?)
+            }
         };
-        let mut schedule = match Schedule::new(graph) {
-            Ok(schedule) => schedule,
-            // It was checked when it was read.
-            Err(faults) => return failed(Role::Manager, &faults.to_string()),
-        };
-        let mut ends: HashMap<String, SubTaskEnd> = HashMap::new();
-        if let Err(end) = self.carry_out(run, &mut schedule, &mut ends).await {
-            return end;
+        let mut revisions = 0;
+        self.review(run, &mut progress, &Moment::Planned, &mut revisions).await?;
+        self.carry_out(run, &mut progress, &mut revisions).await?;
+        progress.note_blocked(run.recorder);
+        Ok(match self.options.deliver {
+            Deliver::Solver => self.solve(run, &progress).await,
+            Deliver::Inference | Deliver::Reporting => self.deliver(run, &progress).await,
+        })
+    }
+
+    /// How far the run was when it was cut off, where it was and the tools can be brought to the state that they had.
+    async fn restored(&self, run: &RunContext<'_>) -> Option<Progress> {
+        let (progress, kept) = Progress::of_events(run.earlier)?;
+        let kept = run.earlier.get(..kept)?;
+        match run.toolbox.restoring() {
+            Restoring::Impossible => return None,
+            Restoring::Nothing => {}
+            Restoring::Again => {
+                for event in kept {
+                    if let EventKind::Call(call) = &event.kind {
+                        // What it gives is in the trace already; what it leaves behind is what is wanted.
+                        run.toolbox.execute(call).await;
+                    }
+                }
+            }
         }
-        for (sub_task, _) in schedule.states().filter(|(_, state)| *state == SubTaskState::Blocked) {
-            let needed: Vec<String> =
-                schedule.blocked_by(&sub_task.id).iter().map(|other| format!("`{}`", other.id)).collect();
-            let why = format!("It could not start, because {} failed.", needed.join(" and "));
-            note(run.recorder, sections::BLOCKED, &why, &sub_task.id);
-            ends.insert(sub_task.id.clone(), SubTaskEnd::Blocked(why));
+        run.recorder.restore(kept).then_some(progress)
+    }
+
+    /// Asks the person who watches, if anybody does, until the team may go on.
+    async fn review(
+        &self,
+        run: &RunContext<'_>,
+        progress: &mut Progress,
+        moment: &Moment,
+        revisions: &mut u32,
+    ) -> Result<(), Stop> {
+        let Some(reviewing) = run.reviewing else { return Ok(()) };
+        if reviewing.when == ReviewWhen::Planned && *moment != Moment::Planned {
+            return Ok(());
         }
-        self.deliver(run, &schedule, &ends).await
+        let names = self.executor_names();
+        let mut refused = None;
+        loop {
+            let shown = progress.review(run.query, moment, &names, refused.take());
+            let decision = uncharged(reviewing.by.decide(&shown)).await;
+            match progress.decide(decision, &names, run.recorder) {
+                Reviewed::GoOn => return Ok(()),
+                Reviewed::Stopped => return Err(Stop::ByPerson),
+                Reviewed::Changed => {}
+                Reviewed::Refused(why) => refused = Some(why),
+            }
+            *revisions += 1;
+            if *revisions > REVISIONS_MAX {
+                let reason = format!("a person changed the work more than {REVISIONS_MAX} times");
+                return Err(EndReason::Unscored { reason }.into());
+            }
+        }
+    }
+
+    fn executor_names(&self) -> Vec<&str> {
+        self.executors.iter().map(|executor| executor.name.as_str()).collect()
     }
 
     /// A tool that an executor is to have and that there is not: the fault of who described the team.
@@ -167,7 +245,7 @@ impl TeamAgent {
     /// The manager's graph. What is wrong with one goes back to it.
     async fn divide(&self, run: &RunContext<'_>) -> Result<SubTaskGraph, EndReason> {
         let recorder = actor(run.recorder, Role::Manager.as_str());
-        let names: Vec<&str> = self.executors.iter().map(|executor| executor.name.as_str()).collect();
+        let names = self.executor_names();
         let prompt = self.prompts.manager(run.query, &self.executors, run.toolbox.tools());
         let mut messages = vec![Message::User { text: prompt }];
         let mut faults = String::new();
@@ -175,10 +253,11 @@ impl TeamAgent {
             let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
             match read_graph(&reply, &names) {
                 Ok(graph) => {
-                    // Texts are written as JSON into memory, which cannot fail.
-                    let text = serde_json::to_string(&graph).unwrap_or_default();
-                    note(&recorder, sections::GRAPH, &text, "");
-                    return Ok(graph);
+                    faults = checked::faults_of_graph(&graph);
+                    if faults.is_empty() {
+                        note(&recorder, sections::GRAPH, &to_json(&graph), "");
+                        return Ok(graph);
+                    }
                 }
                 Err(found) => faults = found.to_string(),
             }
@@ -194,52 +273,48 @@ impl TeamAgent {
     async fn carry_out(
         &self,
         run: &RunContext<'_>,
-        schedule: &mut Schedule,
-        ends: &mut HashMap<String, SubTaskEnd>,
-    ) -> Result<(), EndReason> {
-        let width = self.width(&**run.toolbox);
+        progress: &mut Progress,
+        revisions: &mut u32,
+    ) -> Result<(), Stop> {
+        let width = self.width(run);
         let mut running = FuturesUnordered::new();
         loop {
             while running.len() < width {
-                let Some(next) = schedule.ready().next().cloned() else { break };
-                if schedule.start(&next.id).is_err() {
+                let Some(next) = progress.next_ready() else { break };
+                if progress.schedule.start(&next.id).is_err() {
                     break;
                 }
-                let results = results_of(schedule.before(&next.id), ends);
+                let results = results_of(progress.schedule.before(&next.id), &progress.ends);
                 running.push(self.sub_task(run, next, results));
             }
             let Some((id, end)) = running.next().await else { return Ok(()) };
-            let report = match &end {
-                SubTaskEnd::Result(_) => schedule.finish(&id),
-                SubTaskEnd::Failed(_) | SubTaskEnd::Blocked(_) => schedule.fail(&id),
-                SubTaskEnd::Outage(reason) => return Err(EndReason::Unscored { reason: reason.clone() }),
-            };
-            debug_assert!(report.is_ok(), "what was started can end");
-            ends.insert(id, end);
+            if let SubTaskEnd::Outage(reason) = end {
+                return Err(EndReason::Unscored { reason }.into());
+            }
+            progress.end(&id, end);
+            self.review(run, progress, &Moment::Ended { sub_task: id }, revisions).await?;
         }
     }
 
-    /// How many sub-tasks may run at the same time.
-    fn width(&self, tools: &dyn Toolbox) -> usize {
+    /// How many sub-tasks may run at the same time. A person who is asked after each sees one after the other, so that
+    /// nothing runs while work is changed.
+    fn width(&self, run: &RunContext<'_>) -> usize {
+        let tools = run.toolbox;
+        let is_reviewed = run.reviewing.is_some_and(|reviewing| reviewing.when == ReviewWhen::Each);
         let is_simulated = [&self.models.manager, &self.models.supervisor, &self.models.deliverer]
             .iter()
             .any(|model| model.is_simulated());
-        match is_simulated || tools.is_strictly_sequential() || !tools.runs_side_by_side() {
+        match is_simulated || is_reviewed || tools.is_strictly_sequential() || !tools.runs_side_by_side() {
             true => 1,
             false => usize::try_from(self.options.parallel.get()).unwrap_or(usize::MAX),
         }
     }
 
     /// The answer, from all results and failures.
-    async fn deliver(
-        &self,
-        run: &RunContext<'_>,
-        schedule: &Schedule,
-        ends: &HashMap<String, SubTaskEnd>,
-    ) -> EndReason {
+    async fn deliver(&self, run: &RunContext<'_>, progress: &Progress) -> EndReason {
         let recorder = actor(run.recorder, Role::Deliverer.as_str());
-        let graph = schedule.graph();
-        let results = results_of(graph.sub_tasks.iter(), ends);
+        let graph = progress.schedule.graph();
+        let results = results_of(graph.sub_tasks.iter(), &progress.ends);
         let prompt = self.prompts.deliverer(run.query, &graph.constraints, &results);
         match ask(&*self.models.deliverer, &[Message::User { text: prompt }], run.seed, &recorder).await {
             Ok(text) if text.trim().is_empty() => failed(Role::Deliverer, "its answer is empty"),
@@ -252,10 +327,34 @@ impl TeamAgent {
 impl Agent for TeamAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
-            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            let end = run_time::within(run.limits.wall, Box::pin(self.work(&run))).await;
-            Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
+            match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
+                Ok(Ok(end)) => Ok(Ran::in_process(end)),
+                Ok(Err(Stop::Ended(end))) => Ok(Ran::in_process(*end)),
+                Ok(Err(Stop::ByPerson)) => {
+                    let reason = "a person stopped it".to_owned();
+                    Ok(Ran { was_stopped: true, ..Ran::in_process(EndReason::Unscored { reason }) })
+                }
+                Err(over) => Ok(Ran::in_process(run.limits.out_of_time(&over))),
+            }
         })
+    }
+
+    fn can_resume(&self) -> bool {
+        true
+    }
+}
+
+/// Why a run does not come to its answer.
+enum Stop {
+    /// It has ended.
+    Ended(Box<EndReason>),
+    /// A person stopped it.
+    ByPerson,
+}
+
+impl From<EndReason> for Stop {
+    fn from(end: EndReason) -> Self {
+        Self::Ended(Box::new(end))
     }
 }
 
@@ -283,10 +382,8 @@ fn results_of<'a>(
     ends: &HashMap<String, SubTaskEnd>,
 ) -> String {
     let given = sub_tasks.filter_map(|sub_task| {
-        let (text, is_failure) = match ends.get(&sub_task.id)? {
-            SubTaskEnd::Result(text) => (text, false),
-            SubTaskEnd::Failed(text) | SubTaskEnd::Blocked(text) | SubTaskEnd::Outage(text) => (text, true),
-        };
+        let end = ends.get(&sub_task.id)?;
+        let (text, is_failure) = (end.text(), !matches!(end, SubTaskEnd::Result(_)));
         Some(prompts::result(&ResultText { sub_task, text, is_failure }))
     });
     given.collect::<Vec<_>>().join("\n\n")
@@ -335,10 +432,15 @@ fn actor(recorder: &Recorder, name: &str) -> Recorder {
 
 /// Notes what passes between the roles. `about` is the id of a sub-task, or empty.
 fn note(recorder: &Recorder, state: &str, text: &str, about: &str) {
+    noted(recorder, Author::Environment, state, text, about);
+}
+
+/// The same by this author.
+fn noted(recorder: &Recorder, author: Author, state: &str, text: &str, about: &str) {
     let end = text.floor_char_boundary(SECTION_BYTES_MAX.min(text.len()));
     recorder.record(EventKind::Section {
         state: state.to_owned(),
-        author: Author::Environment,
+        author,
         text: text[..end].to_owned(),
         note: about.to_owned(),
     });

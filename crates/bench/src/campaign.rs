@@ -1,14 +1,16 @@
 //! A campaign: one agent over a set of cases.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, Ran, RunContext, RunError, RunLimits, ServedModel, Surroundings};
 use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
 use planproof_model::run_time;
+use planproof_plan::team::TeamUse;
 use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
 use planproof_suite::{Case, CaseError, Class, Toolbox, Unscored, Verdict};
 use planproof_tools::WallClock;
@@ -68,7 +70,7 @@ pub struct Campaign {
     pub served: Option<ServedModel>,
 }
 
-/// What watches over a campaign while it runs. None of it changes a result.
+/// What watches over a campaign while it runs. None of it changes a result but a person who steps in.
 #[derive(Debug, Clone, Default)]
 pub struct Supervision {
     /// Kept out of the traces.
@@ -79,6 +81,8 @@ pub struct Supervision {
     pub meter: Option<Arc<BudgetMeter>>,
     /// When the runs going on are ended and count as not run.
     pub deadline: Option<Instant>,
+    /// Who is asked about the work of teams; nobody without one.
+    pub reviewing: Option<Reviewing>,
     /// What is known of the set-up. Runs that say nothing of the agent because it is broken are unscored.
     pub setup: Arc<Setup>,
 }
@@ -91,6 +95,8 @@ pub struct Work<'a> {
     pub units: &'a [Unit],
     /// The place of the campaign's first case, in the store and in the units: 0 but where a campaign grows in rounds.
     pub first: u32,
+    /// What was recorded of runs that were cut off, for agents that can resume them.
+    pub earlier: HashMap<Unit, Vec<Event>>,
     /// Where runs are kept; nowhere without one.
     pub store: Option<Writer>,
     /// Ends it when it is cancelled.
@@ -102,7 +108,12 @@ pub struct Work<'a> {
 impl<'a> Work<'a> {
     /// These runs, without supervision.
     pub fn new(store: Option<Writer>, units: &'a [Unit], stop: &'a CancellationToken) -> Self {
-        Self { units, first: 0, store, stop, supervision: Supervision::default() }
+        Self { units, first: 0, earlier: HashMap::new(), store, stop, supervision: Supervision::default() }
+    }
+
+    /// The same, where this was recorded of runs before they were cut off.
+    pub fn resuming(self, earlier: HashMap<Unit, Vec<Event>>) -> Self {
+        Self { earlier, ..self }
     }
 
     /// The same under supervision.
@@ -157,6 +168,8 @@ pub struct Outcome<V = Verdict> {
     pub usage: Usage,
     /// What it took to hold the model to its specification, where the agent is made from one.
     pub monitor: Option<MonitorUse>,
+    /// What the roles of a team took, where the agent is one.
+    pub team: Option<TeamUse>,
     /// How many of its requests the model answered that is served to the agent, where one is. Not in the
     /// trace.
     pub requests: Option<u32>,
@@ -192,6 +205,7 @@ struct Shared {
     campaign: Campaign,
     /// The place in the store of the first of its cases.
     first: u32,
+    earlier: HashMap<Unit, Vec<Event>>,
     store: Option<Writer>,
     surroundings: Surroundings,
     supervision: Supervision,
@@ -237,11 +251,11 @@ impl Campaign {
         work: Work<'_>,
         mut observe: impl FnMut(RunProgress),
     ) -> Result<CampaignEnd, CampaignError> {
-        let Work { first, store, units, stop, supervision } = work;
+        let Work { first, earlier, store, units, stop, supervision } = work;
         observe(RunProgress::Planned(units.len()));
         let campaign = self.clone();
         let (surroundings, cut_off) = (self.surroundings(), CancellationToken::new());
-        let shared = Arc::new(Shared { campaign, first, store, surroundings, supervision, cut_off });
+        let shared = Arc::new(Shared { campaign, first, earlier, store, surroundings, supervision, cut_off });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -289,6 +303,10 @@ impl Campaign {
                     match step {
                         Step::Done(outcome) => observe(RunProgress::Ended(outcome)),
                         Step::NotRun => {}
+                        Step::Stopped => {
+                            shared.end_runs(&mut running, &mut observe).await?;
+                            return Err(CampaignError::Stopped);
+                        }
                         Step::Doubtful(ended, nothing) => doubtful.push((*ended, nothing)),
                     }
                     if !setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing)) {
@@ -370,6 +388,8 @@ enum Step {
     Done(Box<Outcome>),
     /// It was refused a request, and so counts as not run.
     NotRun,
+    /// A person stopped it, and the campaign with it. It counts as not run, and can be resumed.
+    Stopped,
     /// It came to nothing, and whose fault that is has to be seen.
     Doubtful(Box<Ended>, Nothing),
 }
@@ -477,7 +497,7 @@ impl Shared {
         let recorder = recorder.hiding(self.supervision.secrets.clone());
         let tools =
             case.toolbox().map_err(|source| CampaignError::Tools { case: case.card().id.clone(), source })?;
-        let running = self.run_agent(&**case, Arc::clone(&tools), &recorder, seed);
+        let running = self.run_agent(unit, &**case, Arc::clone(&tools), &recorder, seed);
         let ((ran, was_refused), wall) = tokio::select! {
             biased;
             // The agent ends where it is dropped.
@@ -490,11 +510,11 @@ impl Shared {
         if let Some(reason) = tools.outage() {
             ran.end = EndReason::Unscored { reason };
         }
-        if was_refused || ran.was_refused {
+        if was_refused || ran.was_refused || ran.was_stopped {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);
             }
-            return Ok(Step::NotRun);
+            return Ok(if ran.was_stopped { Step::Stopped } else { Step::NotRun });
         }
         let nothing = recorder.look(|events| Nothing::of(events, &ran));
         let requests = ran.contact.and_then(|contact| contact.model_answers);
@@ -534,6 +554,7 @@ impl Shared {
 
     async fn run_agent(
         &self,
+        unit: Unit,
         case: &dyn Case,
         tools: Arc<dyn Toolbox>,
         recorder: &Recorder,
@@ -544,8 +565,16 @@ impl Shared {
             Some(guard) => Arc::new(GuardedTools::new(tools, guard)),
             None => tools,
         };
-        let (query, surroundings) = (case.prompt(), &self.surroundings);
-        let run = RunContext { query, toolbox: &toolbox, limits, seed, recorder, surroundings };
+        let run = RunContext {
+            query: case.prompt(),
+            toolbox: &toolbox,
+            limits,
+            seed,
+            recorder,
+            earlier: self.earlier.get(&unit).map_or(&[], Vec::as_slice),
+            reviewing: self.supervision.reviewing.as_ref(),
+            surroundings: &self.surroundings,
+        };
         agent.agent.run(run).await
     }
 }
@@ -566,7 +595,7 @@ impl Outcome {
                 format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));
             Err(Unscored::Outside { reason })
         });
-        Self { ordinal, repeat, verdict, wall, usage, monitor, requests: None }
+        Self { ordinal, repeat, verdict, wall, usage, monitor, team: TeamUse::of(events), requests: None }
     }
 
     /// Whether the agent passed; `None` without a verdict.
@@ -588,8 +617,8 @@ impl<V> Outcome<V> {
 
     /// The same run with another verdict, where it has one.
     pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
-        let Self { ordinal, repeat, verdict, wall, usage, monitor, requests } = self;
-        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, requests }
+        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, requests } = self;
+        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, team, requests }
     }
 }
 

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_plan::team::TeamUse;
 use planproof_suite::{Card, Case, Class, Judged, Metric, Section, Suite, Unit};
 use serde::{Serialize, Serializer};
 
 use crate::baselines::{BaselineRates, BaselineSums};
 use crate::repeats::{Repeated, without_requests};
 use crate::studies::{DissectionReport, ShrinkReport};
+use crate::team;
 use crate::{CaseRuns, Interval, MonitorUse, Outcome, Rate, RunSummary, success_rate};
 
 /// Schema name of a report file.
@@ -384,6 +386,10 @@ impl Report {
         let judged: Vec<Judged<'_>> = judged.collect();
         report.metrics = Metrics(suite.metrics(&judged));
         report.sections = Sections(suite.sections(&judged, cards, input.repeats));
+        report
+            .sections
+            .0
+            .extend(TeamUse::sum(input.runs.iter().map(|run| &run.team)).as_ref().map(team::section));
         report
     }
 

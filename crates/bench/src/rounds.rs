@@ -81,7 +81,7 @@ pub async fn run_rounds<R: Rounds>(
             let round = Campaign { cases, ..campaign.clone() };
             let (store, supervision) = (store.clone(), supervision.clone());
             end = round
-                .run(Work { first, units: &units, store, stop, supervision }, |progress| {
+                .run(Work { first, ..Work::new(store, &units, stop).under(supervision) }, |progress| {
                     let RunProgress::Ended(outcome) = progress else { return };
                     observe(&records[outcome.ordinal as usize], &outcome);
                     outcomes.push(*outcome);

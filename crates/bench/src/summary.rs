@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
 use planproof_suite::{Card, Class, Score, Scored, Suite};
 use planproof_trace::Usage;
@@ -32,6 +33,8 @@ pub struct RunSummary {
     pub usage: Usage,
     /// What it took to hold the model to its specification, where the agent is made from one.
     pub monitor: Option<MonitorUse>,
+    /// What the roles of a team took, where the agent is one.
+    pub team: Option<TeamUse>,
     /// How many of its requests the model answered that is served to the agent, where one is.
     pub requests: Option<u32>,
 }
@@ -58,6 +61,9 @@ struct RunText {
     /// are not read.
     #[serde(deserialize_with = "Option::deserialize")]
     monitor: Option<MonitorText>,
+    /// Absent where the agent is no team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    team: Option<TeamUse>,
     /// Absent where no model is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requests: Option<u32>,
@@ -96,6 +102,7 @@ impl RunSummary {
             wall: outcome.wall,
             usage: outcome.usage,
             monitor: outcome.monitor.clone(),
+            team: outcome.team.clone(),
             requests: outcome.requests,
         }
     }
@@ -111,6 +118,7 @@ impl RunSummary {
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
             monitor: self.monitor.as_ref().map(MonitorText::from),
+            team: self.team.clone(),
             requests: self.requests,
         })
     }
@@ -155,7 +163,7 @@ impl RunSummary {
             None => None,
         };
         let Unit { ordinal, repeat } = unit;
-        Some(Self { ordinal, repeat, scored, wall, usage, monitor, requests: text.requests })
+        Some(Self { ordinal, repeat, scored, wall, usage, monitor, team: text.team, requests: text.requests })
     }
 
     /// Whether it passed; `None` where it is unscored.

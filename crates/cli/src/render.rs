@@ -152,7 +152,7 @@ fn legend(baselines: &BaselineRates) -> String {
 }
 
 /// A part of the report that only this kind of case has.
-fn section_lines(section: &planproof_suite::Section) -> String {
+pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
     if !section.lines.is_empty() {
         return section.lines.join("\n");
     }

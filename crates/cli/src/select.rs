@@ -274,6 +274,7 @@ pub(crate) fn agent(
         AgentForm::Asking { kind: AgentKind::Tools(of_tools), model } => {
             let (form, make): (_, fn(_) -> _) = match of_tools {
                 ToolLoop::WholeConversation => (ModelForm::Chat, FunctionCallingAgent::new),
+                ToolLoop::Reasoning => (ModelForm::Chat, FunctionCallingAgent::reasoning),
                 ToolLoop::ServerState => (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state),
             };
             let found = find_model(model, form)?;
@@ -304,7 +305,7 @@ pub(crate) fn agent(
 }
 
 /// The sandbox for programs, whose workers are this program in another role.
-fn sandbox() -> Result<Sandbox, Failure> {
+pub(crate) fn sandbox() -> Result<Sandbox, Failure> {
     let command = WorkerCommand::this_program()
         .map_err(|error| Failure::outside(format!("the Python sandbox cannot be started: {error}")))?;
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);

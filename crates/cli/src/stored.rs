@@ -31,7 +31,7 @@ pub(crate) struct Stored {
     pub(crate) suite: Arc<dyn Suite>,
     pub(crate) cases: Vec<Arc<dyn Case>>,
     pub(crate) options: CampaignOptions,
-    /// How to go on with it.
+    /// How to resume it.
     pub(crate) commands: CommandLines,
     /// The finished runs, judged again from their traces.
     pub(crate) outcomes: Vec<Outcome>,

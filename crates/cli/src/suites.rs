@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use planproof_apibank::suite::ApiBank;
 use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
@@ -10,10 +11,11 @@ use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
 use planproof_runner::StoredOptions;
 use planproof_suite::{CaseError, Registry, Suite};
+use planproof_tptu::Tptu;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages};
+use crate::{media, pages, python};
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
@@ -23,6 +25,8 @@ pub(crate) fn registry(judge: JudgeOptions) -> Registry {
         Arc::new(Questions::new(Benchmark::HotpotQa)),
         Arc::new(Questions::new(Benchmark::TriviaQa)),
         Arc::new(Mnms::default()),
+        Arc::new(ApiBank::default()),
+        Arc::new(Tptu::new().with_tools(python::tools())),
     ];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
 }

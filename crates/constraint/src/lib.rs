@@ -21,8 +21,11 @@
 //! without the heap, because synthesis makes several for each case it draws.
 //!
 //! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers the
-//! same questions of schedules, through a [`Timetable`] in the place of the `Order`. It does search, so each of its
+//! same questions of schedules, through a [`Timetable`] instead of the `Order`. It does search, so each of its
 //! answers can also be [`Undecided`].
+//!
+//! The module [`choice`] is about something else than orders: choosing one candidate for each slot of a task, so that
+//! constraints between their fields hold. It has words of its own.
 //!
 //! The crate does no IO, reads no clock and draws no randomness: the same input gives the same answer everywhere.
 //!
@@ -53,8 +56,9 @@
 //! problems and their conflicts (`timed/problem.rs`), the search for a schedule (`timed/search.rs`), what may be done
 //! when (`timed/timetable.rs`), counts (`timed/count.rs`), what follows the shape of an order without names
 //! (`shape.rs`), and which timetables are equivalent (`timed/equivalence.rs`), and the nearest correct schedule
-//! (`timed/repair.rs`).
+//! (`timed/repair.rs`). What of choosing is where stands at the head of `choice.rs`.
 
+pub mod choice;
 mod conflict;
 mod count;
 mod cycle;

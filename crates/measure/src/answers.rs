@@ -112,12 +112,12 @@ pub struct Agreement {
 
 /// The words of a text. What separates them is white space as Python understands it, which counts four control
 /// characters of ASCII in.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_space = |it: char| it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it);
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
-/// A text with a space in the place of each article that stands as a word of its own: between characters that are no
+/// A text with a space instead of each article that stands as a word of its own: between characters that are no
 /// letter, number or underscore.
 fn without_articles(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());

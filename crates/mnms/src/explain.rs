@@ -1,12 +1,13 @@
 //! A verdict in words.
 
 use planproof_plan::to_line;
+use planproof_suite::runs::shortened;
 use planproof_suite::{Case, Content, EventNote, Explanation, Fact, Step, Verdict};
 use planproof_trace::{Event, PairedCall, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::Task;
-use crate::judge::{Detail, shortened};
+use crate::judge::Detail;
 
 /// Most characters that a gist repeats of an answer.
 const GIST_CHARACTERS_MAX: usize = 120;

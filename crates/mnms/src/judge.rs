@@ -1,6 +1,7 @@
 //! From the events of a run to a verdict.
 
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
+use planproof_suite::runs::shortened;
 use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_trace::{EndReason, Event, EventKind, Usage};
 use serde::{Deserialize, Serialize};
@@ -300,15 +301,4 @@ impl Detail {
             None => self.steps.join("; "),
         }
     }
-}
-
-/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let start = most.saturating_sub(1) / 2;
-    let end = most.saturating_sub(1) - start;
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }

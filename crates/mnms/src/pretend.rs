@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use planproof_suite::{BoxFuture, Toolbox};
+use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Arguments, Catalogue, Port, Signature, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -56,6 +56,10 @@ impl Toolbox for Catalogued {
         self.0.outage()
     }
 
+    fn restoring(&self) -> Restoring {
+        self.0.restoring()
+    }
+
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let tools = self.0.for_run()?;
         Some(Arc::new(Self(tools)))
@@ -77,6 +81,10 @@ impl Toolbox for PretendTools {
             Err(what) => ToolResult::error(call.id.clone(), what),
         };
         Box::pin(std::future::ready(result))
+    }
+
+    fn restoring(&self) -> Restoring {
+        Restoring::Nothing
     }
 }
 

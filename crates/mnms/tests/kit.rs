@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+#[path = "../../qa/tests/support/kit.rs"]
+mod recorded;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,21 +34,12 @@ fn main() -> ExitCode {
 }
 
 /// A test that needs a file of the kit.
-fn trial(name: &str, needs: &'static str, test: fn()) -> Trial {
-    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let is_ignored = !kit(needs).exists() && !is_ci;
-    let trial = Trial::test(name, move || {
-        if !kit(needs).exists() {
-            return Err(format!("there is no {}", kit(needs).display()).into());
-        }
-        test();
-        Ok(())
-    });
-    trial.with_ignored_flag(is_ignored)
+fn trial(name: &str, needs: &str, test: fn()) -> Trial {
+    recorded::trial(name, kit(needs), test)
 }
 
 fn kit(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/kits/mnms")).join(name)
+    recorded::path("mnms", name)
 }
 
 fn text(name: &str) -> String {

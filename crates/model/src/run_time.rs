@@ -102,7 +102,7 @@ async fn limited<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T,
 }
 
 /// Waits for something that is not charged to the run.
-pub(crate) async fn uncharged<T>(wait: impl Future<Output = T>) -> T {
+pub async fn uncharged<T>(wait: impl Future<Output = T>) -> T {
     let _wait = Wait::begin();
     wait.await
 }

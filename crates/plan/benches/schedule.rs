@@ -1,7 +1,7 @@
 //! How long a graph of sub-tasks takes to schedule whose executors take no time.
 //!
-//! `cargo bench -p planproof-plan` times it with criterion, beside a plain schedule that looks at all sub-tasks for each
-//! that may start.
+//! `cargo bench -p planproof-plan` times it with criterion, beside a plain schedule that looks at all sub-tasks for
+//! each that may start.
 
 use std::collections::HashSet;
 use std::hint::black_box;

@@ -2,8 +2,8 @@
 //! sub-tasks may run, and drawings.
 //!
 //! The method is that of "Planning with Multi-Constraints via Collaborative Language Agents" (PMC), sections 4.1 and
-//! 4.2. A sub-task runs once all that it comes `after` have finished; independent ones may run at the same time. Nothing
-//! here runs anything or waits: who does asks a [`Schedule`] what is ready and reports to it how that ended.
+//! 4.2. A sub-task runs once all that it comes `after` have finished; independent ones may run at the same time.
+//! Nothing here runs anything or waits: who does asks a [`Schedule`] what is ready and reports to it how that ended.
 //!
 //! # What is where
 //!
@@ -12,10 +12,11 @@
 //!   for it (`fault.rs`).
 //! - What may run when (`schedule.rs`), the states of sub-tasks (`state.rs`), and what a person changes in a schedule
 //!   (`revise.rs`).
-//! - Direct neighbours, layers and longest paths (`paths.rs`).
+//! - Direct neighbours, layers and longest paths (`paths.rs`), and drawings (`draw.rs`).
 
 mod check;
 mod cycle;
+mod draw;
 mod fault;
 mod form;
 mod links;
@@ -26,6 +27,7 @@ mod schedule;
 mod schema;
 mod state;
 
+pub use draw::{DRAWN_CHARACTERS_MAX, GraphDrawing};
 pub use fault::{Field, GraphFault, GraphFaults, GraphProblem, GraphSite};
 pub use form::{StatedConstraint, SubTask, SubTaskGraph};
 pub use paths::LongestPath;

@@ -32,5 +32,14 @@ pub const CONSTRAINTS_MAX: usize = 50;
 /// The longest typed form of a constraint, in bytes of JSON without blanks.
 pub const TYPED_BYTES_MAX: usize = 10_000;
 
+/// The most executors of a team.
+pub const EXECUTORS_MAX: usize = 50;
+
+/// The longest name of an executor, in characters.
+pub const EXECUTOR_NAME_CHARACTERS_MAX: usize = 60;
+
+/// The most bytes of what an executor can do, and of its instructions.
+pub const EXECUTOR_TEXT_BYTES_MAX: usize = 16 * 1024;
+
 /// The most faults of a graph that are named; of the others, their number.
 pub const GRAPH_FAULTS_MAX: usize = 30;

@@ -1,10 +1,20 @@
 //! The roles of a team that works on a graph of sub-tasks, and the words by which its prompts and its trace are read.
 //! (The roles are those of PMC, section 4; the words are ours.) Who writes them, who plays a role in a simulation, and
-//! who reads a trace share these alone.
+//! who reads a trace share these alone. What a person is shown who watches a team is in
+//! `team/review.rs`, executors that a manager puts together in `team/crew.rs`,
+//! and what its roles took in a run in `team/used.rs`.
+
+pub mod crew;
+pub mod review;
+mod used;
 
 use std::fmt;
 
-use planproof_trace::{Actor, Event, EventKind, Usage};
+pub use used::{RoleUse, TeamUse};
+
+use planproof_trace::{Actor, Event, EventKind};
+
+use crate::graph::{GraphDrawing, SubTaskGraph, SubTaskState};
 
 /// Who does what in a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +71,9 @@ pub mod headings {
     /// The task of the whole team, as the case states it.
     pub const TASK: &str = "# Task";
 
+    /// The tools that executors can be given.
+    pub const TOOLS: &str = "# Tools";
+
     /// The executors with what they can do.
     pub const EXECUTORS: &str = "# Executors";
 
@@ -94,6 +107,9 @@ pub mod sections {
     /// A sub-task as its executor is given it.
     pub const SUB_TASK: &str = "sub_task";
 
+    /// A sub-task has started. Its text is the name of the executor.
+    pub const STARTED: &str = "started";
+
     /// What a sub-task gave. It has finished.
     pub const RESULT: &str = "result";
 
@@ -102,35 +118,54 @@ pub mod sections {
 
     /// Why a sub-task could not start: what it needs has failed.
     pub const BLOCKED: &str = "blocked";
+
+    /// Why the result or the failure of a sub-task no longer counts: it has to run again.
+    pub const UNDONE: &str = "undone";
+
+    /// Of the deliverer: what the solver proved of the candidates and constraints that it was given.
+    pub const PROOF: &str = "proof";
+
+    /// Those that change how far a graph is.
+    pub const OF_PROGRESS: [&str; 6] = [GRAPH, STARTED, RESULT, FAILURE, BLOCKED, UNDONE];
 }
 
-/// What one role took in a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RoleUse {
-    /// Turns of its model.
-    pub turns: u64,
-    /// Calls of tools.
-    pub calls: u64,
-    /// Tokens.
-    pub usage: Usage,
-}
-
-impl RoleUse {
-    /// What each role took in the run of these events, in the order of [`Role::ALL`].
-    pub fn of_run(events: &[Event]) -> [(Role, Self); 4] {
-        let mut used = Role::ALL.map(|role| (role, Self::default()));
-        for event in events {
-            let Some(role) = event.actor.as_ref().and_then(Role::of_actor) else { continue };
-            let Some((_, of_role)) = used.iter_mut().find(|(other, _)| *other == role) else { continue };
-            match &event.kind {
-                EventKind::Turn { usage, .. } => {
-                    of_role.turns += 1;
-                    of_role.usage += *usage;
-                }
-                EventKind::Call(_) => of_role.calls += 1,
-                _ => {}
-            }
+/// The graph that the team of a run carried out, with how far each sub-task came; `None` where there is none. Its form
+/// is that of the last one in the trace, which is also what a person made of it. A sub-task that was started and has no
+/// result yet is running. Takes time in proportion to the events, times the sub-tasks.
+pub fn graph_of_run(events: &[Event]) -> Option<GraphDrawing> {
+    let mut drawing: Option<(SubTaskGraph, Vec<SubTaskState>)> = None;
+    for event in events {
+        if let (EventKind::End(_), Some((_, states))) = (&event.kind, &mut drawing) {
+            // What ran when the run ended did not come to an end of its own.
+            let running = states.iter_mut().filter(|state| **state == SubTaskState::Running);
+            running.for_each(|state| *state = SubTaskState::Ready);
         }
-        used
+        let EventKind::Section { state, text, note, .. } = &event.kind else { continue };
+        if state == sections::GRAPH {
+            let graph: SubTaskGraph = serde_json::from_str(text).ok()?;
+            let states = graph.sub_tasks.iter().map(|sub_task| {
+                // Whatever a person did not touch keeps the state that it had.
+                let (before, states) = drawing.as_ref()?;
+                let place = before.sub_tasks.iter().position(|other| other == sub_task)?;
+                states.get(place).copied()
+            });
+            let states = states.map(|state| state.unwrap_or(SubTaskState::Waiting)).collect();
+            drawing = Some((graph, states));
+            continue;
+        }
+        let of_state = match state.as_str() {
+            sections::STARTED => SubTaskState::Running,
+            sections::RESULT => SubTaskState::Finished,
+            sections::FAILURE => SubTaskState::Failed,
+            sections::BLOCKED => SubTaskState::Blocked,
+            sections::UNDONE => SubTaskState::Waiting,
+            _ => continue,
+        };
+        let Some((graph, states)) = &mut drawing else { continue };
+        let place = graph.sub_tasks.iter().position(|sub_task| sub_task.id == *note);
+        if let Some(shown) = place.and_then(|place| states.get_mut(place)) {
+            *shown = of_state;
+        }
     }
+    drawing.map(|(graph, states)| GraphDrawing::new(graph, states))
 }

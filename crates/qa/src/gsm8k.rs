@@ -89,7 +89,7 @@ impl Suite for Gsm8k {
     }
 
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
-        crate::data::read_places(file.text, file.file).map_err(CaseError::new)
+        planproof_suite::rows::read_places(file.text, file.file).map_err(CaseError::new)
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {

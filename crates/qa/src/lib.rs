@@ -9,21 +9,19 @@
 //!
 //! # What is where
 //!
-//! For all: files of data and of predictions (`data.rs`), and what is read out of any run (`runs.rs`). How answers
+//! Files of rows and what is read out of any run are in the crate `suite`. How answers
 //! compare with right ones is in the crate `measure`.
 //!
 //! The suite `gsm8k` (`gsm8k.rs`): a problem as a case (`gsm8k/problem.rs`), the original data and which of its
 //! problems are taken (`gsm8k/data.rs`), ten problems of our own (`data/gsm8k/own.jsonl`), worked solutions with their
-//! annotations (`gsm8k/solution.rs`), the verdict (`gsm8k/judge.rs`) and its words (`gsm8k/explain.rs`), figures of many
-//! runs and those that were published (`gsm8k/figures.rs`), and finished predictions that are scored without a model
-//! (`gsm8k/predictions.rs`).
+//! annotations (`gsm8k/solution.rs`), the verdict (`gsm8k/judge.rs`) and its words (`gsm8k/explain.rs`), figures of
+//! many runs and those that were published (`gsm8k/figures.rs`), and finished predictions that are scored without a
+//! model (`gsm8k/predictions.rs`).
 //!
 //! The suites of questions (`questions.rs`): a question as a case (`questions/case.rs`), the original data
 //! (`questions/data.rs`), ten questions of our own for each and the pages that answer them (`questions/pages.rs`,
 //! `data/questions`), the short answer in what an agent writes (`questions/answer.rs`), the verdict
 //! (`questions/judge.rs`) and its words (`questions/explain.rs`), and figures (`questions/figures.rs`).
 
-pub mod data;
 pub mod gsm8k;
 pub mod questions;
-mod runs;

@@ -28,8 +28,8 @@ pub use data::{own, read_data};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail};
 pub use pages::OwnPages;
 
-use crate::data::{matched, read_places};
-use crate::runs::Ended;
+use planproof_suite::rows::{matched, read_places};
+use planproof_suite::runs::Ended;
 
 /// Makes the tools of a run, from pages that a user names.
 pub type MakeTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
@@ -151,8 +151,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// The suite of a benchmark, scored officially. Questions of our own come with pages of our own; those of other data
-    /// have no tools before [`with_tools`](Self::with_tools) gives them some.
+    /// The suite of a benchmark, scored officially. Questions of our own come with pages of our own; those of other
+    /// data have no tools before [`with_tools`](Self::with_tools) gives them some.
     pub fn new(benchmark: Benchmark) -> Self {
         Self { benchmark, scoring: Scoring::default(), tools: None }
     }

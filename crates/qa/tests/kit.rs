@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+#[path = "support/kit.rs"]
+mod recorded;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,9 +14,10 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Trial};
 use planproof_measure::answers::Rule;
 use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
-use planproof_qa::data::read_places;
+use planproof_measure::rouge::rouge_l;
 use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, score};
 use planproof_qa::questions::{self, Benchmark, Question, Questions, short_answer};
+use planproof_suite::rows::read_places;
 use planproof_suite::{Case, Data, Selection, Suite};
 use planproof_tools::calculator::evaluate;
 use serde_json::{Value, json};
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
         ),
         trial("short_answers_are_compared_as_by_hotpotqa", "hotpot_em_f1_expected.jsonl", by_hotpotqa),
         trial("short_answers_are_compared_as_by_triviaqa", "trivia_em_f1_expected.jsonl", by_triviaqa),
+        trial("texts_are_compared_as_by_rouge", "rouge_l_expected.jsonl", by_rouge),
         trial("published_questions_are_read", "hotpotqa/hotpot_dev_v1_simplified.json", questions_are_read),
         trial("the_test_set_is_read", "gsm8k/test.jsonl", the_test_set_is_read),
         trial("worked_solutions_are_right", "gsm8k/test.jsonl", worked_solutions_are_right),
@@ -36,21 +41,12 @@ fn main() -> ExitCode {
 }
 
 /// A test that needs a file of the kit.
-fn trial(name: &str, needs: &'static str, test: fn()) -> Trial {
-    let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let is_ignored = !kit(needs).exists() && !is_ci;
-    let trial = Trial::test(name, move || {
-        if !kit(needs).exists() {
-            return Err(format!("there is no {}", kit(needs).display()).into());
-        }
-        test();
-        Ok(())
-    });
-    trial.with_ignored_flag(is_ignored)
+fn trial(name: &str, needs: &str, test: fn()) -> Trial {
+    recorded::trial(name, kit(needs), test)
 }
 
 fn kit(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/kits/qa")).join(name)
+    recorded::path("qa", name)
 }
 
 fn text(name: &str) -> String {
@@ -140,6 +136,19 @@ fn by_triviaqa() {
         assert_eq!(expected["hotpot_style_em_vs_value"], value, "{answer:?} {aliases:?}");
     }
     assert!(pairs.len() >= 415, "only {} cases were compared", pairs.len());
+}
+
+fn by_rouge() {
+    let pairs = pairs("rouge_l");
+    for (input, expected) in &pairs {
+        let (hypothesis, reference) = (input["hyp"].as_str().unwrap(), input["ref"].as_str().unwrap());
+        let found = match rouge_l(hypothesis, reference) {
+            Ok(found) => json!({"r": found.recall, "p": found.precision, "f": found.f}),
+            Err(error) => json!({"error": format!("ValueError: {error}")}),
+        };
+        assert_eq!(expected["rouge_l"], found, "{hypothesis:?} {reference:?}");
+    }
+    assert!(pairs.len() >= 200, "only {} cases were compared", pairs.len());
 }
 
 fn questions_are_read() {

@@ -30,7 +30,7 @@ pub struct ReportedCampaign<'a> {
     pub created_ms: u64,
     /// The command line that asked for it.
     pub command_line: &'a str,
-    /// How to go on with it.
+    /// How to resume it.
     pub commands: &'a CommandLines,
     /// Seed of the campaign.
     pub seed: u64,

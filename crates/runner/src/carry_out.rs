@@ -151,8 +151,9 @@ where
         meter: prepared.meter.clone(),
         deadline: prepared.budgets.deadline(),
         setup: Arc::new(set_up(prepared)),
+        reviewing: prepared.reviewing.clone(),
     };
-    let mut outcomes = prepared.finished.clone();
+    let (mut outcomes, mut earlier) = (prepared.finished.clone(), prepared.earlier.clone());
     let total = campaign.units().count() as u64;
     watch.begun(&Begun {
         campaign: &campaign.id,
@@ -178,8 +179,11 @@ where
             break Ok(CampaignEnd::Complete);
         }
         let before = outcomes.len();
+        // Only the first round finds runs that were cut off before: what was begun since ends in it.
+        let earlier = std::mem::take(&mut earlier);
+        let work = Work::new(Some(writer.clone()), &units, stop).resuming(earlier).under(supervision.clone());
         let end = campaign
-            .run(Work::new(Some(writer.clone()), &units, stop).under(supervision.clone()), |progress| {
+            .run(work, |progress| {
                 let RunProgress::Ended(outcome) = progress else { return };
                 watch.ended(&outcome);
                 if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {

@@ -1,16 +1,17 @@
 //! A campaign that can be run.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use planproof_agents::team::Reviewing;
 use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
 use planproof_store::{Progress, Store, Writer};
 use planproof_suite::{Card, Case, Suite};
-use planproof_trace::Secrets;
+use planproof_trace::{Event, Secrets};
 
 use crate::budgets::{self, Budgets};
 use crate::error::RunnerError;
@@ -31,8 +32,12 @@ pub struct Prepared {
     pub cards: Vec<Card>,
     /// What is kept of it beside its cases.
     pub options: StoredOptions,
+    /// Who is asked about the work of teams; nobody without one.
+    pub reviewing: Option<Reviewing>,
     /// Runs that are done already.
     pub(crate) finished: Vec<Outcome>,
+    /// What was recorded of runs that were cut off, where the agent can resume them.
+    pub(crate) earlier: HashMap<Unit, Vec<Event>>,
     /// Runs that are not begun now, because a recording has no verdict of them.
     pub(crate) left_out: HashSet<Unit>,
     /// The model that is served to the agent, and its name.
@@ -97,7 +102,9 @@ impl Parts {
             suite,
             cards,
             options,
+            reviewing: None,
             finished: Vec::new(),
+            earlier: HashMap::new(),
             left_out: HashSet::new(),
             served: None,
             budgets: Budgets::default(),

@@ -1,14 +1,15 @@
 //! A campaign that resumes.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::Outcome;
+use planproof_bench::{Outcome, Unit};
 use planproof_model::metering::Meter;
-use planproof_store::{Campaign as CampaignRow, Store};
+use planproof_store::{Campaign as CampaignRow, Store, StoreError};
 use planproof_suite::{Case, Suite};
-use planproof_trace::Usage;
+use planproof_trace::{Event, Usage, wire};
 
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::error::RunnerError;
@@ -40,10 +41,10 @@ pub struct Resumed {
     pub budgets: BudgetOptions,
 }
 
-/// Goes on with a campaign.
+/// Resumes a campaign.
 ///
 /// # Errors
-/// It cannot be gone on with: a file has changed, a budget is used up, a key is missing, or the store or a file fails.
+/// It cannot be resumed: a file has changed, a budget is used up, a key is missing, or the store or a file fails.
 pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Prepared, W::Error> {
     let Resumed { row, suite, cases, options, mut outcomes, further, leads_on, budgets } = resumed;
     outcomes.retain(|outcome| outcome.verdict.is_ok());
@@ -112,6 +113,33 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     let token = world.token();
+    // A replay has its answers from the recording, for whole runs alone.
+    let can_resume = agent.agent.can_resume() && replayed.is_none() && !is_complete;
+    let earlier = if can_resume { earlier(&store, &row.id)? } else { HashMap::new() };
     let bare = Parts { id: row.id, agent, suite, cases, repeats, options, secrets, token }.prepared(store)?;
-    Ok(Prepared { finished: outcomes, left_out, served, budgets, asked, meter, recording, replayed, ..bare })
+    Ok(Prepared {
+        finished: outcomes,
+        earlier,
+        left_out,
+        served,
+        budgets,
+        asked,
+        meter,
+        recording,
+        replayed,
+        ..bare
+    })
+}
+
+/// What was recorded of the runs of a campaign that were cut off. A trace that cannot be read is that of a run that
+/// begins anew.
+fn earlier(store: &Store, campaign: &str) -> Result<HashMap<Unit, Vec<Event>>, StoreError> {
+    let mut earlier = HashMap::new();
+    for (unit, run) in store.cut_off(campaign)? {
+        let lines = store.trace_lines(run).collect::<Result<Vec<String>, _>>()?;
+        if let Ok(trace) = wire::v1::read_trace(&(lines.join("\n") + "\n")) {
+            earlier.insert(unit, trace.events);
+        }
+    }
+    Ok(earlier)
 }

@@ -206,6 +206,7 @@ impl GoldModel {
         let is_bad = self.bad_role == Some(asked.role);
         let handed = self.asked(request)?;
         let text = match asked.role {
+            Role::Manager if asked.is_about_executors() => asked.crew(),
             Role::Manager => {
                 let graph = asked.graph(&handed.prompt, &handed.calls);
                 // What comes after itself can never start.
@@ -213,6 +214,7 @@ impl GoldModel {
             }
             _ if is_bad => String::new(),
             Role::Supervisor => asked.sub_task().to_owned(),
+            Role::Deliverer if asked.is_for_solver(request) => team::problem(&handed.answer),
             Role::Deliverer => handed.answer.clone(),
             Role::Executor => return Ok(executed(handed, asked, request)),
         };

@@ -1,18 +1,30 @@
 //! The roles of a team, where the right calls and the right answer are known from a key.
 //!
-//! A sub-task names its steps and holds the whole task, by which its executor finds the key again: `Steps 1 to 2 of: ...`.
+//! A sub-task names its steps and holds the whole task, by which its executor finds the key again: `Steps 1 to 2 of:
+//! ...`.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::graph::{SubTask, SubTaskGraph};
+use planproof_plan::limits::EXECUTORS_MAX;
+use planproof_plan::team::crew::{ComposedExecutor, Crew};
 use planproof_plan::team::{Role, headings};
 use planproof_suite::GoldCall;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+
+/// Most characters of an answer that is a candidate for a solver.
+const ANSWER_CHARACTERS_MAX: usize = 1_000;
 
 /// What a conversation asks of a member of a team.
 pub(crate) struct Asked<'r> {
     /// Who is asked.
     pub(crate) role: Role,
     text: &'r str,
+}
+
+/// The deliverer's problem for a solver: the answer is all that there is to choose from.
+pub(crate) fn problem(answer: &str) -> String {
+    let text: String = answer.chars().take(ANSWER_CHARACTERS_MAX).collect();
+    json!({"slots": {"answer": [{"text": text}]}, "constraints": []}).to_string()
 }
 
 impl<'r> Asked<'r> {
@@ -24,6 +36,31 @@ impl<'r> Asked<'r> {
         })?;
         let role = Role::ALL.into_iter().find(|role| text.starts_with(role.mark()))?;
         Some(Self { role, text })
+    }
+
+    /// Whether the manager is asked for executors, and not for a graph.
+    pub(crate) fn is_about_executors(&self) -> bool {
+        self.text.contains(&format!("\n{}\n", headings::TOOLS))
+    }
+
+    /// The manager's executors: one for each tool, or one without tools.
+    pub(crate) fn crew(&self) -> String {
+        let tools = self.section(headings::TOOLS).lines().filter_map(|line| {
+            let (name, _) = line.strip_prefix("- ")?.split_once(':')?;
+            Some(name)
+        });
+        let executor = |name: &str, tools: Vec<String>| ComposedExecutor {
+            name: name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect(),
+            about: format!("It works with {}.", if tools.is_empty() { "words alone" } else { name }),
+            prompt: String::new(),
+            tools,
+        };
+        let mut executors: Vec<ComposedExecutor> =
+            tools.take(EXECUTORS_MAX).map(|tool| executor(tool, vec![tool.to_owned()])).collect();
+        if executors.is_empty() {
+            executors.push(executor("writer", Vec::new()));
+        }
+        serde_json::to_string(&Crew { executors }).unwrap_or_default()
     }
 
     /// The manager's graph: each call a sub-task that comes after the one before; a single one where later calls are
@@ -62,6 +99,12 @@ impl<'r> Asked<'r> {
             }
         }
         first.unwrap_or_default().to_owned()
+    }
+
+    /// Whether the deliverer is asked for candidates and constraints, and not for an answer.
+    pub(crate) fn is_for_solver(&self, request: &ChatRequest) -> bool {
+        let has_replied = request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+        !has_replied && self.section(headings::REPLY).contains("\"slots\"")
     }
 
     /// The sub-task as the supervisor passes it on.

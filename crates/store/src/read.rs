@@ -324,6 +324,19 @@ impl Store {
         }))
     }
 
+    /// The runs of a campaign (its id in full) that were begun and not finished, by case and repeat: what was cut off.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn cut_off(&self, campaign: &str) -> Result<Vec<(Unit, RunId)>, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        self.select(
+            "SELECT ordinal, repeat, id FROM run WHERE campaign = ?1 AND state = 'started' ORDER BY ordinal, repeat",
+            params![key],
+            |row| Ok((Unit { ordinal: row.get(0)?, repeat: row.get(1)? }, RunId(row.get(2)?))),
+        )
+    }
+
     /// The units of a campaign (its id in full) that have no score yet, by case and repeat: what is left to run.
     ///
     /// # Errors

@@ -12,7 +12,8 @@
 //! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words
 //! (`explanation.rs`), tables and figures that only a suite can make (`section.rs`), what stands between an agent and
 //! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is handed it
-//! (`gold.rs`), and rates with their intervals (`statistics.rs`).
+//! (`gold.rs`), rates with their intervals (`statistics.rs`), and what several suites have in common: files with a line
+//! for each row (`rows.rs`), and what is read out of a run that ends with an answer (`runs.rs`).
 
 mod case;
 mod data;
@@ -25,6 +26,8 @@ mod suite;
 mod toolbox;
 mod verdict;
 
+pub mod rows;
+pub mod runs;
 pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
@@ -35,5 +38,5 @@ pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
 pub use suite::{Baseline, Columns, Judged, Suite, Unit};
-pub use toolbox::{BoxFuture, Toolbox};
+pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};

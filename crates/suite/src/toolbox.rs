@@ -8,6 +8,17 @@ use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 /// A future that borrows what it needs, as async trait objects want it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// How the tools of a run that was cut off come to the state that they were in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Restoring {
+    /// There is nothing to do: calls leave nothing behind.
+    Nothing,
+    /// The calls are executed again. They change nothing but this toolbox, and give what they gave before.
+    Again,
+    /// Nobody knows how, so the run begins anew.
+    Impossible,
+}
+
 /// A set of tools. One toolbox belongs to one run.
 pub trait Toolbox: Send + Sync {
     /// The tools, in an order that never changes.
@@ -42,9 +53,39 @@ pub trait Toolbox: Send + Sync {
         None
     }
 
+    /// How these tools come to the state that they were in when their run was cut off.
+    fn restoring(&self) -> Restoring {
+        Restoring::Impossible
+    }
+
     /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
     /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         None
+    }
+}
+
+/// A toolbox without tools, for cases that have none.
+#[derive(Debug, Clone)]
+pub struct NoTools(Arc<[Tool]>);
+
+impl Default for NoTools {
+    fn default() -> Self {
+        Self([].into())
+    }
+}
+
+impl Toolbox for NoTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        let result = ToolResult::error(call.id.clone(), "there are no tools in this run");
+        Box::pin(std::future::ready(result))
+    }
+
+    fn restoring(&self) -> Restoring {
+        Restoring::Nothing
     }
 }

@@ -8,7 +8,7 @@ use planproof_trace::{Tool, ToolCall, ToolResult};
 use thiserror::Error;
 
 use crate::refusal::no_such_tool;
-use crate::{BoxFuture, OpenSource, Toolbox};
+use crate::{BoxFuture, OpenSource, Restoring, Toolbox};
 
 /// Longest name of a tool that every model provider takes, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -111,6 +111,11 @@ impl Toolbox for CombinedTools {
 
     fn outage(&self) -> Option<String> {
         self.sources.iter().find_map(|source| source.toolbox().outage())
+    }
+
+    fn restoring(&self) -> Restoring {
+        let sources = self.sources.iter().map(|source| source.toolbox().restoring());
+        sources.max().unwrap_or(Restoring::Nothing)
     }
 
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {

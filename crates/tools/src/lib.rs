@@ -6,6 +6,7 @@
 //!   in cases with times under the [`TimeRules`] of a day.
 //! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
 //!   [`CombinedTools`] joins several.
+//! - [`sql`] reads a SQLite database, and can do nothing else to it.
 //! - [`pages`] has `search` and `lookup`, over a folder of documents or a wiki.
 //! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
 //! - [`connections`] are what all of these, and other crates, ask HTTP servers over.
@@ -23,8 +24,9 @@
 //! (`client/lines.rs`) or over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one set
 //! (`combined.rs`), a calculator (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over a
 //! folder of documents (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in
-//! `pages/reader.rs`, and child processes that leave nothing behind (`process.rs`), even if we are killed
-//! (`process/watch.rs`). Tools with a state of the run are made for each (`toolbox_for_run`).
+//! `pages/reader.rs`, statements that read a database (`sql.rs`; what holds them to reading is in `sql/confine.rs`),
+//! and child processes that leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with
+//! a state of the run are made for each (`toolbox_for_run`).
 
 mod builtin;
 mod client;
@@ -40,6 +42,7 @@ pub mod connections;
 pub mod mcp;
 pub mod pages;
 pub mod process;
+pub mod sql;
 
 pub use builtin::{BUILTIN_NAMES, builtin, calculator};
 pub use client::{
@@ -48,7 +51,7 @@ pub use client::{
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
-pub use planproof_suite::{BoxFuture, Toolbox};
+pub use planproof_suite::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use schema::SchemaCache;
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{execute_recorded, toolbox_for_run};

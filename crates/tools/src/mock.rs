@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::refusal::{no_such_tool, not_an_object, shortened};
 use crate::schema::mistakes;
-use crate::{BoxFuture, SchemaCache, Toolbox};
+use crate::{BoxFuture, Restoring, SchemaCache, Toolbox};
 
 /// One mock tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,6 +186,10 @@ impl Toolbox for MockTools {
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::ready(self.answer(call)))
+    }
+
+    fn restoring(&self) -> Restoring {
+        if self.time.is_some() { Restoring::Again } else { Restoring::Nothing }
     }
 
     /// They stand for actions, whose order is what a case is about; and they take no time.

@@ -42,6 +42,8 @@ struct Run {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
+    /// What is added to the clock: the time that the run had taken before it was resumed.
+    offset: u64,
     /// When the run was closed, until its end is recorded.
     closed_at: Option<u64>,
     ended: bool,
@@ -107,13 +109,30 @@ impl Recorder {
             return false;
         }
         state.ended = is_end;
-        let at = state.closed_at.unwrap_or_else(|| self.run.clock.now());
+        let at = state.closed_at.unwrap_or_else(|| self.run.clock.now().saturating_add(state.offset));
         let actor = self.part.as_ref().map(|part| part.actor.clone());
         let event = Event { at, actor, kind };
         if let Some(sink) = &self.run.sink {
             sink.append(&event);
         }
         state.events.push(event);
+        true
+    }
+
+    /// Takes over what was recorded of this run before it was cut off, as it is; what follows is dated behind it. Does
+    /// nothing, and returns `false`, once something is recorded.
+    pub fn restore(&self, events: &[Event]) -> bool {
+        let mut state = self.lock();
+        if !state.events.is_empty() || state.ended || state.closed_at.is_some() {
+            return false;
+        }
+        for event in events {
+            if let Some(sink) = &self.run.sink {
+                sink.append(event);
+            }
+        }
+        state.events.extend_from_slice(events);
+        state.offset = events.iter().map(|event| event.at.saturating_add(1)).max().unwrap_or(0);
         true
     }
 
@@ -129,7 +148,7 @@ impl Recorder {
         if let Some(part) = &self.part {
             part.is_over.store(true, Ordering::Relaxed);
         } else if !state.ended && state.closed_at.is_none() {
-            state.closed_at = Some(self.run.clock.now());
+            state.closed_at = Some(self.run.clock.now().saturating_add(state.offset));
         }
     }
 
@@ -176,6 +195,22 @@ mod tests {
         assert!(!recorder.record(EventKind::Query { text: "late".into() }));
         assert!(!recorder.end(EndReason::AgentFailed { reason: "late".into() }));
         assert_eq!(recorder.take_events().len(), 2);
+    }
+
+    #[test]
+    fn what_was_recorded_before_an_interruption_is_taken_over() {
+        let query = || EventKind::Query { text: "q".into() };
+        let whole = Recorder::new(Arc::new(LogicalClock::default()));
+        for _ in 0..4 {
+            whole.record(query());
+        }
+        let whole = whole.take_events();
+        let resumed = Recorder::new(Arc::new(LogicalClock::default()));
+        assert!(resumed.restore(&whole[..2]));
+        resumed.record(query());
+        resumed.record(query());
+        assert!(!resumed.restore(&whole[..1]), "it comes before everything else");
+        assert_eq!(resumed.take_events(), whole);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use planproof_measure::answers::Rule;
 use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
+use planproof_measure::rouge::rouge_l;
 use serde_json::{Value, json};
 
 /// What the strict rule of GSM8K gives where it finds no number.
@@ -18,11 +19,12 @@ const USUAL_NUMBER: &str = "18";
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let values = first_answers(directory)?;
-    for file in ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract"] {
+    for file in ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract", "rouge_l"] {
         for input in read(directory, &format!("{file}_inputs.jsonl"))? {
             let found = match file {
                 "hotpot_em_f1" => hotpot(&input),
                 "trivia_em_f1" => trivia(&input, &values),
+                "rouge_l" => rouge(&input),
                 _ => gsm8k(&input),
             };
             let mut found = found.with_context(|| format!("{file}: {input}"))?;
@@ -40,7 +42,8 @@ fn read(directory: &Path, file: &str) -> Result<Vec<Value>> {
     text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-/// The answers that the data puts first, by all that are accepted in their order: the inputs of TriviaQA have these alone.
+/// The answers that the data puts first, by all that are accepted in their order: the inputs of TriviaQA have these
+/// alone.
 fn first_answers(directory: &Path) -> Result<HashMap<Vec<String>, String>> {
     let mut values = HashMap::new();
     for row in read(directory, "triviaqa/triviaqa_sm_sub.jsonl")? {
@@ -109,4 +112,11 @@ fn gsm8k(input: &Value) -> Result<Value> {
     found[rule("ibm")] = paper.is_some_and(|number| right.is_by_paper(&number)).into();
     found[rule("openai")] = strict.is_some_and(|number| right.is_by_strict(&number)).into();
     Ok(found)
+}
+
+fn rouge(input: &Value) -> Result<Value> {
+    Ok(match rouge_l(text(input, "hyp")?, text(input, "ref")?) {
+        Ok(found) => json!({"rouge_l": {"r": found.recall, "p": found.precision, "f": found.f}}),
+        Err(error) => json!({"rouge_l": {"error": format!("ValueError: {error}")}}),
+    })
 }

@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_model::{BoxFuture, run_time};
-use planproof_tools::Toolbox;
-use planproof_trace::{EndReason, Event, EventKind, LimitKind, Tool, ToolCall, ToolResult};
+use planproof_tools::{NoTools, Toolbox};
+use planproof_trace::{EndReason, Event, EventKind, LimitKind};
 
 use super::votes::{Decision, VoteRules, Votes};
 use crate::{Agent, Ran, RunContext, RunError, RunLimits};
@@ -62,7 +62,7 @@ impl VotingAgent {
     }
 
     async fn vote(&self, run: RunContext<'_>) -> Result<Ran, RunError> {
-        let no_tools: Arc<dyn Toolbox> = Arc::new(NoTools(Arc::new([])));
+        let no_tools: Arc<dyn Toolbox> = Arc::new(NoTools::default());
         let mut parts = Parts::default();
         let mut ends = Vec::new();
         for number in 1..=self.options.samples.get() {
@@ -177,19 +177,5 @@ fn answer(end: &EndReason) -> Option<&str> {
     match end {
         EndReason::Answered { text } => Some(text),
         _ => None,
-    }
-}
-
-/// What samples can do beside writing: nothing.
-struct NoTools(Arc<[Tool]>);
-
-impl Toolbox for NoTools {
-    fn tools(&self) -> &Arc<[Tool]> {
-        &self.0
-    }
-
-    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        let result = ToolResult::error(call.id.clone(), "there are no tools");
-        Box::pin(std::future::ready(result))
     }
 }

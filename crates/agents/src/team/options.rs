@@ -12,6 +12,8 @@ pub struct TeamOptions {
     pub deliver: Deliver,
     /// What the manager is shown.
     pub manager: ManagerPrompt,
+    /// The manager puts the executors together itself.
+    pub composes: bool,
     /// How many sub-tasks run at the same time at most, where the model and the tools allow it.
     pub parallel: NonZeroU32,
 }
@@ -24,6 +26,8 @@ pub enum Deliver {
     Inference,
     /// It says what was done and what came of it.
     Reporting,
+    /// It has a solver choose, which proves that every constraint holds, or that they cannot hold together.
+    Solver,
 }
 
 /// What the manager is shown beside the task.
@@ -38,19 +42,25 @@ pub enum ManagerPrompt {
 
 impl Default for TeamOptions {
     fn default() -> Self {
-        Self { deliver: Deliver::default(), manager: ManagerPrompt::default(), parallel: PARALLEL }
+        Self {
+            deliver: Deliver::default(),
+            manager: ManagerPrompt::default(),
+            composes: false,
+            parallel: PARALLEL,
+        }
     }
 }
 
 impl Deliver {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Inference, Self::Reporting];
+    pub const ALL: [Self; 3] = [Self::Inference, Self::Reporting, Self::Solver];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Inference => "inference",
             Self::Reporting => "reporting",
+            Self::Solver => "solver",
         }
     }
 }

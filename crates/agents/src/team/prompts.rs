@@ -83,9 +83,24 @@ impl TeamPrompts {
             ManagerPrompt::ZeroShot => include_str!("../../data/team/manager.txt"),
             ManagerPrompt::OneShot => include_str!("../../data/team/manager-one-shot.txt"),
         };
-        let deliverer = match options.deliver {
-            Deliver::Inference => include_str!("../../data/team/inference.txt"),
-            Deliver::Reporting => include_str!("../../data/team/reporting.txt"),
+        let typed = include_str!("../../data/team/typed.txt").trim_end();
+        // The manager states constraints in the form that a solver takes where there is one.
+        let manager: Cow<'_, str> = match options.deliver {
+            Deliver::Solver => {
+                let typed = format!(
+                    "Where a constraint can be checked, also give it in a typed form, as the field \"typed\" beside \
+                     \"words\". One of a sub-task speaks of its own result alone: its slot is the id of the sub-task.\n\n\
+                     {typed}\n\n{}\n",
+                    headings::EXECUTORS
+                );
+                manager.replacen(&format!("{}\n", headings::EXECUTORS), &typed, 1).into()
+            }
+            Deliver::Inference | Deliver::Reporting => manager.into(),
+        };
+        let deliverer: Cow<'_, str> = match options.deliver {
+            Deliver::Inference => include_str!("../../data/team/inference.txt").into(),
+            Deliver::Reporting => include_str!("../../data/team/reporting.txt").into(),
+            Deliver::Solver => include_str!("../../data/team/solver.txt").replace("{{typed}}", typed).into(),
         };
         Self {
             manager: manager.into(),
@@ -131,6 +146,17 @@ impl TeamPrompts {
         fill(&self.manager, &[("executors", &executors.join("\n")), ("task", task)])
     }
 
+    /// What the manager is asked first where it puts the executors together itself.
+    pub(super) fn compose(&self, task: &str, tools: &[Tool]) -> String {
+        let tools = match tools {
+            [] => "(none)".to_owned(),
+            tools => {
+                tools.iter().map(|tool| format!("- {}", about_tool(tool))).collect::<Vec<_>>().join("\n")
+            }
+        };
+        fill(include_str!("../../data/team/compose.txt"), &[("tools", &tools), ("task", task)])
+    }
+
     pub(super) fn supervisor(&self, sub_task: &str, results: &str) -> String {
         fill(&self.supervisor, &[("sub_task", sub_task), ("results", results)])
     }
@@ -162,6 +188,39 @@ pub(super) fn mend_graph(faults: &str) -> String {
     )
 }
 
+/// What a manager is asked whose executors cannot be used.
+pub(super) fn mend_crew(faults: &str) -> String {
+    format!(
+        "These executors cannot be used:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
+    )
+}
+
+/// What a deliverer is asked whose candidates and constraints cannot be understood.
+pub(super) fn mend_problem(faults: &str) -> String {
+    format!(
+        "The solver cannot work with this:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
+    )
+}
+
+/// What a deliverer is asked once the solver has chosen.
+pub(super) fn of_proof(task: &str, proof: &str) -> String {
+    format!(
+        "{proof}\n\nWrite the answer to the task from this, in the form in which the task asks for it, and nothing else. \
+         Change nothing that was chosen. If there is no choice that fits, say which demands cannot be met together.\n\n\
+         {}\n{task}",
+        headings::TASK
+    )
+}
+
+/// What an executor is asked whose report violates constraints.
+pub(super) fn mend_report(query: &str, report: &str, violations: &str) -> String {
+    format!(
+        "{query}\n\n# Your last report\n{}\n\n# What is wrong with it\n{violations}\n\nFind what fits, and report in full \
+         again.",
+        both_ends(report.trim())
+    )
+}
+
 /// What a sub-task gave, under a heading with its id.
 pub(super) fn result(result: &ResultText<'_>) -> String {
     let ResultText { sub_task, text, is_failure } = result;
@@ -169,15 +228,18 @@ pub(super) fn result(result: &ResultText<'_>) -> String {
     format!("{}{}{state}\n{}", headings::RESULT_OF, sub_task.id, both_ends(text.trim()))
 }
 
+/// A tool with what it does, on one line.
+fn about_tool(tool: &Tool) -> String {
+    let about = tool.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = about.chars().count() > ABOUT_CHARACTERS_MAX;
+    let about: String = about.chars().take(ABOUT_CHARACTERS_MAX).collect();
+    format!("{}: {about}{}", tool.name, if cut { "..." } else { "" })
+}
+
 /// An executor in the manager's list, with its tools.
 fn described(executor: &Executor, tools: &[Tool]) -> String {
     let has = |tool: &&Tool| executor.tools.as_ref().is_none_or(|names| names.contains(&tool.name));
-    let tools = tools.iter().filter(has).map(|tool| {
-        let about = tool.description.split_whitespace().collect::<Vec<_>>().join(" ");
-        let cut = about.chars().count() > ABOUT_CHARACTERS_MAX;
-        let about: String = about.chars().take(ABOUT_CHARACTERS_MAX).collect();
-        format!("  - {}: {about}{}", tool.name, if cut { "..." } else { "" })
-    });
+    let tools = tools.iter().filter(has).map(|tool| format!("  - {}", about_tool(tool)));
     let tools: Vec<String> = tools.collect();
     let tools = if tools.is_empty() { "  - no tools".to_owned() } else { tools.join("\n") };
     format!("- {}: {}\n{tools}", executor.name, executor.about)

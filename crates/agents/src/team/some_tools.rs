@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_tools::{BoxFuture, Toolbox};
+use planproof_tools::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Tool, ToolCall, ToolResult};
 
 /// Those tools of a toolbox that have certain names. What a call does and leaves behind is that of the whole toolbox.
@@ -43,6 +43,10 @@ impl Toolbox for SomeTools {
 
     fn is_strictly_sequential(&self) -> bool {
         self.whole.is_strictly_sequential()
+    }
+
+    fn restoring(&self) -> Restoring {
+        self.whole.restoring()
     }
 
     fn outage(&self) -> Option<String> {

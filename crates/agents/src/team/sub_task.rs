@@ -9,11 +9,14 @@ use planproof_tools::Toolbox;
 use planproof_trace::EndReason;
 
 use super::some_tools::SomeTools;
-use super::{Executor, TeamAgent, actor, ask, note};
+use super::{Executor, TeamAgent, actor, ask, checked, note, prompts};
 use crate::{RunContext, RunLimits};
 
 /// An executor may take this part of the time of the whole run, so that one that hangs does not end the others.
 const TIME_DIVISOR: u32 = 2;
+
+/// How often an executor reports at most where its reports violate constraints that are checked.
+const CHECKS_MAX: u32 = 3;
 
 /// Most characters of a sub-task's id that stand in the name of its actor.
 const ACTOR_CHARACTERS_MAX: usize = 40;
@@ -29,6 +32,15 @@ pub(super) enum SubTaskEnd {
     Blocked(String),
     /// Something outside of the team kept it from being done, so that the run says nothing of it.
     Outage(String),
+}
+
+impl SubTaskEnd {
+    /// The report, or the reason.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Result(text) | Self::Failed(text) | Self::Blocked(text) | Self::Outage(text) => text,
+        }
+    }
 }
 
 impl TeamAgent {
@@ -71,7 +83,8 @@ impl TeamAgent {
         self.execute(run, sub_task, executor, &text).await
     }
 
-    /// The supervisor's text of the sub-task. Where it writes nothing, the manager's stands, with the results behind it.
+    /// The supervisor's text of the sub-task. Where it writes nothing, the manager's stands, with the results behind
+    /// it.
     async fn rewrite(
         &self,
         run: &RunContext<'_>,
@@ -98,32 +111,59 @@ impl TeamAgent {
         text: &str,
     ) -> SubTaskEnd {
         let recorder = actor(run.recorder, &actor_name(Role::Executor, sub_task));
+        note(&recorder, sections::STARTED, &executor.name, &sub_task.id);
         let toolbox: Arc<dyn Toolbox> = match &executor.tools {
             Some(names) => Arc::new(SomeTools::new(run.toolbox, names)),
             None => Arc::clone(run.toolbox),
         };
         let limits = RunLimits { wall: run.limits.wall / TIME_DIVISOR, ..*run.limits };
-        let query = self.prompts.executor(executor, text, &sub_task.constraints);
-        let within =
-            RunContext { query: &query, toolbox: &toolbox, limits: &limits, recorder: &recorder, ..*run };
-        let end = match executor.agent.run(within).await {
-            Ok(ran) => ran.end,
-            Err(error) => return SubTaskEnd::Outage(error.to_string()),
-        };
-        match end {
-            EndReason::Answered { text } if text.trim().is_empty() => {
-                SubTaskEnd::Failed(format!("the executor `{}` reported nothing", executor.name))
+        let text = format!("{text}{}", checked::report_form(sub_task));
+        let first = self.prompts.executor(executor, &text, &sub_task.constraints);
+        let mut query = first.clone();
+        let mut checks = 0;
+        loop {
+            let within = RunContext {
+                query: &query,
+                toolbox: &toolbox,
+                limits: &limits,
+                recorder: &recorder,
+                earlier: &[],
+                ..*run
+            };
+            let end = report(executor, within).await;
+            let SubTaskEnd::Result(report) = &end else { return end };
+            let Some(violations) = checked::violations(sub_task, report) else { return end };
+            note(&recorder, sections::FAULTS, &violations, &sub_task.id);
+            checks += 1;
+            if checks == CHECKS_MAX {
+                return SubTaskEnd::Failed(format!(
+                    "the report of the executor `{}` violates constraints:\n{violations}",
+                    executor.name
+                ));
             }
-            EndReason::Answered { text } => SubTaskEnd::Result(text),
-            EndReason::LimitReached { limit, value } => SubTaskEnd::Failed(format!(
-                "the executor `{}` reached a limit: {limit} {value}",
-                executor.name
-            )),
-            EndReason::AgentFailed { reason } => {
-                SubTaskEnd::Failed(format!("the executor `{}` broke: {reason}", executor.name))
-            }
-            EndReason::Unscored { reason } => SubTaskEnd::Outage(reason),
+            query = prompts::mend_report(&first, report, &violations);
         }
+    }
+}
+
+/// What an executor reports to a query.
+async fn report(executor: &Executor, within: RunContext<'_>) -> SubTaskEnd {
+    let end = match executor.agent.run(within).await {
+        Ok(ran) => ran.end,
+        Err(error) => return SubTaskEnd::Outage(error.to_string()),
+    };
+    match end {
+        EndReason::Answered { text } if text.trim().is_empty() => {
+            SubTaskEnd::Failed(format!("the executor `{}` reported nothing", executor.name))
+        }
+        EndReason::Answered { text } => SubTaskEnd::Result(text),
+        EndReason::LimitReached { limit, value } => {
+            SubTaskEnd::Failed(format!("the executor `{}` reached a limit: {limit} {value}", executor.name))
+        }
+        EndReason::AgentFailed { reason } => {
+            SubTaskEnd::Failed(format!("the executor `{}` broke: {reason}", executor.name))
+        }
+        EndReason::Unscored { reason } => SubTaskEnd::Outage(reason),
     }
 }
 

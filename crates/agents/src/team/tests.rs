@@ -1,9 +1,14 @@
 //! What a team does with graphs and reports that are not in order, and how its sub-tasks overlap.
 
+mod overlap;
+mod solving;
+mod stepping_in;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
 use planproof_model::{Capabilities, ChatReply, ModelError};
+use planproof_tools::Toolbox;
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::{Actor, Event, LogicalClock, Tool, ToolCall, ToolResult, Usage};
 use serde_json::json;
@@ -82,6 +87,10 @@ impl Model for Scripted {
 struct NoTools(Arc<[Tool]>);
 
 impl Toolbox for NoTools {
+    fn restoring(&self) -> Restoring {
+        Restoring::Nothing
+    }
+
     fn tools(&self) -> &Arc<[Tool]> {
         &self.0
     }
@@ -96,9 +105,33 @@ async fn run(model: &Arc<Scripted>) -> (EndReason, Vec<Event>) {
 }
 
 async fn run_within(model: &Arc<Scripted>, limits: RunLimits) -> (EndReason, Vec<Event>) {
+    let (ran, events) = run_with(model, limits, &[], None).await;
+    (ran.end, events)
+}
+
+async fn run_with(
+    model: &Arc<Scripted>,
+    limits: RunLimits,
+    earlier: &[Event],
+    reviewing: Option<&Reviewing>,
+) -> (Ran, Vec<Event>) {
     let model: Arc<dyn Model> = Arc::clone(model) as Arc<dyn Model>;
     let worker = crate::FunctionCallingAgent::new(Arc::clone(&model)).unwrap();
     let team = TeamAgent::of_one(&model, Arc::new(worker), TeamOptions::default());
+    run_team_with(&team, limits, earlier, reviewing).await
+}
+
+async fn run_team(team: &TeamAgent) -> (EndReason, Vec<Event>) {
+    let (ran, events) = run_team_with(team, RunLimits::default(), &[], None).await;
+    (ran.end, events)
+}
+
+async fn run_team_with(
+    team: &TeamAgent,
+    limits: RunLimits,
+    earlier: &[Event],
+    reviewing: Option<&Reviewing>,
+) -> (Ran, Vec<Event>) {
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     let toolbox: Arc<dyn Toolbox> = Arc::new(NoTools([].into()));
     let context = RunContext {
@@ -107,10 +140,12 @@ async fn run_within(model: &Arc<Scripted>, limits: RunLimits) -> (EndReason, Vec
         limits: &limits,
         seed: 1,
         recorder: &recorder,
+        earlier,
+        reviewing,
         surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
     };
-    let end = team.run(context).await.unwrap().end;
-    (end, recorder.take_events())
+    let ran = team.run(context).await.unwrap();
+    (ran, recorder.take_events())
 }
 
 /// A graph of sub-tasks with what each comes after.

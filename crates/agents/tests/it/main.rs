@@ -41,6 +41,8 @@ async fn events_of_run(
         limits,
         seed,
         recorder: &recorder,
+        earlier: &[],
+        reviewing: None,
         surroundings: &surroundings,
     };
     recorder.end(agent.run(run).await.unwrap().end);

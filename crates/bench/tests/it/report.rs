@@ -18,6 +18,7 @@ fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
         wall: Duration::from_millis(250),
         usage: Usage { input_tokens: 3, output_tokens: 2 },
         monitor: None,
+        team: None,
         requests: None,
     }
 }

@@ -30,6 +30,20 @@ pub(crate) struct AgentArguments {
     /// those of shipped ones are not, which cost some 200 to 400 tokens a request.
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub(crate) examples: Option<OnOff>,
+    /// Have the manager of a team put its executors together from the tools of each task.
+    #[arg(long)]
+    pub(crate) compose_executors: bool,
+}
+
+/// When a person is asked about the work of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReviewChoice {
+    /// Once its graph is there, before the first sub-task.
+    Plan,
+    /// Then, and after each sub-task.
+    Each,
+    /// Never.
+    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -139,7 +153,8 @@ impl ModelArguments {
 pub(crate) struct RunArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
     /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
-    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls),
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
     /// ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is `openai/NAME`
     /// (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every
     /// KIND), or `sim/NAME`.
@@ -157,6 +172,9 @@ pub(crate) struct RunArguments {
     /// Write the trace (trace v1) to this file while the agent runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Show a team's graph of sub-tasks and ask before it goes on: `plan` once, `each` also after each sub-task.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "none")]
+    pub(crate) review: ReviewChoice,
     /// Standing instructions to the model, as its system message.
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,

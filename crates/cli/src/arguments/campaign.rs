@@ -8,7 +8,7 @@ use clap::Args;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
-use super::{AgentArguments, JudgeArguments, ModelArguments, StoreArguments};
+use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments};
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
@@ -38,12 +38,13 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 13] = [
+const RUNNING: [&str; 14] = [
     "samples",
     "summary",
     "evaluator",
     "continuation",
     "examples",
+    "compose_executors",
     "concurrency",
     "timeout",
     "iterations",
@@ -80,9 +81,10 @@ const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 pub(crate) struct CampaignArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
     /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
-    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are held back, and
-    /// the agent is told what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless,
+    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls),
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are denied, and
+    /// the agent learns what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless,
     /// clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
     /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the
     /// answers of a recording).
@@ -109,6 +111,10 @@ pub(crate) struct CampaignArguments {
     /// more; docs/ci.md lists them). Repeatable.
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
+    /// Show the graph of sub-tasks of `team@MODEL` and ask before it goes on: `plan` once, `each` also after each
+    /// sub-task. One run at a time. Answers are read from standard input, a line each; `help` lists them.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
+    pub(crate) review: ReviewChoice,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
     #[command(flatten)]
@@ -119,7 +125,7 @@ pub(crate) struct CampaignArguments {
     pub(crate) recording: RecordingArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Go on with a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
+    /// Resume a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
     /// What is finished is kept. New budgets take the place of the old ones and hold for the campaign as a whole.
     #[arg(
         long,

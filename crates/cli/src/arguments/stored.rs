@@ -50,6 +50,9 @@ pub(crate) enum RunsCommand {
         /// Which of its runs, where cases are run several times: from 0.
         #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX), requires = "case")]
         repeat: u32,
+        /// Draw the graph of sub-tasks that a team worked on, instead of the trace.
+        #[arg(long, value_enum, value_name = "FORM", requires = "case", conflicts_with = "json")]
+        graph: Option<GraphForm>,
         /// Most findings shown.
         #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
         findings: usize,
@@ -68,6 +71,19 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "ID")]
         case: Option<String>,
     },
+}
+
+/// How a graph of sub-tasks is drawn.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum GraphForm {
+    /// Text for a terminal.
+    Lines,
+    /// The language of Graphviz.
+    Dot,
+    /// The language of Mermaid, which Markdown viewers draw.
+    Mermaid,
+    /// A picture.
+    Svg,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -1,5 +1,6 @@
 //! `planproof bench`: an agent on a benchmark.
 
+mod apibank;
 mod matrix;
 
 use std::collections::HashSet;
@@ -15,7 +16,7 @@ use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 use super::campaign::{Asked, CampaignRequest, MakesCases};
 use super::print_json;
 use super::runs::must_exist;
-use crate::arguments::{BenchArguments, ChoiceArguments, Global};
+use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
 use crate::terminal;
@@ -57,6 +58,9 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
     let asked = Asked::Bench(&cases, arguments.all.repeat);
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
+    if is_matrix && campaign.review != ReviewChoice::None {
+        return Err(Failure::usage("--review shows the runs of one agent: name one"));
+    }
     if is_matrix || resume.is_some() {
         let request = matrix::Request { arguments, asked, taken: taken.clone(), global };
         if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
@@ -164,7 +168,11 @@ pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Ar
     };
     let cases = match &choice.data {
         Some(path) => {
-            let (text, file) = (select::read_text(path)?, path.display().to_string());
+            let text = match suite.name() {
+                planproof_apibank::suite::NAME if path.is_dir() => apibank::published(path)?,
+                _ => select::read_text(path)?,
+            };
+            let file = path.display().to_string();
             suite.load(Some(Data { text: &text, file: &file }), &selection, choice.limit)
         }
         None => suite.load(None, &selection, choice.limit),

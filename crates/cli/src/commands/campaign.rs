@@ -178,7 +178,7 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
     let why = why.lines().collect::<Vec<_>>().join("\n  | ");
     format!(
         "the set-up is broken, and nothing can be said of the agent: the campaign was stopped when {why}\n\
-         Once that is mended, go on with `{resumed}`"
+         Once that is mended, resume with `{resumed}`"
     )
 }
 

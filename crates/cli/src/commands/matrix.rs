@@ -5,11 +5,13 @@ use std::io::Write as _;
 use comfy_table::CellAlignment;
 use planproof_agents::AgentSpec;
 use planproof_model::prices::Money;
+use planproof_order::synth::JudgeOptions;
 use planproof_report::campaign_line;
 use planproof_report::compare::matrix::{Combination, MatrixTable, Parts};
 use planproof_report::html;
 use planproof_runner::parts;
 use planproof_store::{Matrix, Store};
+use planproof_suite::Section;
 
 use super::print_json;
 use crate::arguments::Global;
@@ -18,6 +20,7 @@ use crate::progress::tell;
 use crate::render;
 use crate::report_files::ReportFile;
 use crate::stored::{Stored, StoredTraces};
+use crate::suites;
 use crate::terminal;
 
 /// Most metrics of a suite that stand beside the other figures; more have a table of their own.
@@ -77,12 +80,12 @@ pub(super) fn show(
     print(&table, page, &[], global)?;
     if table.not_run() > 0 {
         let rest = table.not_run();
-        tell!("{rest} runs are not finished; go on with `{}`", resume(store, &table));
+        tell!("{rest} runs are not finished; resume with `{}`", resume(store, &table));
     }
     Ok(())
 }
 
-/// How to go on with a matrix.
+/// How to resume a matrix.
 pub(super) fn resume(store: &Store, table: &MatrixTable) -> String {
     let path = store.path();
     let path =
@@ -111,10 +114,19 @@ pub(super) fn print(
         (false, false) => {
             let mut out = terminal::text();
             write!(out, "{}", text(table))?;
+            for section in published(table) {
+                writeln!(out, "\n{}", render::section_lines(&section))?;
+            }
             notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
             Ok(())
         }
     }
+}
+
+/// The figures that were published for the suite: what it has to say without any run.
+fn published(table: &MatrixTable) -> Vec<Section> {
+    let found = suites::find(table.suite, JudgeOptions::default());
+    found.map(|suite| suite.sections(&[], &[], table.repeats)).unwrap_or_default()
 }
 
 /// The table for a terminal.

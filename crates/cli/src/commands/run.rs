@@ -9,6 +9,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
@@ -18,11 +19,11 @@ use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
 use super::{runtime, tool_sources};
-use crate::arguments::{Global, RunArguments};
+use crate::arguments::{Global, ReviewChoice, RunArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 use crate::values::seconds;
-use crate::{select, signals};
+use crate::{review, select, signals};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
 
@@ -39,6 +40,7 @@ struct Prepared {
     tool_limits: ClientLimits,
     trace: Option<fs::File>,
     seed: u64,
+    reviewing: Option<Reviewing>,
     /// A person is there to be asked before foreign tools are handed out.
     asks: bool,
 }
@@ -83,7 +85,14 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
     let is_watched = terminal::is_interactive() && !is_from_stdin;
     let asks = !arguments.yes && is_watched && sources.iter().any(ToolSource::is_foreign);
-    Ok(Prepared { name, agent, task, limits, sources, tool_limits, trace, seed: global.seed, asks })
+    if arguments.review != ReviewChoice::None && is_from_stdin {
+        return Err(Failure::usage(
+            "--review reads answers from standard input, which has the task: write it as TASK",
+        ));
+    }
+    let reviewing = review::reviewing(arguments.review, &name)?;
+    let seed = global.seed;
+    Ok(Prepared { name, agent, task, limits, sources, tool_limits, trace, seed, reviewing, asks })
 }
 
 /// Opens the file for the trace. What it may hold stays in it until the agent begins.
@@ -205,6 +214,8 @@ async fn run_agent(
         limits: &prepared.limits,
         seed: prepared.seed,
         recorder,
+        earlier: &[],
+        reviewing: prepared.reviewing.as_ref(),
         surroundings: &surroundings,
     };
     let ran = prepared.agent.agent.run(run).await;

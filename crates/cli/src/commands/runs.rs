@@ -12,12 +12,12 @@ use planproof_order::learning::{self, LeftOut};
 use planproof_report::CommandLines;
 use planproof_store::{Campaign, Store, Unit};
 use planproof_suite::Class;
-use planproof_trace::{Arguments, notation};
+use planproof_trace::{Arguments, Event, notation, wire};
 use serde_json::{Value, json};
 
 use super::campaign::{Derived, print_report};
 use super::{matrix, print_json};
-use crate::arguments::{ExportFormat, Global, RunsArguments, RunsCommand};
+use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Marking};
@@ -32,8 +32,8 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
-        RunsCommand::Show { run, case: Some(case), repeat, .. } => {
-            show_case(&store, run, case, *repeat, global)?;
+        RunsCommand::Show { run, case: Some(case), repeat, graph, .. } => {
+            show_case(&store, run, case, *repeat, *graph, global)?;
         }
         RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
             if let Some(found) = store.matrix(run)? {
@@ -183,7 +183,7 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) 
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
         tell!(
-            "{missing} of {} runs are not finished; go on with `{}`",
+            "{missing} of {} runs are not finished; resume with `{}`",
             campaign.total(),
             commands.resume(&campaign.id)
         );
@@ -194,7 +194,14 @@ fn no_case(campaign: &Campaign, id: &str) -> Failure {
     Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id))
 }
 
-fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) -> Result<(), Failure> {
+fn show_case(
+    store: &Store,
+    name: &str,
+    id: &str,
+    repeat: u32,
+    graph: Option<GraphForm>,
+    global: &Global,
+) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
     let mut found = None;
@@ -216,8 +223,11 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
         )));
     }
     let unit = Unit { ordinal, repeat };
+    if let Some(form) = graph {
+        return draw(&recorded(store, &campaign, unit)?, form, id);
+    }
     let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, unit)? else {
-        return Err(Failure::usage(format!("case \"{id}\" has not been run yet")));
+        return Err(Failure::usage(format!("case \"{id}\" has not been run to its end yet")));
     };
     if global.json {
         return print_json(&match &outcome.verdict {
@@ -251,6 +261,39 @@ fn show_case(store: &Store, name: &str, id: &str, repeat: u32, global: &Global) 
     writeln!(out, "trace:")?;
     for event in &trace.events {
         writeln!(out, "  {}", notation::print(std::slice::from_ref(event)))?;
+    }
+    Ok(())
+}
+
+/// What is recorded of a run, which may not have come to its end.
+fn recorded(store: &Store, campaign: &Campaign, unit: Unit) -> Result<Vec<Event>, Failure> {
+    let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
+    let lines = store.trace_lines(run.run).collect::<Result<Vec<String>, _>>()?;
+    let trace = wire::v1::read_trace(&(lines.join("\n") + "\n"));
+    trace
+        .map(|trace| trace.events)
+        .map_err(|error| Failure::outside(format!("the trace cannot be read: {error}")))
+}
+
+/// Draws the graph that a team worked on in a run.
+fn draw(events: &[Event], form: GraphForm, id: &str) -> Result<(), Failure> {
+    let Some(drawing) = planproof_plan::team::graph_of_run(events) else {
+        return Err(Failure::usage(format!(
+            "there is no graph of sub-tasks in the run of case \"{id}\": a team makes one, once its manager has written \
+             one that can be carried out"
+        )));
+    };
+    let drawn = match form {
+        GraphForm::Lines => drawing.to_lines(),
+        GraphForm::Dot => drawing.to_dot(),
+        GraphForm::Mermaid => drawing.to_mermaid(),
+        GraphForm::Svg => drawing.to_svg(),
+    };
+    match form {
+        GraphForm::Lines => terminal::text().write_all(drawn.as_bytes())?,
+        GraphForm::Dot | GraphForm::Mermaid | GraphForm::Svg => {
+            terminal::document().write_all(drawn.as_bytes())?;
+        }
     }
     Ok(())
 }

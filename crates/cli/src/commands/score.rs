@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         wall: Duration::ZERO,
         usage: Usage::default(),
         monitor: None,
+        team: None,
         requests: None,
     };
     let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 78] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 83] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -23,16 +23,19 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 78] = [
     ("test", "replay", "names one recording"),
     ("test", "may-differ", "belongs to one recording"),
     ("test", "shrink-to", "is what one call writes"),
+    ("test", "review", "asks the person at one terminal"),
     ("bench", "resume", "names one campaign"),
     ("bench", "record", "is what one call writes"),
     ("bench", "force", "belongs to what one call writes"),
     ("bench", "replay", "names one recording"),
     ("bench", "may-differ", "belongs to one recording"),
+    ("bench", "review", "asks the person at one terminal"),
     ("bench", "model", "is of the agents that one call names"),
     ("bench", "allow-repeats", "is about orders"),
     ("bench", "allow-distractors", "is about orders"),
     ("bench", "fail-at-once", "is about orders"),
     ("run", "trace", "is what one call writes"),
+    ("run", "review", "asks the person at one terminal"),
     ("run", "yes", "answers one question"),
     ("spec step", "states", "is what one call is about"),
     ("spec graph", "format", "says what one call prints"),
@@ -79,6 +82,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 78] = [
     ("runs show", "case", "is what one call is about"),
     ("runs show", "repeat", "is what one call is about"),
     ("runs show", "judge-again", "is for one look"),
+    ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
     ("limit", "resume", "names one search"),
@@ -86,6 +90,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 78] = [
     ("limit", "force", "belongs to what one call writes"),
     ("limit", "replay", "names one recording"),
     ("limit", "may-differ", "belongs to one recording"),
+    ("limit", "review", "asks the person at one terminal"),
     ("limit", "html", "is what one call writes"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),

@@ -31,6 +31,7 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.evaluator.clone(),
         arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
         arguments.examples.map(|examples| examples.as_str().to_owned()),
+        arguments.compose_executors.then(|| "on".to_owned()),
     ];
     // Those that no option of the command line gives stand in names alone.
     AGENT_OPTIONS.into_iter().zip(values.into_iter().chain(std::iter::repeat(None))).collect()

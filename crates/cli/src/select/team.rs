@@ -6,22 +6,18 @@ use std::sync::Arc;
 use planproof_agents::team::{Executor, TeamModels, TeamPrompts};
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
 use planproof_model::Model;
+use planproof_plan::limits::{
+    EXECUTOR_NAME_CHARACTERS_MAX as NAME_CHARACTERS_MAX, EXECUTOR_TEXT_BYTES_MAX as TEXT_BYTES_MAX,
+    EXECUTORS_MAX,
+};
 use planproof_plan::team::Role;
+use planproof_plan::team::crew::is_executor_name;
 use planproof_runner::{FileDigest, FindModel, ModelForm};
 use serde::Deserialize;
 
 use super::{agent_spec, read_text};
 use crate::failure::Failure;
 use crate::spec_source::sha256;
-
-/// Most executors of a team.
-const EXECUTORS_MAX: usize = 50;
-
-/// Longest name of an executor, in characters.
-const NAME_CHARACTERS_MAX: usize = 60;
-
-/// Most bytes of what an executor can do, and of its instructions.
-const TEXT_BYTES_MAX: usize = 16 * 1024;
 
 /// The file.
 #[derive(Deserialize)]
@@ -141,8 +137,7 @@ fn read(path: &str) -> Result<File, Failure> {
     }
     for (place, executor) in file.executor.iter().enumerate() {
         let ExecutorTable { name, about, instructions, .. } = executor;
-        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-        if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.chars().all(is_part) {
+        if !is_executor_name(name) {
             return Err(fail(&format_args!(
                 "executor {}: `{name}` is no name: use 1 to {NAME_CHARACTERS_MAX} letters, digits, - and _",
                 place + 1
@@ -175,7 +170,7 @@ fn executor(
     let kind = agent.as_deref().unwrap_or(FunctionCallingAgent::KIND);
     let fail = |what: String| Failure::usage(format!("{}: executor `{name}`: {what}", path.display()));
     let spec = agent_spec(&format!("{kind}@{}", model.as_deref().unwrap_or(usual_model)))
-        .map_err(|error| fail(error.describe()))?;
+        .map_err(|error| fail(error.describe().trim_start_matches("error: ").to_owned()))?;
     let is_fit = match spec.form() {
         AgentForm::Asking { kind, .. } => !matches!(kind, AgentKind::Team(_)) && !spec.is_guarded(),
         AgentForm::Command(_) | AgentForm::Url(_) => false,

@@ -114,9 +114,9 @@ fn what_makes_no_agent_is_told() {
         ("test tools@sim/perfect --samples 3", "--samples is for agents that are made from a specification"),
         (
             "test direct:samples=x@sim/perfect",
-            "\"x\" cannot be the samples of an agent; write a whole number",
+            "\"x\" is no value of the option samples: write a whole number",
         ),
-        ("test reflexion@sim/perfect --evaluator me", "\"me\" cannot be the evaluator of an agent"),
+        ("test reflexion@sim/perfect --evaluator me", "\"me\" is no value of the option evaluator"),
         (
             "test reflexion@sim/perfect --evaluator program:",
             "the evaluator: the command is empty: write the program",
@@ -220,7 +220,7 @@ fn examples_are_shown_where_they_are_wanted() {
         place.run(&format!("test {kind}@sim/perfect --cases 4 --examples on")).code(0);
     }
     let run = place.run("test react:examples=some@sim/perfect --cases 1").code(2);
-    assert!(run.err.contains("\"some\" cannot be the examples of an agent; write on or off"), "{}", run.err);
+    assert!(run.err.contains("\"some\" is no value of the option examples: write on or off"), "{}", run.err);
     let run = place.run("test tools@sim/perfect --cases 1 --examples on").code(2);
     assert!(run.err.contains("--examples is for agents that are made from a specification"), "{}", run.err);
 }

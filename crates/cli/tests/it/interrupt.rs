@@ -69,7 +69,7 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
     let (id, before) = finished(&place).unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     let expected = format!(
-        "error: interrupted: 6 of {CASES} runs are finished and kept; go on with `planproof test --resume {id}`"
+        "error: interrupted: 6 of {CASES} runs are finished and kept; resume with `planproof test --resume {id}`"
     );
     assert_eq!(err.lines().last(), Some(expected.as_str()), "{err}");
     assert_eq!(before.keys().map(|unit| unit.ordinal).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
@@ -77,7 +77,7 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
         until("the agents are gone", || (!is_alive(&process)).then_some(()));
     }
     let show = place.run("runs show last").code(0);
-    assert!(show.err.starts_with("6 of 12 runs are not finished; go on with "), "{show:?}");
+    assert!(show.err.starts_with("6 of 12 runs are not finished; resume with "), "{show:?}");
 
     place.write("hurry", "");
     let started = logged(&place).len();
@@ -194,7 +194,7 @@ fn a_shrinking_that_is_stopped_is_gone_on_with_as_the_hint_says() {
         let (id, _) = finished(&place).unwrap();
         let expected = format!(
             "error: interrupted: 2 of 2 runs are finished and kept, and so are 6 of the shrinking of its failures; \
-             go on with `planproof test --resume {id}`"
+             resume with `planproof test --resume {id}`"
         );
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(err.lines().last(), Some(expected.as_str()), "{err}");

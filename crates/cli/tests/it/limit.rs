@@ -36,7 +36,10 @@ fn a_limit_is_found_shown_and_stored() {
     let shown = place.run("runs show last").code(0);
     assert!(shown.out.starts_with("tools@sim/careless, ") && shown.err.is_empty(), "{shown:?}");
     let wrong = place.run("test --resume last").code(2);
-    assert!(wrong.err.contains("is a search for a limit; go on with `planproof limit --resume"), "{wrong:?}");
+    assert!(
+        wrong.err.contains("is a search for a limit; resume it with `planproof limit --resume"),
+        "{wrong:?}"
+    );
     let again = search(&place, "--resume last", 0);
     let limit = again["limit"].as_u64().unwrap();
     assert!(run.out.contains(&format!("Limit: {limit} actions")), "{limit} {run:?}");

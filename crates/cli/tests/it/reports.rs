@@ -339,7 +339,7 @@ fn a_campaign_that_is_not_finished_is_reported_as_far_as_it_is() {
     {
         let run = place.run(line).code(0);
         assert!(
-            run.err.contains("8 of 20 runs are not finished; go on with `planproof test --resume "),
+            run.err.contains("8 of 20 runs are not finished; resume with `planproof test --resume "),
             "{run:?}"
         );
     }

@@ -83,7 +83,7 @@ fn what_was_shrunk_is_in_the_store() {
     let run = place.run(&line).code(0);
     assert!(run.out.contains("order_error"), "{run:?}");
     let run = place.run(&format!("test --resume {id}")).code(2);
-    assert!(run.err.contains("go on with that one, `planproof test --resume"), "{run:?}");
+    assert!(run.err.contains("resume that one, `planproof test --resume"), "{run:?}");
     assert_eq!(place.run(&format!("runs show {id}")).code(0).err, "");
     // The command of the page runs it again.
     let lines = place.run(&format!("runs export {id} --format cases --case {}", case.as_str().unwrap()));
@@ -217,10 +217,10 @@ fn the_command_that_is_told_runs_a_smallest_case_again() {
     shell.arg(tested.get_program()).current_dir(place.path("."));
     let run = Run::of(shell, "").code(1).json();
     assert_eq!((&run["cases"], &run["failed"], &run["model"]), (&json!(1), &json!(1), &json!("sim/perfect")));
-    // So do those that go on with it.
+    // So do those that resume it.
     let id = run_id(&place);
     let refused = place.run_words(&["test", "--resume", &format!("{id}.shrinking"), "--store", "my runs.db"]);
-    let hint = format!("go on with that one, `planproof test --resume {id} --store 'my runs.db'`");
+    let hint = format!("resume that one, `planproof test --resume {id} --store 'my runs.db'`");
     assert!(refused.code(2).err.contains(&hint), "{hint}");
 }
 

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test as the test itself does")]
 
+mod choice;
+mod choice_faults;
+mod choice_twin;
 mod count;
 mod equivalence;
 mod execution;

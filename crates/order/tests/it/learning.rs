@@ -95,6 +95,8 @@ async fn run(
         limits: &limits,
         seed: 1,
         recorder: &recorder,
+        earlier: &[],
+        reviewing: None,
         surroundings: &Surroundings::new(|| [0; _]),
     };
     recorder.end(agent.run(run).await.expect("nothing is needed around it").end);

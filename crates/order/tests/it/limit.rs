@@ -137,6 +137,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         wall: Duration::ZERO,
         usage: Default::default(),
         monitor: None,
+        team: None,
         requests: None,
     }
 }

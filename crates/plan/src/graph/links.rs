@@ -63,8 +63,8 @@ impl Links {
         order
     }
 
-    /// Whatever needs one of these, directly or not, in the order of the list, and not these themselves unless they need
-    /// one another.
+    /// Whatever needs one of these, directly or not, in the order of the list, and not these themselves unless they
+    /// need one another.
     pub(crate) fn behind(&self, starts: &[usize]) -> Vec<usize> {
         reached(&self.next, starts)
     }

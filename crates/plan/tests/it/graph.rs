@@ -1,5 +1,6 @@
 //! Graphs of sub-tasks: what a manager writes, and what may run when.
 
+mod drawings;
 mod replies;
 mod schedule;
 mod twin;

@@ -5,7 +5,7 @@ use planproof_suite::CaseError;
 use serde::Deserialize;
 
 use super::problem::Problem;
-use crate::data::{DataError, lines};
+use planproof_suite::rows::{DataError, lines};
 
 /// What ids of problems of a file begin with; the number of the line follows.
 pub const ID_PREFIX: &str = "gsm8k-";
@@ -27,7 +27,8 @@ struct Row {
 ///
 /// # Errors
 /// The first line that is no problem: no JSON, without `#### ` in its answer, without a number behind that, or beyond
-/// the limits [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
+/// the limits [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
+/// [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn read_data(text: &str, file: &str) -> Result<Vec<Problem>, DataError> {
     read(text, file, ID_PREFIX)
 }
@@ -63,7 +64,7 @@ mod tests {
     use planproof_suite::Selection;
 
     use super::*;
-    use crate::data::{LINE_BYTES_MAX, LINES_MAX, read_places};
+    use planproof_suite::rows::{LINE_BYTES_MAX, LINES_MAX, read_places};
 
     const TWO: &str = "{\"question\":\"One?\",\"answer\":\"It is <<1=1>>1.\\n#### 1\"}\n\n\
                        {\"question\":\"Two?\",\"answer\":\"#### 2,000\",\"more\":0}\n";

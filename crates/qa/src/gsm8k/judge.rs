@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::problem::Problem;
 use super::{CLASSES, FLAGS};
-use crate::runs::{Ended, shortened};
+use planproof_suite::runs::{Ended, shortened};
 
 /// What the document of a verdict names as its schema.
 pub const VERDICT_SCHEMA: &str = "planproof/gsm8k-verdict/v1";

@@ -4,8 +4,8 @@ use planproof_suite::{Case, Judged, Verdict};
 
 use super::judge::verdict;
 use super::problem::Problem;
-use crate::data::{DataError, matched};
-use crate::runs::Ended;
+use planproof_suite::rows::{DataError, matched};
+use planproof_suite::runs::Ended;
 
 /// All predictions for a list of problems.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ impl Predictions {
 /// # Errors
 /// The first line that is no prediction, has an id that no problem has or that came before, stands for no problem any
 /// more, or has an id where others have none; a line or file beyond
-/// [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
+/// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions, DataError> {
     let ids: Vec<&str> = problems.iter().map(Problem::id).collect();
     let found = matched(&ids, "problem", text, file)?;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::solution::Solution;
 use super::{explain, judge};
-use crate::runs::{refuse_schema, shortened};
+use planproof_suite::runs::{refuse_schema, shortened};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/gsm8k/v1";

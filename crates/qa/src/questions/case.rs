@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::ANSWER_LINE;
 use super::{Benchmark, Detail, MakeTools, Scoring, explain, judge, pages};
-use crate::runs::{refuse_schema, shortened};
+use planproof_suite::runs::{refuse_schema, shortened};
 
 /// Longest line of a case, in bytes.
 pub const CASE_BYTES_MAX: usize = 512 * 1024;

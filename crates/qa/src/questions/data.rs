@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::case::{Line, Question};
 use super::{Benchmark, Scoring};
-use crate::data::{DataError, lines};
+use planproof_suite::rows::{DataError, lines};
 
 const OWN: [(Benchmark, &str); 2] = [
     (Benchmark::HotpotQa, include_str!("../../data/questions/hotpotqa.jsonl")),
@@ -99,13 +99,14 @@ struct OwnRow {
 /// What harnesses put around a question.
 const HARNESS: (&str, &str) = ("Question:", "Answer:");
 
-/// The questions of a file as it is published, in its order. Of HotpotQA that is a JSON list, or a line of JSON for each
-/// question; of TriviaQA the object with `Data`, or lines as on Hugging Face or with `context`, `answer` and `aliases`.
-/// Questions without an id get `hotpotqa-1`, `hotpotqa-2` and so on by their places. `file` is its name in errors.
+/// The questions of a file as it is published, in its order. Of HotpotQA that is a JSON list, or a line of JSON for
+/// each question; of TriviaQA the object with `Data`, or lines as on Hugging Face or with `context`, `answer` and
+/// `aliases`. Questions without an id get `hotpotqa-1`, `hotpotqa-2` and so on by their places. `file` is its name in
+/// errors.
 ///
 /// # Errors
 /// The first question that cannot be read, with its line; two questions with one id; a line or file beyond the limits
-/// [`LINE_BYTES_MAX`](crate::data::LINE_BYTES_MAX) and [`LINES_MAX`](crate::data::LINES_MAX).
+/// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Question>, DataError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut read = Reading { benchmark, file, questions: Vec::new(), ids: HashSet::new() };
@@ -165,9 +166,9 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
     Ok(questions)
 }
 
-/// The answers of a file that an official script takes, by the ids of their questions: one object, for HotpotQA with the
-/// answers under `answer`. `None` where the text is none. The ids of the web half of TriviaQA, which name a page behind
-/// `--`, are those of their questions, too; of several pages the first counts.
+/// The answers of a file that an official script takes, by the ids of their questions: one object, for HotpotQA with
+/// the answers under `answer`. `None` where the text is none. The ids of the web half of TriviaQA, which name a page
+/// behind `--`, are those of their questions, too; of several pages the first counts.
 pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>> {
     let Value::Object(whole) = serde_json::from_str(text).ok()? else { return None };
     let answers = match whole.get("answer") {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::judge::{Called, Detail};
 use super::{Question, Scoring};
-use crate::runs::{call_notes, on_one_line, shortened};
+use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;

@@ -5,7 +5,7 @@ use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::{Benchmark, CLASSES, FLAGS, Question, Scoring, short_answer};
-use crate::runs::{Ended, shortened};
+use planproof_suite::runs::{Ended, shortened};
 
 /// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
 pub const ANSWER_CHARACTERS_MAX: usize = 2_000;

@@ -3,9 +3,8 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use planproof_suite::{BoxFuture, Toolbox};
+use planproof_suite::{BoxFuture, NoTools, Toolbox};
 use planproof_tools::pages::{Found, PageSource, SIMILAR_MAX, SearchTools, SourceFailure, Style};
-use planproof_trace::{Tool, ToolCall, ToolResult};
 use serde::Deserialize;
 
 /// The name of the tool that finds a page by its title.
@@ -79,23 +78,9 @@ pub(super) fn own_tools() -> Arc<dyn Toolbox> {
     Arc::new(SearchTools::new(Arc::new(OwnPages::get()), Style::default(), SEARCH_TIME_MAX))
 }
 
-/// A toolbox without tools.
-#[derive(Debug)]
-struct NoTools(Arc<[Tool]>);
-
-impl Toolbox for NoTools {
-    fn tools(&self) -> &Arc<[Tool]> {
-        &self.0
-    }
-
-    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        Box::pin(async move { ToolResult::error(call.id.clone(), "there are no tools in this run") })
-    }
-}
-
 /// No tools, for questions about pages that nobody named.
 pub(super) fn no_tools() -> Arc<dyn Toolbox> {
-    Arc::new(NoTools(Arc::from([])))
+    Arc::new(NoTools::default())
 }
 
 #[cfg(test)]

@@ -53,6 +53,8 @@ async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
         limits: &RunLimits::default(),
         seed: 1,
         recorder: &recorder,
+        earlier: &[],
+        reviewing: None,
         surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
     };
     recorder.end(agent.run(run).await.unwrap().end);

@@ -236,6 +236,8 @@ impl Simulation {
             limits: &RunLimits::default(),
             seed: run_seed(ordinal),
             recorder: &recorder,
+            earlier: &[],
+            reviewing: None,
             surroundings: &Surroundings::new(|| [0; _]),
         }));
         recorder.end(ran.expect("nothing is needed around it").end);

@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::refusal::{no_such_tool, not_an_object, shortened};
-use crate::{BoxFuture, Toolbox};
+use crate::{BoxFuture, Restoring, Toolbox};
 
 pub use number::Number;
 
@@ -185,5 +185,9 @@ impl Toolbox for Calculator {
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(std::future::ready(self.answer(call)))
+    }
+
+    fn restoring(&self) -> Restoring {
+        Restoring::Nothing
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::reader::Observation;
 use super::{Dialect, Found, PageSource, Reader, Style};
 use crate::refusal::{no_such_tool, not_an_object};
-use crate::{BoxFuture, Toolbox};
+use crate::{BoxFuture, Restoring, Toolbox};
 
 /// Longest title that is searched, and longest text that is looked up, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1000;
@@ -169,6 +169,11 @@ impl Toolbox for SearchTools {
             reader: Mutex::new(Reader::new(self.style)),
             outage: OnceLock::new(),
         }))
+    }
+
+    /// A page that was found is found again, so that it can be looked through.
+    fn restoring(&self) -> Restoring {
+        Restoring::Again
     }
 
     /// A source that could not be asked.

@@ -13,6 +13,7 @@ mod mcp_streams;
 mod mock;
 mod pages;
 mod sample;
+mod sql;
 mod wiki;
 
 use std::sync::Arc;

@@ -143,7 +143,7 @@ pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Res
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
     let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
-    request.asked.must_fit(&options.kept, &what, ("go on with", &format!("--resume {}", row.id)))?;
+    request.asked.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
     let page = page(request)?;
     run(request, store, row, page)
 }

@@ -88,7 +88,7 @@ pub(in crate::commands) async fn carry_out(
         }
         Ok(end)
     };
-    let mut watcher = Watcher::new(global);
+    let mut watcher = Watcher::new(global, run.reviewing.is_some());
     let key = random_key();
     let leads_to = leads_on.then_some(leads_to);
     let ended = planproof_runner::carry_out(run, key, stop, &mut watcher, next, leads_to).await?;
@@ -97,9 +97,10 @@ pub(in crate::commands) async fn carry_out(
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
     };
     let hint = format!(
-        "{} of {} runs are finished and kept{further}; go on with `{}`",
+        "{} of {} runs{} are finished and kept{further}; resume with `{}`",
         ended.outcomes.len(),
         ended.total,
+        if prepared.matrix.is_some() { " of this combination" } else { "" },
         prepared.resume_line()
     );
     let failure = ended.failure.map(|halted| describe(halted, &hint));
@@ -110,13 +111,15 @@ pub(in crate::commands) async fn carry_out(
 /// Shows on stderr how a campaign goes.
 struct Watcher<'a> {
     global: &'a Global,
+    /// A person is asked on the same stream, so that a bar would be in the way.
+    is_reviewed: bool,
     bar: ProgressBar,
     failed: u64,
 }
 
 impl<'a> Watcher<'a> {
-    fn new(global: &'a Global) -> Self {
-        Self { global, bar: ProgressBar::hidden(), failed: 0 }
+    fn new(global: &'a Global, is_reviewed: bool) -> Self {
+        Self { global, is_reviewed, bar: ProgressBar::hidden(), failed: 0 }
     }
 }
 
@@ -130,7 +133,9 @@ impl Watch for Watcher<'_> {
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
         progress::say(self.global, &format!("campaign {campaign}: {cases} cases{times}{resumed}{replay}"));
-        self.bar = progress::bar(self.global, total, done);
+        if !self.is_reviewed {
+            self.bar = progress::bar(self.global, total, done);
+        }
         self.failed = failed;
     }
 
@@ -145,7 +150,7 @@ impl Watch for Watcher<'_> {
     }
 }
 
-/// Why a campaign could not go on, and how to go on with it.
+/// Why a campaign could not go on, and how to resume it.
 fn describe(halted: Halted, hint: &str) -> Failure {
     let error = match halted {
         Halted::Recording(error) => return Failure::outside(format!("{error}\n{hint}")),

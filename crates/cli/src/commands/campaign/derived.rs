@@ -63,7 +63,7 @@ impl Derived {
         let before = begun.or(stored);
         match (now, before) {
             (Some(now), Some(before)) if now != before => Err(Failure::usage(format!(
-                "{}: the {} of the campaign was begun with other options already; go on with it without naming any",
+                "{}: the {} of the campaign was begun with other options already; resume it without naming any",
                 self.option(),
                 self.noun()
             ))),
@@ -76,7 +76,7 @@ impl Derived {
 pub(super) fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
     let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(
-        "{campaign} holds runs that the campaign {parent} led to: go on with that one, `{}`",
+        "{campaign} holds runs that the campaign {parent} led to: resume that one, `{}`",
         commands.resume(parent)
     )))
 }

@@ -132,7 +132,7 @@ impl CampaignOptions {
         }
     }
 
-    /// How to go on with a campaign of this agent in this store.
+    /// How to resume a campaign of this agent in this store.
     pub(crate) fn commands(&self, agent: &str, store: &Path) -> CommandLines {
         commands(&self.kept, &self.order, agent, store)
     }
@@ -168,7 +168,7 @@ pub(crate) fn command(options: &StoredOptions) -> String {
     }
 }
 
-/// How to go on with a campaign of this agent in this store.
+/// How to resume a campaign of this agent in this store.
 pub(super) fn commands(
     options: &StoredOptions,
     order: &OrderOptions,

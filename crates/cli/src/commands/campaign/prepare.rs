@@ -1,11 +1,12 @@
 //! From the command line, the store or a recording to a campaign that can be run.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use planproof_agents::AgentSpec;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
-    BudgetOptions, Keeping, NewCampaign, RecordedCampaign, Replay, Resumed, StoreOptions,
+    Answers, BudgetOptions, Keeping, NewCampaign, RecordedCampaign, Replay, Resumed, StoreOptions,
 };
 use planproof_store::Store;
 
@@ -17,10 +18,13 @@ use super::options::{ORDER, OrderOptions};
 use super::prepared::Prepared;
 use super::shrink;
 use super::world::Outside;
-use crate::arguments::{BudgetArguments, CampaignArguments, Global, ModelArguments, StoreArguments};
+use crate::arguments::{
+    BudgetArguments, CampaignArguments, Global, ModelArguments, ReviewChoice, StoreArguments,
+};
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
 use crate::failure::Failure;
+use crate::review;
 use crate::select;
 use crate::stored::Stored;
 use crate::values::seconds;
@@ -32,11 +36,35 @@ pub(in crate::commands) fn prepare(
     agent: Option<AgentSpec>,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
-    match (&arguments.recording.replay, agent) {
+    let mut reviewing = None;
+    if let Some(agent) = &agent {
+        reviewing = review::reviewing(arguments.review, agent)?;
+    }
+    if arguments.review != ReviewChoice::None && arguments.concurrency.is_some_and(|runs| runs.get() > 1) {
+        return Err(Failure::usage("--review shows one run at a time: leave --concurrency out"));
+    }
+    let mut prepared = match (&arguments.recording.replay, agent) {
         (Some(file), agent) => replay(arguments, global, file, agent, asked),
         (None, Some(agent)) => begin(arguments, global, agent, asked),
-        (None, None) => go_on(arguments, global, asked),
+        (None, None) => {
+            let prepared = go_on(arguments, global, asked)?;
+            let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
+            let name = name.map_err(|error| Failure::usage(error.to_string()))?;
+            reviewing = review::reviewing(arguments.review, &name)?;
+            let is_recorded = matches!(prepared.run.options.answers, Answers::Record(_) | Answers::Replay(_));
+            if reviewing.is_some() && is_recorded {
+                return Err(Failure::usage(
+                    "the campaign is recorded, and a replay cannot ask a person again: resume it without --review",
+                ));
+            }
+            Ok(prepared)
+        }
+    }?;
+    if reviewing.is_some() {
+        prepared.run.campaign.concurrency = NonZeroUsize::MIN;
     }
+    prepared.run.reviewing = reviewing;
+    Ok(prepared)
 }
 
 /// The agent that the command line names, with its options.
@@ -109,7 +137,7 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
     must_be_asked_for(&stored.campaign.id, &stored.commands)?;
     if let Some(matrix) = store.matrix_of(&stored.campaign.id)? {
         return Err(Failure::usage(format!(
-            "{} is a combination of the matrix {}, with which it has a budget in common: go on with that, `{}`",
+            "{} is a combination of the matrix {}, with which it has a budget in common: resume that, `{}`",
             stored.campaign.id,
             matrix.id,
             stored.commands.resume(&matrix.id)
@@ -131,7 +159,7 @@ pub(in crate::commands) fn resume_stored(
     asked.must_fit(
         &options.kept,
         &format!("campaign {}", row.id),
-        ("go on with", &format!("--resume {}", row.id)),
+        ("resume it with", &format!("--resume {}", row.id)),
     )?;
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let order = &mut options.order;

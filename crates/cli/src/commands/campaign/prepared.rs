@@ -32,13 +32,13 @@ impl Prepared {
         Self { run, order, matrix: None, trials: Vec::new(), candidates: Vec::new() }
     }
 
-    /// How to go on with it.
+    /// How to resume it.
     pub(in crate::commands) fn commands(&self) -> CommandLines {
         let planproof_runner::Prepared { options, campaign, store, .. } = &self.run;
         commands(options, &self.order, &campaign.agent.name, store.path())
     }
 
-    /// How to go on with it, or with the matrix that it belongs to.
+    /// How to resume it, or with the matrix that it belongs to.
     pub(super) fn resume_line(&self) -> String {
         self.commands().resume(self.matrix.as_deref().unwrap_or(&self.run.campaign.id))
     }

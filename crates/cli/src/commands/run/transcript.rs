@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use planproof_plan::team::{graph_of_run, sections};
 use planproof_trace::{
     Actor, Arguments, Author, EndReason, Event, EventKind, FinishReason, Header, Pairing, Tally, Usage,
 };
@@ -59,12 +60,14 @@ pub(super) struct Transcript {
     usage: Usage,
     /// What the latest tool answered.
     answered: String,
+    /// What a team has reported of its sub-tasks, from which its graph is drawn.
+    of_team: Vec<Event>,
 }
 
 impl Transcript {
     pub(super) fn new(colours: Colours) -> Self {
         let (query, turns, pairing, begun, usage, answered) = Default::default();
-        Self { colours, query, turns, pairing, begun, usage, answered }
+        Self { colours, query, turns, pairing, begun, usage, answered, of_team: Vec::new() }
     }
 
     /// What comes before the first event: nothing, but for a simulation.
@@ -81,8 +84,30 @@ impl Transcript {
         )
     }
 
-    /// The line of an event, with its end.
+    /// The line of an event, with its end; what changes the graph of a team is followed by how far that is.
     pub(super) fn event(&mut self, event: &Event) -> String {
+        let mut shown = self.line_of_event(event);
+        if let EventKind::Section { state, .. } = &event.kind
+            && sections::OF_PROGRESS.contains(&state.as_str())
+        {
+            self.of_team.push(event.clone());
+            let Some(drawing) = graph_of_run(&self.of_team) else { return shown };
+            if state == sections::GRAPH {
+                shown = line_of(self.colours, "graph", "1;34", "the sub-tasks:", "");
+                for line in drawing.to_lines().lines() {
+                    shown += &line_of(self.colours, "", "2", line, "");
+                }
+            } else {
+                if state == sections::STARTED {
+                    shown.clear();
+                }
+                shown += &line_of(self.colours, "graph", "1;34", &drawing.to_status_line(), "");
+            }
+        }
+        shown
+    }
+
+    fn line_of_event(&mut self, event: &Event) -> String {
         let by = event.actor.as_ref().map(|actor| format!("{actor}:")).unwrap_or_default();
         let colours = self.colours;
         let line = |label: &str, colour, text: &str, notes: &str| {
@@ -266,6 +291,25 @@ mod tests {
         ok 1     other: 4 (1 ms)
         end      answered (9 ms, 3 turns, 1 call)
         "#);
+    }
+
+    #[test]
+    fn the_graph_of_a_team_is_followed() {
+        let graph = r#"{\"sub_tasks\": [{\"id\": \"a\", \"task\": \"Add.\", \"executor\": \"worker\"}]}"#;
+        let text = shown(&format!(
+            "query \"Add.\" | manager: section graph environment \"{graph}\" | executor/a: section started environment \
+             \"worker\" note=\"a\" | executor/a: section result environment \"4\" note=\"a\" | answer \"4\""
+        ));
+        insta::assert_snapshot!(text, @r"
+        task     Add.
+        graph    the sub-tasks:
+                 · a (worker, waiting)
+                   Add.
+        graph    0 of 1 finished, running: a
+        section  executor/a: result 4 (a)
+        graph    1 of 1 finished
+        end      answered (4 ms)
+        ");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What all suites of questions read out of a run.
+//! What suites with answers read out of a run.
 
-use planproof_suite::{CaseError, EventNote, Unscored};
+use crate::{CaseError, EventNote, Unscored};
 use planproof_trace::{EndReason, Event, EventKind, PairedCall, paired_calls};
 use serde_json::Value;
 
 /// How a run ended that says something of the agent.
-pub(crate) enum Ended<'a> {
+pub enum Ended<'a> {
     /// With this answer.
     Answered(&'a str),
     /// At a limit, in words.
@@ -19,7 +19,7 @@ impl<'a> Ended<'a> {
     ///
     /// # Errors
     /// The run says nothing of the agent, or its end is missing.
-    pub(crate) fn of(events: &'a [Event]) -> Result<Self, Unscored> {
+    pub fn of(events: &'a [Event]) -> Result<Self, Unscored> {
         match events.last().map(|event| &event.kind) {
             Some(EventKind::End(EndReason::Unscored { reason })) => {
                 Err(Unscored::Outside { reason: reason.clone() })
@@ -34,7 +34,7 @@ impl<'a> Ended<'a> {
     }
 
     /// The answer, where there is one.
-    pub(crate) fn answer(&self) -> Option<&'a str> {
+    pub fn answer(&self) -> Option<&'a str> {
         match self {
             Self::Answered(text) => Some(text),
             Self::AtLimit(_) | Self::Broken(_) => None,
@@ -43,7 +43,7 @@ impl<'a> Ended<'a> {
 }
 
 /// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
+pub fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();
@@ -54,7 +54,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Refuses a line of JSON that is no case of the suite `suite` in its schema `schema`, which ends in its version.
-pub(crate) fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), CaseError> {
+pub fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), CaseError> {
     let family = schema.rsplit_once('/').map_or(schema, |(family, _)| family);
     let is_family = |other: &str| other.rsplit_once('/').is_some_and(|(other, _)| other == family);
     let what = match value.get("schema").and_then(Value::as_str) {
@@ -76,7 +76,7 @@ pub(crate) fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<
 
 /// Numbers the calls of a run, and marks those that gave an error; nothing where their number is not that of the run
 /// that was judged.
-pub(crate) fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
+pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);
     if calls_total != calls.len() as u64 {
         return Vec::new();
@@ -91,6 +91,6 @@ pub(crate) fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
 }
 
 /// A text with its white space made even.
-pub(crate) fn on_one_line(text: &str) -> String {
+pub fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Files of data and of predictions, as all suites of questions read them.
+//! Files of data and of predictions with a line for each row, as several suites read them.
 
 use std::collections::HashMap;
 
@@ -36,12 +36,13 @@ fn place(line: Option<usize>, column: Option<usize>) -> String {
 }
 
 impl DataError {
-    pub(crate) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
+    /// An error of a file, about one of its lines or about all of it.
+    pub fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line, column: None, what: what.into() }
     }
 
     /// An error of the reader of JSON, which counts lines from the beginning of what it was given.
-    pub(crate) fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
+    pub fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
         let (says, has_line) = (error.to_string(), line.is_some());
         let what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
         let is_known = error.line() > 0;
@@ -58,7 +59,7 @@ impl DataError {
 ///
 /// # Errors
 /// A line is longer than [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`].
-pub(crate) fn lines<'t>(
+pub fn lines<'t>(
     text: &'t str,
     file: &str,
 ) -> impl Iterator<Item = Result<(usize, &'t str), DataError>> + use<'t> {
@@ -115,14 +116,14 @@ struct Row {
     prediction: String,
 }
 
-/// The predictions of a file of lines such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, for the cases of these ids in
-/// their order: each with the number of its line from 1, or `None` where there is none. Without ids they belong to the
-/// cases in their order. Blank lines are skipped. `what` is what errors call a case.
+/// The predictions of a file of lines such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, for the cases of these ids
+/// in their order: each with the number of its line from 1, or `None` where there is none. Without ids they belong to
+/// the cases in their order. Blank lines are skipped. `what` is what errors call a case.
 ///
 /// # Errors
 /// The first line that is no prediction, has an id that no case has or that came before, stands for no case any more,
 /// or has an id where others have none; a line or file beyond [`LINE_BYTES_MAX`] and [`LINES_MAX`].
-pub(crate) fn matched(
+pub fn matched(
     ids: &[&str],
     what: &str,
     text: &str,

@@ -1,0 +1,68 @@
+//! Executors that the manager puts together from the tools of a task, instead of a person in a file.
+
+use std::sync::Arc;
+
+use planproof_model::Message;
+use planproof_plan::team::crew::{ComposedExecutor, Crew, read_crew};
+use planproof_plan::team::{Role, sections};
+use planproof_trace::{EndReason, Event, EventKind};
+
+use super::progress::to_json;
+use super::{EMPTY_REPLY, Executor, GRAPH_TRIES_MAX, TeamAgent, actor, ask, failed, note, prompts};
+use crate::RunContext;
+
+impl TeamAgent {
+    /// The same team with executors that its manager puts together for this task; as they were before, where the run
+    /// resumes. Their work is done by the agent of the team's first executor.
+    ///
+    /// # Errors
+    /// The end of the run, if the manager writes none that can be used.
+    pub(super) async fn with_composed(&self, run: &RunContext<'_>) -> Result<Self, EndReason> {
+        if let Some(crew) = composed_before(run.earlier) {
+            return Ok(self.with_crew(crew));
+        }
+        let recorder = actor(run.recorder, Role::Manager.as_str());
+        let tools = run.toolbox.tools();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let prompt = self.prompts.compose(run.query, tools);
+        let mut messages = vec![Message::User { text: prompt }];
+        let mut faults = String::new();
+        for _ in 0..GRAPH_TRIES_MAX {
+            let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
+            match read_crew(&reply, &names) {
+                Ok(crew) => {
+                    note(&recorder, sections::EXECUTORS, &to_json(&crew), "");
+                    return Ok(self.with_crew(crew));
+                }
+                Err(found) => faults = found,
+            }
+            note(&recorder, sections::FAULTS, &faults, "");
+            let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
+            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(Message::User { text: prompts::mend_crew(&faults) });
+        }
+        Err(failed(Role::Manager, &format!("no executors after {GRAPH_TRIES_MAX} tries: {faults}")))
+    }
+
+    fn with_crew(&self, crew: Crew) -> Self {
+        let Some(first) = self.executors.first() else { return self.clone() };
+        let executor = |ComposedExecutor { name, about, prompt, tools }: ComposedExecutor| Executor {
+            name,
+            about,
+            prompt,
+            tools: Some(tools),
+            agent: Arc::clone(&first.agent),
+        };
+        Self { executors: crew.executors.into_iter().map(executor).collect(), ..self.clone() }
+    }
+}
+
+/// The executors that were put together before a run was cut off.
+fn composed_before(events: &[Event]) -> Option<Crew> {
+    events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Section { state, text, .. } if state == sections::EXECUTORS => {
+            serde_json::from_str(text).ok()
+        }
+        _ => None,
+    })
+}

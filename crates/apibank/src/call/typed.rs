@@ -1,0 +1,129 @@
+//! Arguments with the types that a tool declares.
+
+use super::literal::{literal, number};
+use crate::api::Raised;
+use crate::catalogue::Spec;
+use crate::python::strip;
+use crate::value::{Dict, Value};
+
+/// The arguments of a call with the types that the tool declares, whether they are texts or have a type already.
+///
+/// # Errors
+/// `AssertionError` for a parameter that the tool does not have and for a value that cannot have its type, in the words
+/// of the original.
+pub fn typed(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
+    let mut typed = Dict::new();
+    for (name, value) in arguments {
+        let Some(parameter) = spec.input(name) else {
+            return Err(Raised::assertion(format!("invalid parameter name. parameter: {name}")));
+        };
+        let value = match parameter.kind.as_str() {
+            "int" => integer(value),
+            "float" => decimal(value),
+            "bool" => truth(value),
+            "list" | "list(str)" => list(value),
+            "str" => Some(text(value)),
+            _ => Some(value.clone()),
+        };
+        let value = value.ok_or_else(|| {
+            let given = arguments.get(name).map(Value::to_text).unwrap_or_default();
+            Raised::assertion(format!("invalid parameter type. parameter: {given}"))
+        })?;
+        typed.insert(name.clone(), value);
+    }
+    Ok(typed)
+}
+
+fn integer(value: &Value) -> Option<Value> {
+    match value {
+        Value::Int(_) => Some(value.clone()),
+        Value::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 => Some(Value::Int(*float as i128)),
+        Value::Text(text) => number(strip(text)).and_then(|number| match number {
+            Value::Text(_) => None,
+            other => integer(&other),
+        }),
+        _ => None,
+    }
+}
+
+fn decimal(value: &Value) -> Option<Value> {
+    match value {
+        Value::Int(number) => Some(Value::Float(*number as f64)),
+        Value::Float(_) => Some(value.clone()),
+        Value::Text(text) => number(strip(text)).and_then(|number| match number {
+            Value::Text(_) => None,
+            other => decimal(&other),
+        }),
+        _ => None,
+    }
+}
+
+fn truth(value: &Value) -> Option<Value> {
+    match value {
+        Value::Bool(_) => Some(value.clone()),
+        Value::Text(text) => match strip(text).to_ascii_lowercase().as_str() {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn list(value: &Value) -> Option<Value> {
+    match value {
+        Value::List(_) => Some(value.clone()),
+        Value::Text(text) => literal(text).filter(|value| value.as_list().is_some()),
+        _ => None,
+    }
+}
+
+/// Numbers and truth values are texts as Python writes them.
+fn text(value: &Value) -> Value {
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => value.to_text().into(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Parameter;
+    use crate::python::repr;
+
+    fn of(kind: &str, value: Value) -> Result<String, String> {
+        let parameter = Parameter { name: "x".to_owned(), kind: kind.to_owned(), description: String::new() };
+        let spec = Spec {
+            name: "A".to_owned(),
+            description: String::new(),
+            inputs: vec![parameter],
+            outputs: Vec::new(),
+            database: None,
+        };
+        let typed = typed(&spec, &Dict::from([("x".to_owned(), value)]));
+        typed.map(|typed| repr(&typed["x"])).map_err(|raised| raised.text)
+    }
+
+    #[test]
+    fn values_get_their_types() {
+        for (kind, text, expected) in [
+            ("int", "-3", "-3"),
+            ("int", " 4.0 ", "4"),
+            ("float", "40.7128", "40.7128"),
+            ("float", "-3", "-3.0"),
+            ("bool", "true", "True"),
+            ("bool", "False", "False"),
+            ("list(str)", "['a', \"b\"]", "['a', 'b']"),
+            ("str", "7", "'7'"),
+        ] {
+            assert_eq!(of(kind, text.into()), Ok(expected.to_owned()));
+        }
+        assert_eq!(of("bool", true.into()), Ok("True".to_owned()));
+        assert_eq!(of("str", Value::Int(7)), Ok("'7'".to_owned()));
+        for (kind, text) in [("int", "4.5"), ("int", "x"), ("float", "inf"), ("bool", "1"), ("list", "a, b")]
+        {
+            assert_eq!(of(kind, text.into()), Err(format!("invalid parameter type. parameter: {text}")));
+        }
+    }
+}

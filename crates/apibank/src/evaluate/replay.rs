@@ -1,0 +1,44 @@
+//! The state that the calls of a dialogue leave behind.
+
+use super::dialogue::GoldCall;
+use super::judge::carry_out;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// Carries out a gold call for what it changes, and puts the number or token that it drew then into the place of the
+/// one that it drew now, so that later calls of the dialogue can name it. A call that fails changes nothing.
+pub fn replay(gold: &GoldCall, world: &mut World) {
+    let arguments = gold.result.input.as_dict().unwrap_or(&gold.arguments);
+    let Ok(record) = carry_out(&gold.api_name, arguments, world) else { return };
+    match gold.api_name.as_str() {
+        "RegisterUser" => adopt_token(&record.input, &gold.result.output, world),
+        "AppointmentRegistration" => adopt_number(&record.output, &gold.result.output, world),
+        _ => {}
+    }
+}
+
+fn adopt_token(input: &Value, output: &Value, world: &mut World) {
+    let name = input.as_dict().and_then(|it| it.get("username")).and_then(Value::as_text);
+    let token = output.as_dict().and_then(|it| it.get("token"));
+    let accounts = world.get_mut("Account").and_then(Value::as_dict_mut);
+    if let (Some(name), Some(token), Some(accounts)) = (name, token, accounts)
+        && let Some(account) = accounts.get_mut(name).and_then(Value::as_dict_mut)
+    {
+        account.insert("token".to_owned(), token.clone());
+    }
+}
+
+fn adopt_number(drawn: &Value, gold: &Value, world: &mut World) {
+    let appointments = world.get_mut("Appointments").and_then(Value::as_dict_mut);
+    if let (Some(drawn), Some(gold), Some(appointments)) = (drawn.as_text(), gold.as_text(), appointments) {
+        rename(appointments, drawn, gold);
+    }
+}
+
+fn rename(table: &mut Dict, from: &str, to: &str) {
+    if !table.contains_key(to)
+        && let Some(row) = table.shift_remove(from)
+    {
+        table.insert(to.to_owned(), row);
+    }
+}

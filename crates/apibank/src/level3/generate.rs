@@ -1,0 +1,134 @@
+//! Tasks of our own: drawn from a seed, in the form of the published ones.
+//!
+//! A task is made by a *template*, which chooses what it is about, and carries out each gold call as it is made: the
+//! arguments of later calls are taken from the results of earlier ones, so that the calls are proved to work, and the
+//! world to answer as is recorded. A draw that leads nowhere (no flight, two hotels at the lowest price) is thrown
+//! away, and the next one made. Before the first call of each tool comes the search that finds it, as in the published
+//! tasks.
+//!
+//! What is asked for is said so that one list of calls is right: the cheapest of several, an order where a list has to
+//! have one. The texts have no quotes and apostrophes in what becomes an argument, so that the published form of calls
+//! can state it.
+//!
+//! # What is where
+//!
+//! What there is to choose from (`facts.rs`), calls while they are made (`script.rs`), words for searches
+//! (`keywords.rs`), pieces of sentences (`english.rs`), and the templates: journeys (`journeys.rs`), places
+//! (`places.rs`), accounts (`accounts.rs`), meetings and organisations (`meetings.rs`), films, posts and salaries
+//! (`leisure.rs`).
+
+mod accounts;
+mod english;
+mod facts;
+mod journeys;
+mod keywords;
+mod leisure;
+mod meetings;
+mod places;
+mod script;
+
+use planproof_trace::Draw;
+
+use self::facts::Facts;
+use self::script::Script;
+use super::data;
+use super::task::{Origin, Task};
+use crate::world::World;
+
+/// Most draws for one task. Some template in two is done with one.
+const DRAWS_MAX: u64 = 1000;
+
+/// The words of a task.
+struct Words {
+    requirement: String,
+    reply: String,
+}
+
+type Template = fn(&mut Draw, &Facts, &mut Script) -> Option<Words>;
+
+/// All sorts of tasks.
+const TEMPLATES: [(&str, Template); 19] = [
+    ("trip", journeys::trip),
+    ("stay", journeys::stay_and_eat),
+    ("packing", journeys::packing),
+    ("outfit", places::outfit),
+    ("dinner", places::dinner),
+    ("at_home", places::at_home),
+    ("dinner_at_home", places::dinner_at_home),
+    ("moving", accounts::moving),
+    ("two_accounts", accounts::two_accounts),
+    ("reminder", meetings::reminder),
+    ("travellers", meetings::travellers),
+    ("staff_meeting", meetings::staff_meeting),
+    ("office_meeting", meetings::office_meeting),
+    ("new_films", leisure::new_films),
+    ("film_night", leisure::film_night),
+    ("likes", leisure::all_likes),
+    ("best_post", leisure::best_post),
+    ("month_pay", leisure::month_pay),
+    ("two_salaries", leisure::two_salaries),
+];
+
+/// Makes tasks.
+#[derive(Debug)]
+pub struct Generator {
+    world: World,
+    facts: Facts,
+}
+
+impl Generator {
+    /// One for our databases and the right tools.
+    pub fn new() -> Self {
+        let world = data::own();
+        let facts = Facts::of(&world);
+        Self { world, facts }
+    }
+
+    /// The sorts of tasks that there are.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        TEMPLATES.iter().map(|(kind, _)| *kind)
+    }
+
+    /// The task with this number of the series of a seed, the same for ever. All sorts come in turn, in an order of the
+    /// seed's.
+    ///
+    /// `None` only if no draw led to a task, which does not happen with our databases.
+    pub fn task(&self, seed: u64, index: u64) -> Option<Task> {
+        let round = index / TEMPLATES.len() as u64;
+        let mut order = TEMPLATES;
+        Draw::new(seed, round, "apibank sorts").shuffle(&mut order);
+        let place = usize::try_from(index % TEMPLATES.len() as u64).ok()?;
+        let (kind, template) = *order.get(place)?;
+        let mut draw = Draw::new(seed, index, "apibank task");
+        (0..DRAWS_MAX).find_map(|_| {
+            let searches = Draw::new(seed, index, "apibank searches");
+            let mut script = Script::new(self.world.clone(), searches);
+            let words = template(&mut draw, &self.facts, &mut script)?;
+            Some(Task {
+                id: format!("level3-{seed}-{index}"),
+                kind: kind.to_owned(),
+                origin: Origin::Own,
+                requirement: words.requirement,
+                calls: script.into_calls(),
+                reply: words.reply,
+            })
+        })
+    }
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One of several.
+fn pick<'t, T>(draw: &mut Draw, items: &'t [T]) -> Option<&'t T> {
+    if items.is_empty() { None } else { items.get(draw.place(items.len())) }
+}
+
+/// One of several wordings.
+fn say<const N: usize>(draw: &mut Draw, wordings: [String; N]) -> Option<String> {
+    let place = draw.place(N);
+    wordings.into_iter().nth(place)
+}

@@ -1,0 +1,210 @@
+//! Tasks about places: restaurants and the weather there.
+
+use planproof_trace::Draw;
+
+use super::english::{and, capital, count, degrees, garment, inside, is, sky};
+use super::facts::Facts;
+use super::script::{Place, Script};
+use super::{Words, pick, say};
+use crate::level3::tables::{field, number};
+use crate::value::Value;
+
+/// How far somebody walks to a restaurant, in metres. Our restaurants are never just at the edge of these.
+pub(super) const DISTANCES: [i64; 5] = [500, 800, 1000, 1500, 2000];
+
+/// Most restaurants that a reply lists.
+const RESTAURANTS_MAX: usize = 8;
+
+pub(super) fn text<'v>(row: &'v Value, name: &str) -> Option<&'v str> {
+    field(row, name)?.as_text()
+}
+
+/// The coordinates of a place that an earlier call gave, or the requirement.
+pub(super) fn locate(script: &mut Script, address: &str, from: &[Place]) -> Option<(Place, [Value; 2])> {
+    let place = script.call("Geocoding", &[("address", address.into())], from)?;
+    let coordinates = [script.output(place, "latitude")?.clone(), script.output(place, "longitude")?.clone()];
+    Some((place, coordinates))
+}
+
+/// Restaurants around a place, by name, and a sentence on them.
+pub(super) fn restaurants(
+    script: &mut Script,
+    (place, [latitude, longitude]): (Place, [Value; 2]),
+    distance: i64,
+) -> Option<Vec<String>> {
+    let arguments = [("latitude", latitude), ("longitude", longitude), ("distance", distance.into())];
+    let found = script.call("NearbyRestaurants", &arguments, &[place])?;
+    let names: Option<Vec<String>> =
+        script.list(found, "restaurants")?.iter().map(|row| Some(text(row, "name")?.to_owned())).collect();
+    names.filter(|names| (1..=RESTAURANTS_MAX).contains(&names.len()))
+}
+
+/// The weather at a place.
+pub(super) struct Weather {
+    place: Place,
+    temperature: Value,
+    humidity: Value,
+    description: String,
+}
+
+impl Weather {
+    pub(super) fn ask(
+        script: &mut Script,
+        (place, [latitude, longitude]): (Place, [Value; 2]),
+    ) -> Option<Self> {
+        let arguments = [("latitude", latitude), ("longitude", longitude)];
+        let place = script.call("GetWeatherForCoordinates", &arguments, &[place])?;
+        Some(Self {
+            place,
+            temperature: script.output(place, "temperature")?.clone(),
+            humidity: script.output(place, "humidity")?.clone(),
+            description: script.text(place, "description")?,
+        })
+    }
+
+    /// `it is sunny in Oslo, at 18 degrees and a humidity of 40 %`, where the place is ` in Oslo`; it may be empty.
+    pub(super) fn told(&self, place: &str) -> Option<String> {
+        let (temperature, humidity) = (number(&self.temperature)?, number(&self.humidity)?);
+        Some(format!(
+            "{}{place}, at {} and a humidity of {humidity} %",
+            sky(&self.description),
+            degrees(temperature)
+        ))
+    }
+
+    /// What to wear in it.
+    pub(super) fn clothes(&self, script: &mut Script) -> Option<String> {
+        let arguments = [
+            ("temperature", self.temperature.clone()),
+            ("humidity", self.humidity.clone()),
+            ("weather_conditions", self.description.as_str().into()),
+        ];
+        let found = script.call("ClothingRecommendation", &arguments, &[self.place])?;
+        let garments = script.texts(found, "clothing_options")?;
+        Some(and(&garments.iter().map(|name| garment(name)).collect::<Vec<_>>()))
+    }
+}
+
+/// `is one restaurant`, `are three restaurants`.
+pub(super) fn there(number: usize) -> String {
+    format!("{} {}", is(number), count(number, "restaurant"))
+}
+
+/// Place, coordinates, weather, clothes.
+pub(super) fn outfit(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
+    let place = if draw.chance(1, 2) { pick(draw, &facts.cities)? } else { pick(draw, &facts.addresses)? };
+    let located = locate(script, place, &[])?;
+    let weather = Weather::ask(script, located)?;
+    let clothes = weather.clothes(script)?;
+    let at = if place.contains(',') { "at" } else { "in" };
+    let requirement = say(
+        draw,
+        [
+            format!(
+                "What is the weather like {at} {} right now, and what should I wear for it?",
+                inside(place)
+            ),
+            format!("I am on my way to {place}. Check the weather there and recommend what to put on."),
+            format!("Recommend clothes that suit the present weather {at} {place}."),
+        ],
+    )?;
+    let (there, told) = (weather.told(&format!(" {at} {place}"))?, weather.told("")?);
+    let reply = say(
+        draw,
+        [
+            format!("{}. You should wear {clothes}.", capital(&there)),
+            format!("For {} I recommend {clothes}, because {told}.", inside(place)),
+        ],
+    )?;
+    Some(Words { requirement, reply })
+}
+
+/// Address, coordinates, restaurants.
+pub(super) fn dinner(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
+    let place = pick(draw, &facts.addresses)?;
+    let distance = *pick(draw, &DISTANCES)?;
+    let located = locate(script, place, &[])?;
+    let names = restaurants(script, located, distance)?;
+    let requirement = say(
+        draw,
+        [
+            format!("We are meeting at {place}. Which restaurants are within {distance} metres?"),
+            format!("List all restaurants that are at most {distance} metres from {place}."),
+            format!("I would like to eat near {place}. Show me every restaurant within {distance} metres."),
+        ],
+    )?;
+    let (there, names) = (there(names.len()), and(&names));
+    let reply = say(
+        draw,
+        [
+            format!("There {there} within {distance} metres of {place}: {names}."),
+            format!("Near {} you can eat at {names}.", inside(place)),
+        ],
+    )?;
+    Some(Words { requirement, reply })
+}
+
+/// Account, address, coordinates, weather and clothes.
+pub(super) fn at_home(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
+    let account = pick(draw, &facts.accounts)?;
+    let (username, password) = (account.username.as_str(), account.password.as_str());
+    let (place, address) = super::accounts::address(script, username, password)?;
+    let located = locate(script, &address, &[place])?;
+    let weather = Weather::ask(script, located)?;
+    let clothes = weather.clothes(script)?;
+    let requirement = say(
+        draw,
+        [
+            format!(
+                "My username is {username} and my password is {password}. I am about to leave home: look up the \
+                 address in my account, check the weather there, and tell me what to wear."
+            ),
+            format!(
+                "Which clothes suit the weather at the address that is stored in my account? I log in as \
+                 {username} with the password {password}."
+            ),
+        ],
+    )?;
+    let (told, there) = (weather.told("")?, weather.told(" there")?);
+    let reply = say(
+        draw,
+        [
+            format!("At {} {told}. Wear {clothes}.", inside(&address)),
+            format!("Your address is {address}. {}, so wear {clothes}.", capital(&there)),
+        ],
+    )?;
+    Some(Words { requirement, reply })
+}
+
+/// Account, address, coordinates, restaurants.
+pub(super) fn dinner_at_home(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
+    let account = pick(draw, &facts.accounts)?;
+    let (username, password) = (account.username.as_str(), account.password.as_str());
+    let distance = *pick(draw, &DISTANCES)?;
+    let (place, address) = super::accounts::address(script, username, password)?;
+    let located = locate(script, &address, &[place])?;
+    let names = restaurants(script, located, distance)?;
+    let requirement = say(
+        draw,
+        [
+            format!(
+                "I am {} and want to go out for dinner near home. My username is {username}, my password \
+                 {password}: find the restaurants within {distance} metres of the address in my account.",
+                account.name
+            ),
+            format!(
+                "Which restaurants are within {distance} metres of the address in my account? My username is \
+                 {username} and the password is {password}."
+            ),
+        ],
+    )?;
+    let (there, names) = (there(names.len()), and(&names));
+    let reply = say(
+        draw,
+        [
+            format!("There {there} within {distance} metres of {address}: {names}."),
+            format!("Your address is {address}. Close to it you find {names}."),
+        ],
+    )?;
+    Some(Words { requirement, reply })
+}

@@ -1,0 +1,113 @@
+//! The gold calls of a task while it is made: each is carried out at once, so that what a later one needs is there, and
+//! nothing is recorded that does not happen.
+
+use std::collections::BTreeMap;
+
+use planproof_trace::Draw;
+
+use super::keywords::keywords;
+use crate::level3::task::GoldCall;
+use crate::level3::{SEARCHER, carry_out};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// Calls so far, and the world that they act upon.
+pub(super) struct Script {
+    world: World,
+    searches: Draw,
+    found: BTreeMap<&'static str, usize>,
+    calls: Vec<GoldCall>,
+}
+
+/// The place of a call among the gold calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(usize);
+
+impl Script {
+    /// No calls yet. Words for searches are drawn apart, so that templates do not depend on them.
+    pub(super) fn new(world: World, searches: Draw) -> Self {
+        Self { world, searches, found: BTreeMap::new(), calls: Vec::new() }
+    }
+
+    /// Makes a call whose arguments come from the requirement and from these earlier calls; before the first call of a
+    /// tool the search that finds it. `None` where the tool gives an error: then the task is not made.
+    pub(super) fn call(
+        &mut self,
+        api: &'static str,
+        arguments: &[(&str, Value)],
+        from: &[Place],
+    ) -> Option<Place> {
+        let search = match self.found.get(api) {
+            Some(place) => *place,
+            None => self.search(api)?,
+        };
+        let arguments: Dict =
+            arguments.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let record = self.run(api, &arguments)?;
+        let mut needs: Vec<usize> = from.iter().map(|place| place.0).chain([search]).collect();
+        needs.sort_unstable();
+        needs.dedup();
+        Some(self.push(GoldCall { api: api.to_owned(), arguments, record, needs }))
+    }
+
+    /// Searches for a tool with words that find it.
+    fn search(&mut self, api: &'static str) -> Option<usize> {
+        let words = *super::pick(&mut self.searches, keywords(api))?;
+        let arguments = Dict::from([("keywords".to_owned(), words.into())]);
+        let record = self.run(SEARCHER, &arguments)?;
+        let found = record.output.as_dict()?.get("name")?;
+        if found.as_text() != Some(api) {
+            return None;
+        }
+        let call = GoldCall { api: SEARCHER.to_owned(), arguments, record, needs: Vec::new() };
+        let Place(place) = self.push(call);
+        self.found.insert(api, place);
+        Some(place)
+    }
+
+    fn run(&mut self, api: &str, arguments: &Dict) -> Option<Record> {
+        let record = carry_out(api, arguments, &mut self.world).ok()?;
+        record.exception.is_none().then_some(record)
+    }
+
+    fn push(&mut self, call: GoldCall) -> Place {
+        self.calls.push(call);
+        Place(self.calls.len() - 1)
+    }
+
+    /// A part of the output of a call.
+    pub(super) fn output(&self, place: Place, name: &str) -> Option<&Value> {
+        self.calls.get(place.0)?.record.output.as_dict()?.get(name)
+    }
+
+    /// A part that is a text.
+    pub(super) fn text(&self, place: Place, name: &str) -> Option<String> {
+        Some(self.output(place, name)?.as_text()?.to_owned())
+    }
+
+    /// A part that is a number.
+    pub(super) fn number(&self, place: Place, name: &str) -> Option<f64> {
+        crate::level3::tables::number(self.output(place, name)?)
+    }
+
+    /// A part that is a list.
+    pub(super) fn list(&self, place: Place, name: &str) -> Option<&[Value]> {
+        self.output(place, name)?.as_list()
+    }
+
+    /// A part that is a list of texts.
+    pub(super) fn texts(&self, place: Place, name: &str) -> Option<Vec<String>> {
+        self.list(place, name)?.iter().map(|item| Some(item.as_text()?.to_owned())).collect()
+    }
+
+    /// The bare output, of a tool that gives a number alone.
+    pub(super) fn bare_number(&self, place: Place) -> Option<f64> {
+        crate::level3::tables::number(&self.calls.get(place.0)?.record.output)
+    }
+
+    /// All calls.
+    pub(super) fn into_calls(self) -> Vec<GoldCall> {
+        self.calls
+    }
+}

@@ -1,0 +1,117 @@
+//! Flights, and hotels that have a room.
+//!
+//! Both tools of the original hold dates as objects, and make texts of those in the rows that they give out, in their
+//! own tables. The next call that comes across such a row fails: `FlightSearch` where it compares the date of a flight
+//! between the two places, `HotelAvailability` where it makes a text of a date again. So the published behaviour keeps
+//! in its tables which rows were given out, under [`GIVEN`]. The right one does not have the memory.
+
+use super::tables::{Outcome, argument, date_argument, field, is_original, list, part, part_mut, single};
+use crate::api::Fault;
+use crate::dates::{Format, Moment, strptime};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// The part of a tool's tables with the places of the rows that were given out.
+const GIVEN: &str = "given";
+
+pub(super) fn flight_search(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+    let found = flights(&arguments, world);
+    Record::new(Some("FlightSearch"), arguments, found)
+}
+
+fn flights(arguments: &Dict, world: &mut World) -> Outcome {
+    let day = date_argument(arguments, "travel_dates", Format::Date)?;
+    let given = given(world, "FlightSearch");
+    let mut found = Vec::new();
+    for (place, row) in list(world, "FlightSearch", "flight_data")?.iter().enumerate() {
+        let is_between =
+            ["source", "destination"].iter().all(|name| field(row, name) == Some(argument(arguments, name)));
+        if !is_between {
+            continue;
+        }
+        if is_original(world) && given.contains(&place) {
+            return Err(Fault::caught("'str' object has no attribute 'date'"));
+        }
+        if stored(row, "departure_date").is_some_and(|it| it.write(Format::Date) == day.write(Format::Date)) {
+            found.push((place, row.clone()));
+        }
+    }
+    if is_original(world) {
+        give(world, "FlightSearch", found.iter().map(|(place, _)| *place))?;
+    }
+    let rows: Vec<Value> = found.into_iter().map(|(_, row)| row).collect();
+    Ok(single("flights", rows.into()))
+}
+
+pub(super) fn hotel_availability(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+    let found = hotels(&arguments, world);
+    Record::new(Some("HotelAvailability"), arguments, found)
+}
+
+/// The hotels with a room for the whole stay.
+fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
+    let arrival = date_argument(arguments, "check_in_date", Format::Date)?;
+    let departure = date_argument(arguments, "check_out_date", Format::Date)?;
+    if !is_original(world) && departure <= arrival {
+        return Err(Fault::caught("The check-out date must be after the check-in date."));
+    }
+    let given = given(world, "HotelAvailability");
+    let hotels = part(world, "HotelAvailability", "hotel_database")?.as_dict();
+    let mut found = Vec::new();
+    for (place, row) in hotels.into_iter().flat_map(Dict::values).enumerate() {
+        let is_there = field(row, "destination") == Some(argument(arguments, "destination"));
+        let stay = [stored(row, "check_in_date"), stored(row, "check_out_date")];
+        let [Some(from), Some(to)] = stay else { continue };
+        if !is_there || arrival < from || departure > to {
+            continue;
+        }
+        if is_original(world) && given.contains(&place) {
+            // What was found before is a text already by then.
+            give(world, "HotelAvailability", found.into_iter().map(|(place, _)| place))?;
+            return Err(Fault::caught("'str' object has no attribute 'strftime'"));
+        }
+        let mut row = row.clone();
+        for (name, date) in [("check_in_date", from), ("check_out_date", to)] {
+            if let Some(row) = row.as_dict_mut() {
+                row.insert(name.to_owned(), date.write(Format::Date).into());
+            }
+        }
+        found.push((place, row));
+    }
+    if is_original(world) {
+        give(world, "HotelAvailability", found.iter().map(|(place, _)| *place))?;
+    }
+    let rows: Vec<Value> = found.into_iter().map(|(_, row)| row).collect();
+    Ok(single("hotels", rows.into()))
+}
+
+/// A date of a row.
+fn stored(row: &Value, name: &str) -> Option<Moment> {
+    let text = field(row, name)?.as_text()?;
+    [Format::Time, Format::Date].into_iter().find_map(|format| strptime(text, format).ok())
+}
+
+/// The rows of a tool that were given out.
+fn given(world: &World, tool: &str) -> Vec<usize> {
+    let places = list(world, tool, GIVEN).unwrap_or_default();
+    let place = |it: &Value| match it {
+        Value::Int(place) => usize::try_from(*place).ok(),
+        _ => None,
+    };
+    places.iter().filter_map(place).collect()
+}
+
+fn give(world: &mut World, tool: &str, places: impl Iterator<Item = usize>) -> Result<(), Fault> {
+    let places: Vec<usize> = places.collect();
+    if places.is_empty() {
+        return Ok(());
+    }
+    let mut given = given(world, tool);
+    given.extend(places);
+    let given: Vec<Value> = given.into_iter().map(|place| Value::Int(place as i128)).collect();
+    if let Some(tables) = world.get_mut(tool).and_then(Value::as_dict_mut) {
+        tables.insert(GIVEN.to_owned(), given.into());
+    }
+    part_mut(world, tool, GIVEN).map(|_| ())
+}

@@ -1,0 +1,159 @@
+//! Where places are, what the weather is there, what to wear in it, and where to eat.
+
+use super::tables::{
+    Outcome, argument, field, is_original, list, lookup, number, number_argument, part, single, unknown,
+};
+use crate::api::{Fault, Raised};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// Mean radius of the earth, in metres.
+const EARTH_METRES: f64 = 6_371_000.0;
+
+/// By how much coordinates may differ, in degrees, and still name the same place: half of the last of four digits.
+const SAME_PLACE_DEGREES: f64 = 0.000_05;
+
+/// Below these many degrees Celsius it is cold, cool and warm; above it is hot.
+const COLD_COOL_WARM: [f64; 3] = [10.0, 20.0, 30.0];
+
+/// Above this humidity, in per cent, an umbrella is in order.
+const DAMP_PERCENT: f64 = 70.0;
+
+pub(super) fn geocoding(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+    let address = argument(&arguments, "address");
+    let found = part(world, "Geocoding", "address_to_coordinates").and_then(|places| {
+        let found = lookup(places, address).and_then(coordinates);
+        found.ok_or_else(|| unknown(world, "place", address))
+    });
+    let found = found.map(|[latitude, longitude]| {
+        let named = [("latitude", latitude), ("longitude", longitude)];
+        Value::Dict(named.map(|(name, value)| (name.to_owned(), Value::Float(value))).into())
+    });
+    Record::new(Some("Geocoding"), arguments, found)
+}
+
+/// A pair of numbers.
+pub(super) fn coordinates(value: &Value) -> Option<[f64; 2]> {
+    match value.as_list()? {
+        [latitude, longitude] => Some([number(latitude)?, number(longitude)?]),
+        _ => None,
+    }
+}
+
+pub(super) fn get_weather_for_coordinates(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+    let found = weather(&arguments, world);
+    Record::new(Some("GetWeatherForCoordinates"), arguments, found)
+}
+
+fn weather(arguments: &Dict, world: &World) -> Outcome {
+    let rows = list(world, "GetWeatherForCoordinates", "coordinates_to_weather")?;
+    let wanted = [argument(arguments, "latitude"), argument(arguments, "longitude")];
+    let is_there = |place: &Value| match is_original(world) {
+        true => place.as_list().is_some_and(|place| place.iter().eq(wanted)),
+        false => match (coordinates(place), wanted.map(number)) {
+            (Some(place), [Some(latitude), Some(longitude)]) => {
+                (place[0] - latitude).abs() <= SAME_PLACE_DEGREES
+                    && (place[1] - longitude).abs() <= SAME_PLACE_DEGREES
+            }
+            _ => false,
+        },
+    };
+    let found = rows.iter().find_map(|row| match row.as_list()? {
+        [place, weather] if is_there(place) => Some(weather),
+        _ => None,
+    });
+    let Some(found) = found else {
+        // The original looks into what it did not find, and catches other errors only.
+        return Err(match is_original(world) {
+            true => Raised::types("'NoneType' object is not subscriptable").into(),
+            false => Fault::caught("There is no weather for these coordinates."),
+        });
+    };
+    let part = |name: &str| {
+        let value = field(found, name).cloned().ok_or_else(|| Raised::key(name))?;
+        Ok((name.to_owned(), value))
+    };
+    let parts: Result<Dict, Raised> =
+        ["temperature", "humidity", "description"].into_iter().map(part).collect();
+    Ok(Value::Dict(parts?))
+}
+
+pub(super) fn clothing_recommendation(arguments: Dict, _: &mut World) -> Result<Record, Fault> {
+    let found = clothes(&arguments);
+    Record::new(Some("ClothingRecommendation"), arguments, found)
+}
+
+fn clothes(arguments: &Dict) -> Outcome {
+    let temperature = number_argument(arguments, "temperature")?;
+    let humidity = number_argument(arguments, "humidity")?;
+    let conditions = argument(arguments, "weather_conditions");
+    let [cold, cool, warm] = COLD_COOL_WARM;
+    let mut clothes: Vec<&str> = Vec::new();
+    if temperature < cold {
+        clothes.extend(["Warm coat", "Hat", "Gloves"]);
+    } else if temperature < cool {
+        clothes.extend(["Light jacket", "Long-sleeved shirt"]);
+    } else if temperature < warm {
+        clothes.extend(["T-shirt", "Shorts"]);
+    } else if temperature >= warm {
+        clothes.extend(["Sun hat", "Sunglasses", "Loose-fitting clothes"]);
+    }
+    if humidity > DAMP_PERCENT {
+        clothes.extend(["Umbrella", "Waterproof shoes"]);
+    }
+    let Some(conditions) = conditions.as_text() else {
+        return Err(Fault::Caught(format!("'{}' object has no attribute 'lower'", conditions.class())));
+    };
+    if conditions.to_lowercase().contains("rain") {
+        clothes.push("Raincoat");
+    }
+    let clothes: Vec<Value> = clothes.into_iter().map(Value::from).collect();
+    Ok(single("clothing_options", clothes.into()))
+}
+
+pub(super) fn nearby_restaurants(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+    let found = match is_original(world) {
+        true => part(world, "NearbyRestaurants", "restaurants").cloned(),
+        false => within(&arguments, world),
+    };
+    let found = found.map(|restaurants| single("restaurants", restaurants));
+    Record::new(Some("NearbyRestaurants"), arguments, found)
+}
+
+/// The restaurants within a distance, the nearest first.
+fn within(arguments: &Dict, world: &World) -> Outcome {
+    let place = [number_argument(arguments, "latitude")?, number_argument(arguments, "longitude")?];
+    let distance = number_argument(arguments, "distance")?;
+    let rows = list(world, "NearbyRestaurants", "restaurants")?.iter();
+    let near = rows.filter_map(|row| {
+        let metres = metres(place, coordinates(field(row, "coordinates")?)?);
+        (metres <= distance).then_some((metres, row))
+    });
+    let mut near: Vec<(f64, &Value)> = near.collect();
+    near.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    Ok(near.into_iter().map(|(_, row)| row.clone()).collect::<Vec<_>>().into())
+}
+
+/// The distance of two places on a sphere, in whole metres, so that rounding errors of a machine do not show.
+fn metres(one: [f64; 2], other: [f64; 2]) -> f64 {
+    let [one, other] = [one, other].map(|place| place.map(f64::to_radians));
+    let half = |one: f64, other: f64| ((one - other) / 2.0).sin().powi(2);
+    let square = half(one[0], other[0]) + one[0].cos() * other[0].cos() * half(one[1], other[1]);
+    (2.0 * EARTH_METRES * square.sqrt().min(1.0).asin()).round()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_those_of_a_sphere() {
+        // A minute of arc of a meridian is a nautical mile, 1852 metres by another radius of the earth.
+        assert_eq!(metres([48.0, 11.0], [48.0 + 1.0 / 60.0, 11.0]), 1853.0);
+        // A degree of longitude at 60 degrees north is half of one at the equator.
+        let [north, equator] = [60.0, 0.0].map(|it| metres([it, 10.0], [it, 10.01]));
+        assert!((north * 2.0 - equator).abs() <= 2.0, "{north} {equator}");
+        assert_eq!(metres([0.0, 0.0], [0.0, 0.0]), 0.0);
+    }
+}

@@ -1,0 +1,194 @@
+//! A task of level 3: a sentence that says what is wanted, the calls that get it, and the reply.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+use crate::value::Dict;
+
+/// Name and version of the form in which a task is a line of JSON.
+pub const CASE_SCHEMA: &str = "planproof/apibank/v1";
+
+/// Longest line of a task, in bytes.
+pub const LINE_BYTES_MAX: usize = 512 * 1024;
+
+/// Longest id of a task, in bytes.
+pub const ID_BYTES_MAX: usize = 200;
+
+/// Longest requirement and longest reply, in bytes.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Most gold calls of a task.
+pub const CALLS_MAX: usize = 100;
+
+/// Whose task it is, and so over which databases and with which tools its calls are carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Ours: the right tools over the databases that come with planproof.
+    #[default]
+    Own,
+    /// API-Bank's: the published tools over its databases, which have to be handed in.
+    Published,
+}
+
+impl Origin {
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
+}
+
+/// A call that the task needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoldCall {
+    /// The tool.
+    pub api: String,
+    /// The arguments. Those of the published data may be missing, where only the record is known.
+    pub arguments: Dict,
+    /// What the tool gives.
+    pub record: Record,
+    /// The earlier calls, by their places from 0, without whose results this one cannot be made: the search that finds
+    /// its tool, and those that its arguments come from. Not known of published tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<usize>,
+}
+
+/// A task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// The sort of task, such as `trip`; may be empty.
+    pub kind: String,
+    /// Whose it is.
+    pub origin: Origin,
+    /// What the user wants, in words. Of published tasks it may be empty, where a file has the calls alone.
+    pub requirement: String,
+    /// The calls in their order.
+    pub calls: Vec<GoldCall>,
+    /// What the user is answered in the end.
+    pub reply: String,
+}
+
+/// A task as a line of JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    schema: String,
+    id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    kind: String,
+    #[serde(default, skip_serializing_if = "Origin::is_own")]
+    origin: Origin,
+    requirement: String,
+    calls: Vec<GoldCall>,
+    reply: String,
+}
+
+/// A text that is no task.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no case of {CASE_SCHEMA}: {0}")]
+pub struct TaskError(String);
+
+impl Task {
+    /// The task that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is too long, names another schema or none, lacks something, or is beyond a limit.
+    pub fn read(line: &str) -> Result<Self, TaskError> {
+        if line.len() > LINE_BYTES_MAX {
+            return Err(TaskError(format!("the line is longer than {LINE_BYTES_MAX} bytes")));
+        }
+        let line: Line = serde_json::from_str(line).map_err(|error| TaskError(error.to_string()))?;
+        if line.schema != CASE_SCHEMA {
+            return Err(TaskError(format!("the line has schema `{}`", line.schema)));
+        }
+        let Line { id, kind, origin, requirement, calls, reply, .. } = line;
+        let task = Self { id, kind, origin, requirement, calls, reply };
+        task.check()?;
+        Ok(task)
+    }
+
+    /// Refuses what is beyond a limit, and calls that need a later one.
+    ///
+    /// # Errors
+    /// Says which.
+    pub fn check(&self) -> Result<(), TaskError> {
+        let wrong = |what: String| Err(TaskError(what));
+        if self.id.is_empty() || self.id.len() > ID_BYTES_MAX || self.id.chars().any(char::is_control) {
+            return wrong(format!("the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"));
+        }
+        for (what, text) in [("requirement", &self.requirement), ("reply", &self.reply)] {
+            if text.len() > TEXT_BYTES_MAX {
+                return wrong(format!("the {what} is longer than {TEXT_BYTES_MAX} bytes"));
+            }
+        }
+        if self.calls.is_empty() || self.calls.len() > CALLS_MAX {
+            return wrong(format!("a task has 1 to {CALLS_MAX} calls, not {}", self.calls.len()));
+        }
+        for (place, call) in self.calls.iter().enumerate() {
+            if let Some(need) = call.needs.iter().find(|need| **need >= place) {
+                return wrong(format!("call {place} needs call {need}, which is not before it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The task as one line of JSON, without the line's end.
+    pub fn to_line(&self) -> String {
+        let Self { id, kind, origin, requirement, calls, reply } = self.clone();
+        let schema = CASE_SCHEMA.to_owned();
+        let line = Line { schema, id, kind, origin, requirement, calls, reply };
+        // Writing texts, numbers and what they nest into as JSON into memory cannot fail.
+        serde_json::to_string(&line).unwrap_or_default()
+    }
+
+    /// The calls that are no search for a tool.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &GoldCall> {
+        self.calls.iter().filter(|call| call.api != super::SEARCHER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+
+    fn task() -> Task {
+        let input = Dict::from([("post_id".to_owned(), Value::Int(7))]);
+        let record = Record::new(Some("LikeCount"), input.clone(), Ok(Value::Int(3))).unwrap();
+        let call = GoldCall { api: "LikeCount".to_owned(), arguments: input, record, needs: Vec::new() };
+        Task {
+            id: "t1".to_owned(),
+            kind: "likes".to_owned(),
+            origin: Origin::Own,
+            requirement: "How many?".to_owned(),
+            calls: vec![call],
+            reply: "Three.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let task = task();
+        let line = task.to_line();
+        assert!(
+            line.starts_with(r#"{"schema":"planproof/apibank/v1","id":"t1","kind":"likes","requirement":"#)
+        );
+        assert_eq!(Task::read(&line).unwrap(), task);
+    }
+
+    #[test]
+    fn what_is_no_task_is_refused() {
+        let refused = |line: &str| Task::read(line).unwrap_err().to_string();
+        let line = task().to_line();
+        assert!(refused("{}").contains("missing field `schema`"));
+        assert!(refused(&line.replace("/v1", "/v2")).contains("has schema `planproof/apibank/v2`"));
+        assert!(refused(&line.replace("\"t1\"", "\"\"")).contains("the id must have"));
+        let mut task = task();
+        task.calls[0].needs = vec![0];
+        assert!(refused(&task.to_line()).contains("call 0 needs call 0, which is not before it"));
+        task.calls.clear();
+        assert!(refused(&task.to_line()).contains("1 to 100 calls, not 0"));
+    }
+}

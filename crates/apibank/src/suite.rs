@@ -1,0 +1,264 @@
+//! API-Bank as a suite: tasks of level 3, in which an agent looks for the tools that it needs, calls them one after the
+//! other, and says what came of it.
+//!
+//! The agent is free-running, as in the paper on collaborating agents (PMC, section 5.1), and judged by that paper's
+//! figures (see [`crate::level3::metrics`]). Tasks of our own come from [`crate::level3::generate`], where each gold
+//! call is proved by being carried out.
+//!
+//! # What is where
+//!
+//! Calls of levels 1 and 2 are cases as well: a conversation up to a call, which the agent writes as text, judged as in
+//! [`crate::evaluate`]. A call as a case is in `suite/calls.rs`, and what makes them of the published dialogues in
+//! `suite/dialogues.rs`.
+//!
+//! A task as a case (`suite/case.rs`), its tools (`suite/toolbox.rs`), the verdict (`suite/judge.rs`) and its words
+//! (`suite/explain.rs`), figures of many runs and those that were published (`suite/figures.rs`), and finished
+//! predictions (`suite/predictions.rs`).
+
+mod calls;
+mod case;
+mod dialogues;
+mod explain;
+mod figures;
+mod judge;
+mod predictions;
+mod toolbox;
+
+use std::sync::Arc;
+
+use planproof_suite::rows::{lines, read_places};
+use planproof_suite::{
+    Card, Case, CaseError, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section,
+    Selection, Suite, Unit,
+};
+
+pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
+pub use case::TaskCase;
+pub use dialogues::{DialogueFile, PublishedData};
+pub use judge::{CALLS_KEPT_MAX, Called, Detail, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
+
+use crate::level3::generate::Generator;
+use crate::level3::metrics;
+use crate::level3::task::{Origin, Task};
+
+/// Its name.
+pub const NAME: &str = "apibank";
+
+/// How many tasks of our own there are where nobody says.
+const OWN_TASKS: usize = 50;
+
+/// Most tasks of our own that are made at once.
+const OWN_TASKS_MAX: usize = 10_000;
+
+/// The seed of our own tasks.
+const OWN_SEED: u64 = 7;
+
+/// The classes of failures, by precedence.
+static CLASSES: [ClassInfo; 8] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 0,
+    },
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo {
+        name: "missing_calls",
+        meaning: "Calls that the task needs were not made, or not rightly.",
+        rank: 2,
+    },
+    ClassInfo {
+        name: "no_answer",
+        meaning: "All calls were made, but the agent's answer is empty.",
+        rank: 3,
+    },
+    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 4 },
+    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 5 },
+    ClassInfo {
+        name: "call_failed",
+        meaning: "The call could not be carried out: arguments are unknown, missing or of a wrong type.",
+        rank: 6,
+    },
+    ClassInfo {
+        name: "wrong_call",
+        meaning: "The call was carried out and differs from the right one.",
+        rank: 7,
+    },
+];
+
+/// The classes of tasks alone, and those of calls.
+const OF_TASKS: [&str; 2] = ["missing_calls", "no_answer"];
+const OF_CALLS: [&str; 4] = ["no_call", "other_tool", "call_failed", "wrong_call"];
+
+/// The flags, in the order in which they are shown.
+static FLAGS: [FlagInfo; 4] = [
+    FlagInfo { name: "needless_call", meaning: "A call was made that the task does not need." },
+    FlagInfo { name: "repeated_call", meaning: "A right call was made once more." },
+    FlagInfo { name: "call_error", meaning: "A call was refused or answered with an error." },
+    FlagInfo { name: "unsearched_tool", meaning: "A tool was called that no search had found before." },
+];
+
+/// The suite.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ApiBank {
+    /// Calls of levels 1 and 2 are judged as the published evaluator judges them.
+    is_original: bool,
+}
+
+impl Suite for ApiBank {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "tasks for several tools, which have to be found first (API-Bank, level 3)"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        match CallCase::is_named_by(line) {
+            true => Ok(Arc::new(CallCase::read(line)?)),
+            false => Ok(Arc::new(TaskCase::read(line)?)),
+        }
+    }
+
+    /// Lines of tasks as [`Case::to_line`] writes them, or the text of [`PublishedData`]; without data 50 tasks of our
+    /// own, or `limit` where that is more.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        if let Some(published) = data.and_then(|data| PublishedData::of_text(data.text)) {
+            let calls = selection.take(published.cases(self.is_original)?, limit)?;
+            return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
+        }
+        let tasks = match data {
+            None => own(limit.unwrap_or(OWN_TASKS).max(OWN_TASKS))?,
+            Some(Data { text, file }) => read_lines(text, file)?,
+        };
+        let tasks = selection.take(tasks, limit)?;
+        tasks.into_iter().map(|task| Ok(Arc::new(TaskCase::new(task)?) as Arc<dyn Case>)).collect()
+    }
+
+    fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
+        read_places(file.text, file.file).map_err(CaseError::new)
+    }
+
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut is_original = self.is_original;
+        for (name, value) in options {
+            is_original = match (*name, *value) {
+                ("compat", "original") => true,
+                ("compat", other) => {
+                    return Err(CaseError::new(format!("there is no --compat {other}: write original")));
+                }
+                (other, _) => {
+                    return Err(CaseError::new(format!("predictions of {NAME} have no option `{other}`")));
+                }
+            };
+        }
+        Ok((is_original != self.is_original).then(|| Arc::new(Self { is_original }) as Arc<dyn Suite>))
+    }
+
+    /// For tasks of level 3 lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply": "..."}`;
+    /// for calls of levels 1 and 2 the form of the published evaluator, `{"file": "...", "id": 0, "pred": "[...]"}`.
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        match cases.first().map(|case| case.to_line()) {
+            Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
+            _ if self.is_original => Err(CaseError::new(
+                "--compat original is for calls of levels 1 and 2: name the folder of the published data",
+            )),
+            _ => predictions::score(cases, predictions),
+        }
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &FLAGS
+    }
+
+    fn can_occur(&self, class: Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        let name = class.as_str();
+        match (OF_TASKS.contains(&name), OF_CALLS.contains(&name)) {
+            (true, _) => (&mut cards).any(|card| card.marks == 0),
+            (_, true) => (&mut cards).any(|card| card.marks > 0),
+            _ => true,
+        }
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "call", many: "calls" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &judge::SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[("kind", "The sort of task."), ("required", "Calls that the task needs.")],
+            of_run: &[
+                ("calls", "Calls that were made."),
+                ("unique", "Needed calls that were made rightly."),
+                ("repeats", "Right calls that were made once more."),
+                ("rouge_l", "ROUGE-L of the reply against the right one, 0 to 1."),
+            ],
+        }
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(runs)
+    }
+}
+
+/// So many tasks of our own: the first ones of a series that is the same for ever.
+fn own(count: usize) -> Result<Vec<Task>, CaseError> {
+    if count > OWN_TASKS_MAX {
+        return Err(CaseError::new(format!("at most {OWN_TASKS_MAX} tasks are made at once")));
+    }
+    let generator = Generator::new();
+    let tasks = (0..count as u64).map(|index| generator.task(OWN_SEED, index));
+    tasks.collect::<Option<Vec<Task>>>().ok_or_else(|| CaseError::new("no more tasks can be made"))
+}
+
+/// Carries out the gold calls of a task. Without that a run could fail for a fault of its task.
+fn prove(task: &Task) -> Result<(), String> {
+    let mut world = TaskCase::world();
+    let compat = world.compat;
+    let calls = task.calls.iter().map(|call| (call.api.as_str(), &call.arguments));
+    let made = metrics::make(calls, &mut world).map_err(|fault| fault.to_string())?;
+    let worth = metrics::judge(&task.calls, &made, compat);
+    let wrong = worth.iter().position(|worth| !matches!(worth, metrics::Worth::Unique(_)));
+    match wrong.and_then(|place| Some((place, task.calls.get(place)?))) {
+        Some((place, call)) => {
+            let call = judge::in_words(call);
+            Err(format!("gold call {}, {call}, does not give what the task says", place + 1))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The tasks of a file, a line each.
+fn read_lines(text: &str, file: &str) -> Result<Vec<Task>, CaseError> {
+    let mut tasks = Vec::new();
+    for line in lines(text, file) {
+        let (number, line) = line.map_err(CaseError::new)?;
+        let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
+        let task = Task::read(line).map_err(|error| refuse(error.to_string()))?;
+        if task.origin == Origin::Own {
+            prove(&task).map_err(refuse)?;
+        }
+        tasks.push(task);
+    }
+    match tasks.is_empty() {
+        true => Err(CaseError::new(format!("{file}: there are no tasks"))),
+        false => Ok(tasks),
+    }
+}

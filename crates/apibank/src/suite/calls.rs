@@ -1,0 +1,272 @@
+//! A call of levels 1 and 2 as a case: a conversation up to a call, which the agent writes as text.
+//!
+//! The case holds all that its judgement needs, the tables of its tool included, so that it can be judged wherever it
+//! is read. The agent has no tools: what it writes is carried out by the judge, as the published evaluator does it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use planproof_suite::runs::{Ended, refuse_schema, shortened};
+use planproof_suite::{
+    Card, Case, CaseError, Class, Content, Explanation, Fact, Gold, NoTools, Score, Scored, Toolbox,
+    Unscored, Verdict,
+};
+use planproof_trace::{Draw, Event};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use super::CLASSES;
+use crate::evaluate::{GoldCall, Judged, Outcome, judge_text};
+use crate::value::Value;
+use crate::world::{Compat, TODAY, World};
+
+/// What cases of this kind name as their schema.
+pub const CALL_SCHEMA: &str = "planproof/apibank-call/v1";
+
+/// What their verdicts name as theirs.
+pub const CALL_VERDICT_SCHEMA: &str = "planproof/apibank-call-verdict/v1";
+
+/// Longest line of a case, in bytes. The captions of pictures alone take 2.5 MB.
+pub const CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Most characters of an answer that a verdict holds.
+const ANSWER_CHARACTERS_MAX: usize = 2_000;
+
+/// Name of the figure: 1 where the call is right, else 0; by level.
+pub(super) const OF_LEVEL: [&str; 2] = ["level_1", "level_2"];
+
+/// A conversation up to a call.
+#[derive(Debug, Clone)]
+pub struct CallCase {
+    line: Line,
+    card: Card,
+}
+
+/// A case as a line of JSON.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line {
+    pub(super) schema: String,
+    pub(super) id: String,
+    /// 1 or 2.
+    pub(super) level: u8,
+    /// It is judged as the published evaluator judges.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) original: bool,
+    pub(super) prompt: String,
+    pub(super) gold: GoldCall,
+    /// The tables that its tool may touch, as the calls before it left them.
+    pub(super) tables: BTreeMap<String, Value>,
+}
+
+/// All that the judge says of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Detail {
+    schema: String,
+    case: String,
+    passed: bool,
+    class: Option<String>,
+    /// The class of the published evaluator.
+    published: String,
+    /// What it has to say, in words.
+    why: String,
+    answer: Option<String>,
+    ended: Option<String>,
+}
+
+impl CallCase {
+    /// The case that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is too long or no case of this kind.
+    pub fn read(line: &str) -> Result<Self, CaseError> {
+        if line.len() > CALL_BYTES_MAX {
+            return Err(CaseError::new(format!("the line is longer than {CALL_BYTES_MAX} bytes")));
+        }
+        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CALL_SCHEMA}: {error}"));
+        let value: Json = serde_json::from_str(line).map_err(refuse)?;
+        refuse_schema(&value, super::NAME, CALL_SCHEMA)?;
+        // Not from the value: the order of keys says in which order tables are searched.
+        Self::of_line(serde_json::from_str(line).map_err(refuse)?)
+    }
+
+    pub(super) fn of_line(line: Line) -> Result<Self, CaseError> {
+        if !(1..=2).contains(&line.level) {
+            return Err(CaseError::new(format!("the level is {}; calls are of level 1 or 2", line.level)));
+        }
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let card = Card {
+            id: line.id.clone(),
+            label: format!("level {}, {}", line.level, line.gold.api_name),
+            size: 1,
+            detail_sizes: [count(line.gold.arguments.len()), count(line.prompt.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: u32::from(line.level),
+        };
+        Ok(Self { line, card })
+    }
+
+    /// Whether it is the case with this line's schema.
+    pub(super) fn is_named_by(line: &str) -> bool {
+        // The schema is the first field of what we write; elsewhere the reader says what is wrong.
+        line.trim_start().get(..200).unwrap_or(line).contains(CALL_SCHEMA)
+    }
+
+    fn world(&self) -> World {
+        // Numbers that are drawn are compared by no check.
+        let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/call"));
+        world.compat = if self.line.original { Compat::Original } else { Compat::Right };
+        for (name, table) in &self.line.tables {
+            world.put(name, table.clone());
+        }
+        world
+    }
+
+    /// The verdict on an answer, or why there is none.
+    pub(super) fn verdict(&self, ended: &Ended<'_>) -> Result<Verdict, Unscored> {
+        let answer = ended.answer();
+        let judged = answer.map(|text| judge_text(text, &mut self.line.gold.clone(), &mut self.world()));
+        if let Some(Judged { outcome: Outcome::Outage(what), .. }) = &judged {
+            return Err(Unscored::Outside { reason: what.clone() });
+        }
+        let outcome = judged.as_ref().map(|judged| &judged.outcome);
+        let class = match (ended, outcome) {
+            (Ended::AtLimit(_), _) => Some("timeout"),
+            (Ended::Broken(_), _) => Some("agent_failed"),
+            (_, Some(Outcome::Correct)) => None,
+            (_, Some(Outcome::NoCall) | None) => Some("no_call"),
+            (_, Some(Outcome::OtherTool { .. })) => Some("other_tool"),
+            (_, Some(Outcome::NotCarriedOut(_))) => Some("call_failed"),
+            (_, Some(_)) => Some("wrong_call"),
+        };
+        let class = class.and_then(|name| Class::find(&CLASSES, name));
+        let detail = Detail {
+            schema: CALL_VERDICT_SCHEMA.to_owned(),
+            case: self.line.id.clone(),
+            passed: class.is_none(),
+            class: class.map(|class| class.as_str().to_owned()),
+            published: outcome.map_or("NO_API_CALL", |outcome| outcome.class()).to_owned(),
+            why: judged.as_ref().map(why).unwrap_or_default(),
+            answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
+            ended: match ended {
+                Ended::Answered(_) => None,
+                Ended::AtLimit(words) => Some(words.clone()),
+                Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
+            },
+        };
+        let name = OF_LEVEL[usize::from(self.line.level == 2)];
+        let scores = vec![Score::new(name, f64::from(u8::from(class.is_none())))];
+        Ok(Verdict {
+            scored: Scored { class, flags: Vec::new(), scores },
+            // Writing texts as JSON into memory cannot fail.
+            detail: serde_json::to_string(&detail).unwrap_or_default(),
+        })
+    }
+
+    fn detail(verdict: &Verdict) -> Option<Detail> {
+        let detail: Detail = serde_json::from_str(&verdict.detail).ok()?;
+        (detail.schema == CALL_VERDICT_SCHEMA).then_some(detail)
+    }
+}
+
+/// What a judgement has to say.
+fn why(judged: &Judged) -> String {
+    let said = || {
+        let record = judged.record.as_ref();
+        record.map(|record| match record.exception.is_none() {
+            true => format!("it gave {}", record.output.to_text()),
+            false => format!("its tool said: {}", record.exception.to_text()),
+        })
+    };
+    let what = match &judged.outcome {
+        Outcome::Correct => "right".to_owned(),
+        Outcome::NoCall => "there is no call in the answer".to_owned(),
+        Outcome::OtherTool { predicted, gold } => format!("it calls {predicted} instead of {gold}"),
+        Outcome::NotCarriedOut(raised) => format!("it could not be carried out: {}", raised.text),
+        Outcome::CheckFailed(raised) => format!("it cannot be compared: {}", raised.text),
+        Outcome::Exception | Outcome::OutputMismatch | Outcome::InputMismatch | Outcome::Incorrect => {
+            said().unwrap_or_else(|| "it is another call".to_owned())
+        }
+        Outcome::Outage(what) => what.clone(),
+    };
+    shortened(&what, ANSWER_CHARACTERS_MAX)
+}
+
+impl Case for CallCase {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.line.prompt
+    }
+
+    fn to_line(&self) -> String {
+        serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn identity(&self) -> String {
+        let Line { prompt, gold, original, .. } = &self.line;
+        json!([CALL_SCHEMA, prompt, gold, original]).to_string()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(NoTools::default()))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        self.verdict(&Ended::of(events)?)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        let text = self.line.prompt.clone();
+        let Some(detail) = Self::detail(verdict) else {
+            let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
+            return Explanation { text, gist, ..Explanation::default() };
+        };
+        let mut facts = Vec::new();
+        if let Some(answer) = &detail.answer {
+            facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+        }
+        facts.push(Fact::text("right", self.line.gold.to_text()));
+        facts.push(Fact::text("judged", format!("{} ({})", detail.why, detail.published)));
+        if let Some(ended) = &detail.ended {
+            facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
+        }
+        let gist = if detail.passed { "passed".to_owned() } else { detail.ended.unwrap_or(detail.why) };
+        Explanation { text, gist, answer: detail.answer.unwrap_or_default(), facts, ..Explanation::default() }
+    }
+
+    fn target(&self) -> String {
+        self.line.gold.to_text()
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        Some(Gold {
+            calls: Vec::new(),
+            reasoning: String::new(),
+            answer: self.target(),
+            wrong_answer: "[Nothing()]".to_owned(),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.card.label.clone(), "1".to_owned()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        let right = u8::from(verdict.passed()).to_string();
+        vec!["1".to_owned(), right, "0".to_owned(), String::new()]
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Json> {
+        let mut metadata = Map::new();
+        metadata.insert("level".to_owned(), json!(self.line.level));
+        metadata.insert("api".to_owned(), json!(self.line.gold.api_name));
+        if let Some(detail) = verdict.and_then(Self::detail) {
+            metadata.insert("published_class".to_owned(), json!(detail.published));
+        }
+        metadata
+    }
+}

@@ -1,0 +1,160 @@
+//! A task of level 3 as a case.
+
+use std::sync::{Arc, LazyLock};
+
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+};
+use planproof_trace::Event;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Detail, explain, judge, toolbox};
+use crate::level3::data;
+use crate::level3::task::{Origin, Task};
+use crate::value::Dict;
+use crate::world::World;
+
+/// What the prompt says of how to work. (Ours; the published prompts are few-shot texts for calls in brackets.)
+const RULES: &str = "Use the tools. Before you call a tool for the first time, look for it with ToolSearcher, with a few \
+                     keywords that say what it should do. When everything is done, say in a sentence or two what came \
+                     of it.";
+
+/// Our databases, of which every run takes a copy that shares what it does not change.
+static OWN: LazyLock<World> = LazyLock::new(data::own);
+
+/// A task with all that the engine needs of it.
+#[derive(Debug, Clone)]
+pub struct TaskCase {
+    task: Task,
+    prompt: String,
+    card: Card,
+}
+
+impl TaskCase {
+    /// The task that a line of JSON is.
+    ///
+    /// # Errors
+    /// As of [`Task::read`] and [`TaskCase::new`].
+    pub fn read(line: &str) -> Result<Self, CaseError> {
+        Self::new(Task::read(line).map_err(CaseError::new)?)
+    }
+
+    /// A task as a case.
+    ///
+    /// # Errors
+    /// It says nothing, or it is one of the published tasks, whose databases do not come with planproof.
+    pub fn new(task: Task) -> Result<Self, CaseError> {
+        if task.requirement.trim().is_empty() {
+            return Err(CaseError::new(format!("the task `{}` does not say what is wanted", task.id)));
+        }
+        if task.origin == Origin::Published {
+            return Err(CaseError::new(format!(
+                "the task `{}` is of the published data, whose databases do not come with planproof; run tasks of ours",
+                task.id
+            )));
+        }
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let card = Card {
+            id: task.id.clone(),
+            label: task.kind.clone(),
+            size: count(task.calls.len()),
+            detail_sizes: [count(task.tool_calls().count()), count(task.requirement.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: 0,
+        };
+        let prompt = format!("{}\n\n{RULES}", task.requirement.trim());
+        Ok(Self { task, prompt, card })
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The databases at the beginning of a run.
+    pub(super) fn world() -> World {
+        OWN.clone()
+    }
+}
+
+impl Case for TaskCase {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        self.task.to_line()
+    }
+
+    fn identity(&self) -> String {
+        let Task { calls, reply, .. } = &self.task;
+        json!([crate::level3::task::CASE_SCHEMA, self.prompt, calls, reply]).to_string()
+    }
+
+    /// All tools of level 3, over databases of the run's own.
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(toolbox::Level3Tools::new(Self::world())))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(verdict, events))
+    }
+
+    fn essence(&self, verdict: &Verdict) -> String {
+        match Detail::of(verdict) {
+            Some(detail) => format!("{} of {} calls", detail.unique, detail.required),
+            None => String::new(),
+        }
+    }
+
+    fn target(&self) -> String {
+        self.task.reply.clone()
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        let call = |call: &crate::level3::task::GoldCall| GoldCall {
+            tool: call.api.clone(),
+            arguments: to_json(&call.arguments),
+        };
+        Some(Gold {
+            calls: self.task.calls.iter().map(call).collect(),
+            reasoning: String::new(),
+            answer: self.task.reply.clone(),
+            wrong_answer: "It cannot be done.".to_owned(),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.task.kind.clone(), self.task.calls.len().to_string()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Json> {
+        explain::metadata(self, verdict)
+    }
+}
+
+/// Arguments as JSON.
+fn to_json(arguments: &Dict) -> Map<String, Json> {
+    match serde_json::to_value(arguments) {
+        Ok(Json::Object(map)) => map,
+        // Keys are texts, and values were read from JSON.
+        _ => Map::new(),
+    }
+}

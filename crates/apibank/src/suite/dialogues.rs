@@ -1,0 +1,145 @@
+//! From the published data of levels 1 and 2 to cases: a call of a dialogue each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planproof_suite::CaseError;
+use planproof_trace::Draw;
+use serde::{Deserialize, Serialize};
+
+use super::calls::{CALL_SCHEMA, CallCase, Line};
+use crate::catalogue::Catalogue;
+use crate::evaluate::replay::replay;
+use crate::evaluate::{Dialogue, GoldCall, Turn, is_fit};
+use crate::value::Value;
+use crate::world::{Compat, TODAY, World};
+
+/// The table of users, which every tool with a token asks.
+const ACCOUNTS: &str = "Account";
+
+/// What the prompt of a call says. (Ours; the published one says the same at more length.)
+const INSTRUCTION: &str = "Below is a conversation between a user and an assistant that can call APIs. Write the next API \
+                           call of the assistant in the form [ApiName(key1='value1', key2='value2')], and nothing else. \
+                           The values come from the conversation.";
+
+/// The published data, as a caller that can read files puts it together.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedData {
+    /// The files of `init_database`, as texts by their names without the ending.
+    pub databases: BTreeMap<String, String>,
+    /// The dialogues.
+    pub dialogues: Vec<DialogueFile>,
+}
+
+/// A file of a dialogue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DialogueFile {
+    /// Its name.
+    pub file: String,
+    /// 1 or 2.
+    pub level: u8,
+    /// What it holds: a JSON record a line.
+    pub text: String,
+}
+
+impl PublishedData {
+    /// As a text, from which [`cases`] makes the cases.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The data in a text; `None` where it is another one.
+    pub(super) fn of_text(text: &str) -> Option<Self> {
+        text.starts_with("{\"databases\":").then(|| serde_json::from_str(text).ok()).flatten()
+    }
+
+    /// A case for each call that can be judged. Left out are those for which a service is missing and, unless they are
+    /// judged as the published evaluator judges, those whose own tool refuses the gold call.
+    ///
+    /// # Errors
+    /// A database or a dialogue cannot be read.
+    pub(super) fn cases(&self, is_original: bool) -> Result<Vec<CallCase>, CaseError> {
+        let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/data"));
+        world.compat = if is_original { Compat::Original } else { Compat::Right };
+        for (name, text) in &self.databases {
+            world.load(name, text).map_err(CaseError::new)?;
+        }
+        let mut cases = Vec::new();
+        for DialogueFile { file, level, text } in &self.dialogues {
+            let dialogue =
+                Dialogue::read(text).map_err(|error| CaseError::new(format!("{file}: {error}")))?;
+            of_dialogue(file, *level, &dialogue, &world, is_original, &mut cases)?;
+        }
+        Ok(cases)
+    }
+}
+
+fn of_dialogue(
+    file: &str,
+    level: u8,
+    dialogue: &Dialogue,
+    world: &World,
+    is_original: bool,
+    cases: &mut Vec<CallCase>,
+) -> Result<(), CaseError> {
+    let mut state = world.clone();
+    let mut replayed = 0;
+    for (number, sample) in dialogue.samples().iter().enumerate() {
+        let Some(gold) = dialogue.call(sample.gold) else { continue };
+        if !is_original {
+            for before in (replayed..sample.gold).filter_map(|place| dialogue.call(place)) {
+                replay(before, &mut state);
+            }
+            replayed = replayed.max(sample.gold);
+        }
+        if !is_fit(gold, &state) {
+            continue;
+        }
+        let case = CallCase::of_line(Line {
+            schema: CALL_SCHEMA.to_owned(),
+            id: format!("{file}#{number}"),
+            level,
+            original: is_original,
+            prompt: prompt(level, dialogue, sample.gold),
+            gold: gold.clone(),
+            tables: tables(gold, &state),
+        })?;
+        cases.push(case);
+    }
+    Ok(())
+}
+
+/// The tables that a call of the gold tool may touch: its own, the users, and what it remembers of an earlier call.
+fn tables(gold: &GoldCall, state: &World) -> BTreeMap<String, Value> {
+    let of_tool = Catalogue::tools().get(&gold.api_name).and_then(|spec| spec.database.clone());
+    let names: BTreeSet<String> =
+        of_tool.into_iter().chain([ACCOUNTS.to_owned(), gold.api_name.clone()]).collect();
+    names.into_iter().filter_map(|name| Some((name.clone(), state.get(&name)?.clone()))).collect()
+}
+
+/// Instruction, tools, and the conversation before the call.
+fn prompt(level: u8, dialogue: &Dialogue, gold: usize) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (place, turn) in dialogue.turns.iter().enumerate() {
+        let Turn::Call(call) = turn else { continue };
+        // At level 2 a tool is known once a search has found it; the search itself always is.
+        let is_shown = level == 1 || place <= gold;
+        if is_shown && !names.contains(&call.api_name.as_str()) {
+            names.push(&call.api_name);
+        }
+    }
+    let tools = names.iter().filter_map(|name| Catalogue::tools().get(name));
+    let tools: Vec<String> =
+        tools.map(|spec| serde_json::to_string(&spec.to_value()).unwrap_or_default()).collect();
+    let before: Vec<String> = dialogue.turns.iter().take(gold).map(said).collect();
+    format!("{INSTRUCTION}\n\nAPIs:\n{}\n\nConversation:\n{}", tools.join("\n"), before.join("\n"))
+}
+
+fn said(turn: &Turn) -> String {
+    match turn {
+        Turn::User { text } => format!("User: {text}"),
+        Turn::Assistant { text } => format!("AI: {text}"),
+        Turn::Call(call) => format!("API: {}", call.to_history()),
+    }
+}

@@ -1,0 +1,104 @@
+//! Finished predictions: for tasks of level 3 the calls that a model made for each and what it replied, for calls of
+//! levels 1 and 2 the text with the call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use planproof_suite::rows::lines;
+use planproof_suite::runs::Ended;
+use planproof_suite::{Case, CaseError, Data, Predicted};
+use planproof_trace::{EndReason, Event, EventKind};
+use serde::Deserialize;
+
+use super::TaskCase;
+use super::judge::{Called, verdict};
+use crate::evaluate::score::Predictions;
+use crate::level3::metrics::Made;
+use crate::level3::{carry_out, read_call};
+use crate::world::World;
+
+/// Most calls of a prediction.
+const CALLS_MAX: usize = 1_000;
+
+/// A line of predictions. What else stands there is of no concern.
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    calls: Vec<String>,
+    #[serde(default)]
+    reply: String,
+}
+
+/// Judges lines of predictions. Their calls are carried out one after the other, each task on databases of its own; a
+/// text without a call is a wrong one.
+pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    let cases =
+        cases.iter().map(|case| TaskCase::read(&case.to_line())).collect::<Result<Vec<TaskCase>, _>>()?;
+    let places: HashMap<&str, usize> =
+        cases.iter().enumerate().map(|(place, case)| (case.task().id.as_str(), place)).collect();
+    let Data { text, file } = predictions;
+    let mut found: Vec<Option<Row>> = cases.iter().map(|_| None).collect();
+    for line in lines(text, file) {
+        let (number, line) = line.map_err(CaseError::new)?;
+        let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
+        let row: Row = serde_json::from_str(line).map_err(|error| {
+            refuse(format!("no prediction: {error}; write {{\"id\": ..., \"calls\": [...], \"reply\": ...}}"))
+        })?;
+        if row.calls.len() > CALLS_MAX {
+            return Err(refuse(format!("there are more than {CALLS_MAX} calls")));
+        }
+        let place = places.get(row.id.as_str());
+        let place = place
+            .ok_or_else(|| refuse(format!("none of the tasks that are scored has the id `{}`", row.id)))?;
+        match found.get_mut(*place) {
+            Some(empty @ None) => *empty = Some(row),
+            _ => return Err(refuse(format!("the task `{}` has a prediction already", row.id))),
+        }
+    }
+    let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+    for (case, row) in cases.iter().zip(found) {
+        if row.is_none() {
+            predicted.missing.push(case.task().id.clone());
+        }
+        let row = row.unwrap_or_else(|| Row { id: String::new(), calls: Vec::new(), reply: String::new() });
+        let mut world = TaskCase::world();
+        let (made, called) =
+            row.calls.iter().map(|text| make(text, &mut world)).unzip::<_, _, Vec<_>, Vec<_>>();
+        predicted.verdicts.push(verdict(case, &Ended::Answered(&row.reply), &made, called));
+    }
+    Ok(predicted)
+}
+
+/// Carries out the call in a text.
+fn make(text: &str, world: &mut World) -> (Made, Called) {
+    let call = read_call(text, world);
+    let name = call.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
+    let record = call.and_then(|(name, arguments)| carry_out(&name, &arguments, world).ok());
+    let result = record.as_ref().map(|record| match record.exception.is_none() {
+        true => record.output.to_text(),
+        false => record.exception.to_text(),
+    });
+    let is_error = record.as_ref().is_none_or(|record| !record.exception.is_none());
+    let called = Called { call: text.trim().to_owned(), result, is_error, worth: String::new() };
+    (Made { api: name, record }, called)
+}
+
+/// Judges predictions of calls, in the form of the published evaluator. A call without a prediction is wrong.
+pub(super) fn score_calls(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    let Data { text, file } = predictions;
+    let found = Predictions::read(text).map_err(|error| CaseError::new(format!("{file}: {error}")))?;
+    let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+    for case in cases {
+        let id = &case.card().id;
+        let of_sample = id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)));
+        let answer = of_sample.and_then(|(file, number)| found.get(file, number));
+        if answer.is_none() {
+            predicted.missing.push(id.clone());
+        }
+        // A run that ended with this answer: cases hold tables that are not to be read once more.
+        let end = EndReason::Answered { text: answer.unwrap_or_default().to_owned() };
+        let verdict = case.judge(&[Event::new(0, EventKind::End(end))]);
+        predicted.verdicts.push(verdict.map_err(|unscored| CaseError::new(format!("{id}: {unscored}")))?);
+    }
+    Ok(predicted)
+}

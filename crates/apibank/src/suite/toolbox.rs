@@ -1,0 +1,117 @@
+//! The tools of level 3 as those of a run.
+
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use planproof_suite::{BoxFuture, Restoring, Toolbox};
+use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
+use serde_json::{Map, Value as Json, json};
+
+use crate::api::Fault;
+use crate::catalogue::{Catalogue, Parameter, Spec};
+use crate::level3::carry_out;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+static TOOLS: LazyLock<Arc<[Tool]>> =
+    LazyLock::new(|| Catalogue::level3().specs().iter().map(tool).collect());
+
+/// The tools over the databases of one run.
+pub(super) struct Level3Tools {
+    world: Mutex<World>,
+    outage: OnceLock<String>,
+}
+
+impl Level3Tools {
+    pub(super) fn new(world: World) -> Self {
+        Self { world: Mutex::new(world), outage: OnceLock::new() }
+    }
+
+    fn answer(&self, call: &ToolCall) -> ToolResult {
+        let Some(arguments) = arguments(call) else {
+            let text = format!("the arguments of {} are no JSON object", call.name);
+            return ToolResult::error(call.id.clone(), text);
+        };
+        // A call leaves the databases whole, so what another one left is still usable.
+        let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        match carry_out(&call.name, &arguments, &mut world) {
+            Ok(record) if !record.exception.is_none() => {
+                ToolResult::error(call.id.clone(), record.exception.to_text())
+            }
+            Ok(record) => {
+                // What tools give is made of texts, numbers, lists and dictionaries.
+                let output = serde_json::to_string(&record.output).unwrap_or_default();
+                ToolResult::ok(call.id.clone(), output)
+            }
+            Err(fault) => {
+                if let Fault::Outage { .. } = fault {
+                    self.outage.get_or_init(|| fault.to_string());
+                }
+                ToolResult::error(call.id.clone(), fault.to_string())
+            }
+        }
+    }
+}
+
+impl Toolbox for Level3Tools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &TOOLS
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(std::future::ready(self.answer(call)))
+    }
+
+    fn restoring(&self) -> Restoring {
+        Restoring::Again
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.outage.get().cloned()
+    }
+}
+
+/// The arguments of a call; `None` where they are no object.
+pub(super) fn arguments(call: &ToolCall) -> Option<Dict> {
+    match &call.arguments {
+        Arguments::Object(object) => {
+            Some(object.iter().map(|(name, value)| (name.clone(), value_of(value))).collect())
+        }
+        Arguments::Malformed(_) => None,
+    }
+}
+
+/// A value of JSON, which nests no deeper than a model's reply may.
+fn value_of(json: &Json) -> Value {
+    serde_json::from_value(json.clone()).unwrap_or_default()
+}
+
+/// A tool as models are offered it.
+fn tool(spec: &Spec) -> Tool {
+    let property = |it: &Parameter| {
+        let mut schema = schema_of(&it.kind);
+        schema.insert("description".to_owned(), json!(it.description));
+        (it.name.clone(), Json::Object(schema))
+    };
+    let properties: Map<String, Json> = spec.inputs.iter().map(property).collect();
+    let required: Vec<&str> = spec.inputs.iter().map(|it| it.name.as_str()).collect();
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    Tool {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        input_schema: Arc::new(schema.as_object().cloned().unwrap_or_default()),
+    }
+}
+
+/// The schema of a type as the catalogue writes it.
+fn schema_of(kind: &str) -> Map<String, Json> {
+    let schema = match kind {
+        "int" => json!({"type": "integer"}),
+        "float" => json!({"type": "number"}),
+        "bool" => json!({"type": "boolean"}),
+        "list" | "list(str)" => json!({"type": "array", "items": {"type": "string"}}),
+        _ => json!({"type": "string"}),
+    };
+    schema.as_object().cloned().unwrap_or_default()
+}

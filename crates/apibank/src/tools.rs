@@ -1,0 +1,95 @@
+//! The 53 tools of levels 1 and 2.
+//!
+//! Each family has a file. A tool is a function from arguments and world to an output, whose errors become the
+//! `exception` of its record as in the original, and a function that compares its records.
+
+mod account;
+mod agenda;
+mod alarm;
+mod appointments;
+mod bank;
+mod bm25;
+mod calculator;
+mod document;
+mod email;
+mod health;
+mod history;
+mod hotel;
+mod media;
+mod meeting;
+mod outside;
+mod parts;
+mod reminder;
+mod scenes;
+mod search;
+mod searcher;
+mod stock;
+mod switch;
+mod symptom;
+mod today;
+mod tokenize;
+mod wiki;
+
+pub use bm25::Bm25;
+pub use outside::Services;
+pub use searcher::{Lexical, Retriever, index_text};
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::api::Entry;
+
+static TABLE: LazyLock<BTreeMap<&'static str, Entry>> = LazyLock::new(|| {
+    let families: [&[Entry]; 22] = [
+        &account::TOOLS,
+        &agenda::TOOLS,
+        &alarm::TOOLS,
+        &appointments::TOOLS,
+        &bank::TOOLS,
+        &calculator::TOOLS,
+        &document::TOOLS,
+        &email::TOOLS,
+        &health::TOOLS,
+        &history::TOOLS,
+        &hotel::TOOLS,
+        &media::TOOLS,
+        &meeting::TOOLS,
+        &outside::TOOLS,
+        &reminder::TOOLS,
+        &scenes::TOOLS,
+        &search::TOOLS,
+        &searcher::TOOLS,
+        &stock::TOOLS,
+        &switch::TOOLS,
+        &symptom::TOOLS,
+        &today::TOOLS,
+    ];
+    families.into_iter().chain([&wiki::TOOLS[..]]).flatten().map(|entry| (entry.name, *entry)).collect()
+});
+
+/// The tool of this name.
+pub fn get(name: &str) -> Option<&'static Entry> {
+    TABLE.get(name)
+}
+
+/// All tools, by name.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    TABLE.values()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+
+    #[test]
+    fn every_tool_of_the_catalogue_is_there() {
+        let mut names: Vec<&str> = Catalogue::tools().specs().iter().map(|spec| spec.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(all().map(|entry| entry.name).collect::<Vec<_>>(), names);
+        for entry in all() {
+            let spec = Catalogue::tools().get(entry.name).unwrap();
+            assert!(entry.optional.iter().all(|name| spec.input(name).is_some()), "{}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The agenda. Its tools find a row by its content or its time.
+
+use super::parts::{
+    SUCCESS, argument, assert_same_name, dict, fail, has_same_result, overlaps, row_of, same_argument,
+    stripped, tool, user_of,
+};
+use crate::api::{Entry, Fault, Raised};
+use crate::dates::{Format, strptime_value};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::{Compat, World};
+
+pub(super) const TOOLS: [Entry; 4] = [
+    tool!("AddAgenda", add, is_same_addition),
+    tool!("DeleteAgenda", delete, is_same_deletion),
+    tool!("ModifyAgenda", modify, is_same_item),
+    tool!("QueryAgenda", query, is_same_item),
+];
+
+const TABLE: &str = "Agenda";
+
+fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    strptime_value(argument(arguments, "time")?, Format::Time)?;
+    if stripped(arguments, "content")?.is_empty() {
+        return fail("Content should not be null");
+    }
+    let user = user_of(argument(arguments, "token")?, world)?;
+    let row = row(arguments, &user)?;
+    let key = world.next_key(TABLE)?;
+    world.table_mut(TABLE)?.insert(key, row);
+    Ok(SUCCESS.into())
+}
+
+fn row(arguments: &Dict, user: &str) -> Result<Value, Raised> {
+    Ok(dict([
+        ("username", user.into()),
+        ("content", argument(arguments, "content")?.clone()),
+        ("time", argument(arguments, "time")?.clone()),
+        ("location", argument(arguments, "location")?.clone()),
+    ]))
+}
+
+/// The user, and the key of the row. A blank time is no time.
+fn find(arguments: &Dict, world: &World) -> Result<(String, Option<String>), Fault> {
+    let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
+    if time.is_truthy() {
+        strptime_value(time, Format::Time)?;
+    }
+    let user = user_of(argument(arguments, "token")?, world)?;
+    let key = row_of(world.table(TABLE)?, &user, &[("content", content), ("time", time)])?;
+    Ok((user, key))
+}
+
+/// The error of a row that is not there, of which the tools speak as a meeting or an agenda.
+fn missing(arguments: &Dict, what: &str) -> Result<(), Fault> {
+    let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
+    if content.is_truthy() {
+        return fail(format!("You have no {what} about {}", content.to_text()));
+    }
+    if time.is_truthy() {
+        return fail(format!("You have no {what} at time : {}", time.to_text()));
+    }
+    Ok(())
+}
+
+/// The original is content where nothing was found and nothing was asked for.
+fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    match find(arguments, world)? {
+        (_, Some(key)) => drop(world.table_mut(TABLE)?.shift_remove(&key)),
+        (_, None) => {
+            missing(arguments, "meeting")?;
+            if world.compat == Compat::Right {
+                return fail("Error");
+            }
+        }
+    }
+    Ok(SUCCESS.into())
+}
+
+fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let (user, Some(key)) = find(arguments, world)? else {
+        missing(arguments, "agenda")?;
+        // The original returns the error instead of raising it.
+        return match world.compat {
+            Compat::Original => Ok(Value::Object(Raised::new("Exception", "Error"))),
+            Compat::Right => fail("Error"),
+        };
+    };
+    let row = row(arguments, &user)?;
+    world.table_mut(TABLE)?.insert(key, row);
+    Ok(SUCCESS.into())
+}
+
+fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let (_, Some(key)) = find(arguments, world)? else {
+        missing(arguments, "agenda")?;
+        return fail("Error");
+    };
+    Ok(world.table(TABLE)?.get(&key).cloned().unwrap_or_default())
+}
+
+fn is_same_addition(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    assert_same_name(predicted, gold)?;
+    is_same_item(predicted, gold)
+}
+
+/// The token is not compared.
+fn is_same_item(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(overlaps(predicted, gold, "content", false)?
+        && same_argument(predicted, gold, "time")?
+        && same_argument(predicted, gold, "location")?
+        && has_same_result(predicted, gold))
+}
+
+/// Of two deletions that succeeded only the time counts.
+fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    let success = Value::from(SUCCESS);
+    if predicted.output == success && gold.output == success {
+        return same_argument(predicted, gold, "time");
+    }
+    Ok(has_same_result(predicted, gold))
+}

@@ -1,0 +1,170 @@
+//! Appointments of patients with doctors.
+
+use super::parts::{
+    SUCCESS, argument, dict, fail, field, has_same_result, same_stripped, stripped, tool, with_method,
+};
+use crate::api::{Entry, Fault, Raised};
+use crate::dates::{Format, are_equal, lenient};
+use crate::python::strip;
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+pub(super) const TOOLS: [Entry; 4] = [
+    tool!("AppointmentRegistration", register, is_same_registration),
+    tool!("CancelRegistration", cancel, is_same_cancellation),
+    tool!("ModifyRegistration", modify, is_same_change, optional: ["new_appointment_date", "new_appointment_doctor"]),
+    tool!("QueryRegistration", query, is_same_query),
+];
+
+const TABLE: &str = "Appointments";
+
+/// Numbers of appointments are drawn from these.
+const FIRST_NUMBER: u32 = 10_000_000;
+const NUMBERS: u32 = 90_000_000;
+
+/// A day in the form in which it is compared.
+fn day(value: &Value) -> Result<Result<String, Raised>, Raised> {
+    let text = with_method(value, "strip")?;
+    Ok(lenient(text, Format::Date).map(|day| day.write(Format::Date)))
+}
+
+/// The appointments of a patient on a day.
+fn of_patient(table: &Dict, patient: &str, date: &str) -> Result<Vec<(String, Value)>, Raised> {
+    let mut found = Vec::new();
+    for (number, row) in table {
+        if field(row, "patient_name")?.as_text() == Some(patient)
+            && day(field(row, "date")?)?.as_deref() == Ok(date)
+        {
+            found.push((number.clone(), row.clone()));
+        }
+    }
+    Ok(found)
+}
+
+fn register(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let (patient, doctor) = (stripped(arguments, "patient_name")?, stripped(arguments, "doctor_name")?);
+    if patient.is_empty() || doctor.is_empty() {
+        return fail("Patient name or doctor name cannot be empty.");
+    }
+    let date = day(argument(arguments, "date")?)??;
+    if let Some((_, row)) = of_patient(world.table(TABLE)?, patient, &date)?.first() {
+        return fail(if field(row, "doctor_name")?.as_text() == Some(doctor) {
+            "This appointment has already been registered."
+        } else {
+            "This patient has already been registered in this day."
+        });
+    }
+    let mut number = world.draw.below(NUMBERS);
+    let table = world.table_mut(TABLE)?;
+    // A number that is taken is followed by the next one, so that the search ends.
+    let text = |number: u32| (FIRST_NUMBER + number % NUMBERS).to_string();
+    while table.contains_key(&text(number)) {
+        number += 1;
+    }
+    let row = dict([("patient_name", patient.into()), ("date", date.into()), ("doctor_name", doctor.into())]);
+    table.insert(text(number), row);
+    Ok(text(number).into())
+}
+
+fn cancel(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    if world.table_mut(TABLE)?.shift_remove(stripped(arguments, "appointment_id")?).is_none() {
+        return fail("The appointment ID is incorrect.");
+    }
+    Ok(SUCCESS.into())
+}
+
+fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let patient = stripped(arguments, "patient_name")?;
+    let date = day(argument(arguments, "date")?)??;
+    let found = of_patient(world.table(TABLE)?, patient, &date)?;
+    if found.is_empty() {
+        return fail("No appointments found.");
+    }
+    Ok(Value::Dict(found.into_iter().collect()))
+}
+
+fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let number = stripped(arguments, "appointment_id")?;
+    let Some(row) = world.table_mut(TABLE)?.get_mut(number) else {
+        return fail("The appointment ID does not exist.");
+    };
+    let date = argument(arguments, "new_appointment_date")?;
+    let date = if date.is_none() { None } else { Some(day(date)?) };
+    let doctor = argument(arguments, "new_appointment_doctor")?;
+    let doctor = if doctor.is_none() { None } else { Some(strip(with_method(doctor, "strip")?)) };
+    if doctor == Some("") {
+        return fail("Fail because the doctor name is empty.");
+    }
+    let date = date.transpose()?;
+    let is_same_date = match &date {
+        Some(date) => field(row, "date")?.as_text() == Some(date),
+        None => false,
+    };
+    let is_same_doctor = match doctor {
+        Some(doctor) => field(row, "doctor_name")?.as_text() == Some(doctor),
+        None => false,
+    };
+    match (&date, doctor) {
+        (None, None) => return fail("Fail because no modification is made."),
+        (Some(_), Some(_)) if is_same_date && is_same_doctor => {
+            return fail("Fail because no modification is made.");
+        }
+        (Some(_), _) if is_same_date => return fail("Fail because date is not changed."),
+        (_, Some(_)) if is_same_doctor => return fail("Fail because doctor is not changed."),
+        _ => {}
+    }
+    let row = row.as_dict_mut().ok_or_else(|| Raised::key(number))?;
+    if let Some(date) = date {
+        row.insert("date".to_owned(), date.into());
+    }
+    if let Some(doctor) = doctor {
+        row.insert("doctor_name".to_owned(), doctor.into());
+    }
+    Ok(SUCCESS.into())
+}
+
+fn has_same_day(predicted: &Record, gold: &Record) -> Result<bool, Raised> {
+    Ok(are_equal(&day(predicted.argument("date")?)?, &day(gold.argument("date")?)?))
+}
+
+/// The number is random and is not compared.
+fn is_same_registration(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(same_stripped(predicted, gold, "patient_name")?
+        & has_same_day(predicted, gold)?
+        & same_stripped(predicted, gold, "doctor_name")?
+        && (!gold.output.is_none() || predicted.output.is_none())
+        && predicted.exception == gold.exception)
+}
+
+fn is_same_cancellation(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(same_stripped(predicted, gold, "appointment_id")? && has_same_result(predicted, gold))
+}
+
+fn is_same_query(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(same_stripped(predicted, gold, "patient_name")? & has_same_day(predicted, gold)?
+        && has_same_result(predicted, gold))
+}
+
+fn is_same_change(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    let is_same_date =
+        match (predicted.argument("new_appointment_date")?, gold.argument("new_appointment_date")?) {
+            (Value::None, Value::None) => true,
+            (Value::None, other) | (other, Value::None) => {
+                drop(day(other)?);
+                false
+            }
+            (one, other) => are_equal(&day(one)?, &day(other)?),
+        };
+    let doctor = |record| -> Result<Option<&str>, Raised> {
+        match Record::argument(record, "new_appointment_doctor")? {
+            Value::None => Ok(None),
+            other => Ok(Some(strip(with_method(other, "strip")?))),
+        }
+    };
+    let is_same_doctor = doctor(predicted)? == doctor(gold)?;
+    Ok(same_stripped(predicted, gold, "appointment_id")?
+        && is_same_date
+        && is_same_doctor
+        && has_same_result(predicted, gold))
+}

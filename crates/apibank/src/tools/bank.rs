@@ -1,0 +1,53 @@
+//! Accounts at the bank.
+
+use super::parts::{
+    SUCCESS, all_equal, argument, fail, field, has_same_result, same_stripped, stripped, tool, user_of,
+};
+use crate::api::{Entry, Fault, Raised};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::{Compat, World};
+
+pub(super) const TOOLS: [Entry; 2] =
+    [tool!("OpenBankAccount", open, all_equal), tool!("QueryBalance", query, is_same_query)];
+
+/// Where the names of opened accounts are kept. The original has them in its code and knows one from the beginning.
+const OPENED: &str = "OpenBankAccount";
+const FIRST_ACCOUNT: &str = "test";
+
+fn open(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let account = argument(arguments, "account")?;
+    let mut accounts = match world.get(OPENED).and_then(Value::as_list) {
+        Some(accounts) => accounts.to_vec(),
+        None => vec![FIRST_ACCOUNT.into()],
+    };
+    if accounts.contains(account) {
+        return Ok("failed".into());
+    }
+    accounts.push(account.clone());
+    world.put(OPENED, Value::List(accounts));
+    Ok(SUCCESS.into())
+}
+
+/// The original trims the token and then takes it untrimmed.
+fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let token = argument(arguments, "token")?;
+    let trimmed = stripped(arguments, "token").map(Value::from);
+    let user = match (trimmed, world.compat) {
+        (Ok(trimmed), Compat::Right) => user_of(&trimmed, world),
+        (Ok(_), Compat::Original) => user_of(token, world),
+        (Err(raised), _) => Err(raised.into()),
+    };
+    let user = match user {
+        Err(Fault::Caught(_) | Fault::Raised(_)) => return fail("The token is incorrect."),
+        other => other?,
+    };
+    let Some(account) = world.table("Bank")?.get(&user) else {
+        return fail("The user does not have an account.");
+    };
+    Ok(field(account, "balance")?.clone())
+}
+
+fn is_same_query(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(same_stripped(predicted, gold, "token")? && has_same_result(predicted, gold))
+}

@@ -1,0 +1,238 @@
+//! Arithmetic.
+//!
+//! The original works on a list of numbers and signs that it shortens in place. Its errors, and formulas that keep it
+//! busy for ever, follow from how Python slices lists, so it is done the same way here, with a bound on the steps. In
+//! the right mode formulas are read as everybody reads them (`calculator/right.rs`).
+
+mod right;
+
+use super::parts::{argument, fail, has_same_result, tool, with_method};
+use crate::api::{Entry, Fault, Raised};
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::{Compat, World};
+
+pub(super) const TOOLS: [Entry; 1] = [tool!("Calculator", calculate, is_same)];
+
+/// A longer formula is refused.
+pub(super) const MAX_FORMULA: usize = 4096;
+
+/// After so many calculations the original is held to be busy for ever: a formula of this length has fewer signs.
+const MAX_STEPS: usize = MAX_FORMULA;
+
+fn calculate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let formula = with_method(argument(arguments, "formula")?, "replace")?.replace(' ', "");
+    if formula.len() > MAX_FORMULA {
+        return fail(format!("the formula has more than {MAX_FORMULA} characters"));
+    }
+    if world.compat == Compat::Right {
+        return right::calculate(&formula).map_or_else(fail, |number| Ok(number.into()));
+    }
+    if !is_valid(&formula) {
+        return fail("invalid formula");
+    }
+    let mut list = List { items: items(&formula), steps: 0 };
+    Ok(match list.solve()? {
+        Item::Number(number) => number.into(),
+        Item::Sign(text) => text.into(),
+    })
+}
+
+/// Known characters, as many opening as closing parentheses, at least one sign, and not nothing but signs and one
+/// character more.
+fn is_valid(formula: &str) -> bool {
+    let signs = formula.matches(['+', '-', '*', '/']).count();
+    formula.bytes().all(|it| it.is_ascii_digit() || b"+-*/()".contains(&it))
+        && formula.matches('(').count() == formula.matches(')').count()
+        && signs > 0
+        && signs + 1 != formula.len()
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Item {
+    Number(f64),
+    Sign(String),
+}
+
+impl Item {
+    fn is(&self, sign: &str) -> bool {
+        matches!(self, Self::Sign(text) if text == sign)
+    }
+
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "float",
+            Self::Sign(_) => "str",
+        }
+    }
+}
+
+fn items(formula: &str) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut digits = String::new();
+    let flush = |digits: &mut String, items: &mut Vec<Item>| {
+        if !digits.is_empty() {
+            // Digits are always a number, which may be infinite.
+            items.push(Item::Number(digits.parse().unwrap_or(f64::INFINITY)));
+            digits.clear();
+        }
+    };
+    for character in formula.chars() {
+        if character.is_ascii_digit() {
+            digits.push(character);
+        } else {
+            flush(&mut digits, &mut items);
+            items.push(Item::Sign(character.to_string()));
+        }
+    }
+    flush(&mut digits, &mut items);
+    items
+}
+
+struct List {
+    items: Vec<Item>,
+    steps: usize,
+}
+
+impl List {
+    /// The first parenthesis that opens is paired with the first that closes, so that nested ones fail.
+    fn solve(&mut self) -> Result<Item, Raised> {
+        while let Some(left) = place(&self.items, "(") {
+            let right = place(&self.items, ")").ok_or_else(unpaired)?;
+            let inner = self.items.get(left + 1..right).unwrap_or_default().to_vec();
+            if place(&inner, "(").is_some() {
+                return Err(unpaired());
+            }
+            let mut inner = Self { items: inner, steps: self.steps };
+            let value = inner.solve_flat()?;
+            self.steps = inner.steps + 1;
+            self.check_steps()?;
+            // Where it closes before it opens, Python's slice is empty, and the value is put in.
+            self.items.splice(left..(right + 1).max(left), [value]);
+        }
+        self.solve_flat()
+    }
+
+    fn solve_flat(&mut self) -> Result<Item, Raised> {
+        for signs in [["*", "/"], ["+", "-"]] {
+            while let Some(index) = self.items.iter().position(|it| signs.iter().any(|sign| it.is(sign))) {
+                self.step(index)?;
+            }
+        }
+        self.items.first().cloned().ok_or_else(out_of_range)
+    }
+
+    /// Puts the result instead of a sign and its neighbours. Before a sign at the front Python sees the last item,
+    /// and the slice from there is empty for all but the shortest lists.
+    fn step(&mut self, index: usize) -> Result<(), Raised> {
+        self.steps += 1;
+        self.check_steps()?;
+        let length = self.items.len();
+        let from = index.checked_sub(1).unwrap_or(length - 1);
+        let one = self.items.get(from).cloned().ok_or_else(out_of_range)?;
+        let other = self.items.get(index + 1).cloned().ok_or_else(out_of_range)?;
+        let sign = self.items.get(index).cloned().ok_or_else(out_of_range)?;
+        let value = apply(&one, &sign, &other)?;
+        let to = (index + 2).min(length).max(from);
+        self.items.splice(from..to, [value]);
+        Ok(())
+    }
+
+    fn check_steps(&self) -> Result<(), Raised> {
+        if self.steps <= MAX_STEPS {
+            return Ok(());
+        }
+        Err(Raised::new("TimeoutError", "the formula never comes to an end"))
+    }
+}
+
+fn place(items: &[Item], sign: &str) -> Option<usize> {
+    items.iter().position(|item| item.is(sign))
+}
+
+fn unpaired() -> Raised {
+    Raised::new("ValueError", "')' is not in list")
+}
+
+fn out_of_range() -> Raised {
+    Raised::new("IndexError", "list index out of range")
+}
+
+/// What Python makes of two operands, where texts are added too.
+fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
+    let sign = match sign {
+        Item::Sign(sign) => sign.as_str(),
+        Item::Number(_) => "",
+    };
+    match (one, other) {
+        (Item::Number(one), Item::Number(other)) => match sign {
+            "+" => Ok(Item::Number(one + other)),
+            "-" => Ok(Item::Number(one - other)),
+            "*" => Ok(Item::Number(one * other)),
+            _ if *other == 0.0 => Err(Raised::new("ZeroDivisionError", "float division by zero")),
+            _ => Ok(Item::Number(one / other)),
+        },
+        (Item::Sign(one), Item::Sign(other)) if sign == "+" => Ok(Item::Sign(format!("{one}{other}"))),
+        (Item::Sign(_), Item::Number(_)) if sign == "+" => {
+            Err(Raised::types("can only concatenate str (not \"float\") to str"))
+        }
+        _ if sign == "*" => {
+            let class = if one.class() == "str" { other.class() } else { one.class() };
+            Err(Raised::types(format!("can't multiply sequence by non-int of type '{class}'")))
+        }
+        _ => Err(Raised::types(format!(
+            "unsupported operand type(s) for {sign}: '{}' and '{}'",
+            one.class(),
+            other.class()
+        ))),
+    }
+}
+
+/// Formulas are the same if they are without their spaces.
+fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    let formula = |record| -> Result<String, Raised> {
+        Ok(with_method(Record::argument(record, "formula")?, "replace")?.replace(' ', ""))
+    };
+    Ok(formula(predicted)? == formula(gold)? && has_same_result(predicted, gold))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solved(formula: &str) -> String {
+        if !is_valid(formula) {
+            return "invalid".to_owned();
+        }
+        match (List { items: items(formula), steps: 0 }).solve() {
+            Ok(Item::Number(number)) => number.to_string(),
+            Ok(Item::Sign(text)) => format!("'{text}'"),
+            Err(error) => error.text,
+        }
+    }
+
+    #[test]
+    fn formulas_are_solved_as_by_the_original() {
+        for (formula, expected) in [
+            ("(5+6)*3", "33"),
+            ("25*3+7/3", "77.33333333333333"),
+            ("(4*2)/(1+3)", "2"),
+            ("8-2-1", "5"),
+            ("12", "invalid"),
+            ("1+", "invalid"),
+            ("1+a", "invalid"),
+            ("(1+2", "invalid"),
+            ("", "invalid"),
+            ("12+", "list index out of range"),
+            ("((1+2)*3)", "')' is not in list"),
+            ("1/0", "float division by zero"),
+            ("5--3", "unsupported operand type(s) for -: 'float' and 'str'"),
+            ("2**3", "can't multiply sequence by non-int of type 'float'"),
+            ("()+10", "list index out of range"),
+            ("-5+3", "the formula never comes to an end"),
+            ("(-5)+3", "the formula never comes to an end"),
+        ] {
+            assert_eq!(solved(formula), expected, "{formula}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Tools that ask somebody else: a dictionary and a translator of the network.
+
+use std::fmt::Debug;
+
+use super::parts::{argument, has_same_result, is_same_name, same_argument, tool, with_method};
+use crate::api::{Entry, Fault, Raised};
+use crate::python::strip;
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// Who answers for the network. An answer that is missing is an outage, never a verdict.
+pub trait Services: Debug + Send + Sync {
+    /// The meanings of an English word in small letters: a list of parts of speech with definitions.
+    ///
+    /// # Errors
+    /// [`Fault::Caught`] for a word that is not found, [`Fault::Outage`] where nobody can be asked.
+    fn define(&self, word: &str) -> Result<Value, Fault>;
+
+    /// A text in another language. Languages are named in small letters; without a source it is to be found out,
+    /// without a target it is English.
+    ///
+    /// # Errors
+    /// [`Fault::Caught`] for a language that is not known, [`Fault::Outage`] where nobody can be asked.
+    fn translate(&self, text: &str, source: Option<&str>, target: Option<&str>) -> Result<String, Fault>;
+}
+
+pub(super) const TOOLS: [Entry; 2] = [
+    tool!("Dictionary", define, is_same_definition),
+    tool!("Translate", translate, is_same_translation, optional: ["src_lang", "tgt_lang"]),
+];
+
+fn services<'w>(world: &'w World, tool: &str) -> Result<&'w dyn Services, Fault> {
+    world.services.as_deref().ok_or_else(|| Fault::Outage {
+        tool: tool.to_owned(),
+        what: "it asks a service of the network, and none is configured".to_owned(),
+    })
+}
+
+fn define(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let word = with_method(argument(arguments, "keyword")?, "replace")?.replace('_', " ");
+    services(world, "Dictionary")?.define(&strip(&word).to_lowercase())
+}
+
+/// Languages that are left out are not recorded either.
+fn translate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    arguments.retain(|_, value| !value.is_none());
+    let language =
+        |name| arguments.get(name).map(|it| Ok::<_, Raised>(with_method(it, "lower")?.to_lowercase()));
+    let (source, target) = (language("src_lang").transpose()?, language("tgt_lang").transpose()?);
+    let text = argument(arguments, "src")?.to_text();
+    let services = services(world, "Translate")?;
+    Ok(services.translate(&text, source.as_deref(), target.as_deref())?.into())
+}
+
+fn is_same_definition(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(is_same_name(predicted, gold)? && has_same_result(predicted, gold))
+}
+
+fn is_same_translation(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(is_same_name(predicted, gold)?
+        && same_argument(predicted, gold, "src")?
+        && has_same_result(predicted, gold))
+}

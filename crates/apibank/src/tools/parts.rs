@@ -1,0 +1,258 @@
+//! What tools and their checks have in common.
+
+use std::collections::BTreeSet;
+
+use crate::api::{Fault, Raised};
+use crate::python::strip;
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+/// What a tool does: an output, or an error that becomes the `exception` of its record. It may change the arguments,
+/// which are then recorded as changed.
+pub(super) type Run = fn(&mut Dict, &mut World) -> Result<Value, Fault>;
+
+/// Makes an [`Entry`](crate::api::Entry) of a name, a [`Run`] and a check. `unnamed` tools leave their name out of
+/// their records; `optional` parameters are `None` where they are left out.
+macro_rules! tool {
+    ($name:literal, $run:expr, $check:expr) => {
+        tool!($name, $run, $check, optional: [])
+    };
+    ($name:literal, $run:expr, $check:expr, optional: $optional:expr) => {
+        crate::api::Entry {
+            name: $name,
+            optional: &$optional,
+            call: |arguments, world| crate::tools::parts::record(Some($name), arguments, world, $run),
+            check: $check,
+        }
+    };
+    ($name:literal, $run:expr, $check:expr, unnamed) => {
+        tool!($name, $run, $check, unnamed, optional: [])
+    };
+    ($name:literal, $run:expr, $check:expr, unnamed, optional: $optional:expr) => {
+        crate::api::Entry {
+            name: $name,
+            optional: &$optional,
+            call: |arguments, world| crate::tools::parts::record(None, arguments, world, $run),
+            check: $check,
+        }
+    };
+}
+pub(super) use tool;
+
+/// The output of tools that have nothing else to say.
+pub(super) const SUCCESS: &str = "success";
+
+/// The record of a call. The tools catch every error of Python.
+pub(super) fn record(
+    name: Option<&str>,
+    mut arguments: Dict,
+    world: &mut World,
+    run: Run,
+) -> Result<Record, Fault> {
+    let result = run(&mut arguments, world).map_err(|fault| match fault {
+        Fault::Raised(raised) => Fault::Caught(raised.text),
+        other => other,
+    });
+    Record::new(name, arguments, result)
+}
+
+/// An error of the tool.
+pub(super) fn fail<T>(text: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::caught(text))
+}
+
+/// The argument of this name.
+pub(super) fn argument<'d>(arguments: &'d Dict, name: &str) -> Result<&'d Value, Raised> {
+    arguments.get(name).ok_or_else(|| Raised::key(name))
+}
+
+/// A text whose method is called, which only texts have.
+pub(super) fn with_method<'v>(value: &'v Value, method: &str) -> Result<&'v str, Raised> {
+    value.as_text().ok_or_else(|| {
+        Raised::new("AttributeError", format!("'{}' object has no attribute '{method}'", value.class()))
+    })
+}
+
+/// A trimmed argument.
+pub(super) fn stripped<'d>(arguments: &'d Dict, name: &str) -> Result<&'d str, Raised> {
+    Ok(strip(with_method(argument(arguments, name)?, "strip")?))
+}
+
+/// The field of a row.
+pub(super) fn field<'v>(row: &'v Value, name: &str) -> Result<&'v Value, Raised> {
+    row.as_dict().and_then(|row| row.get(name)).ok_or_else(|| Raised::key(name))
+}
+
+/// `key in value`.
+pub(super) fn contains(value: &Value, key: &str) -> Result<bool, Raised> {
+    match value {
+        Value::Dict(dict) => Ok(dict.contains_key(key)),
+        Value::Text(text) => Ok(text.contains(key)),
+        Value::List(items) => Ok(items.iter().any(|item| item.as_text() == Some(key))),
+        other => Err(Raised::types(format!("argument of type '{}' is not iterable", other.class()))),
+    }
+}
+
+/// `value[key]`.
+pub(super) fn item<'v>(value: &'v Value, key: &str) -> Result<&'v Value, Raised> {
+    match value {
+        Value::Dict(dict) => dict.get(key).ok_or_else(|| Raised::key(key)),
+        Value::Text(_) => Err(Raised::types("string indices must be integers, not 'str'")),
+        Value::List(_) => Err(Raised::types("list indices must be integers or slices, not str")),
+        other => Err(Raised::types(format!("'{}' object is not subscriptable", other.class()))),
+    }
+}
+
+/// What a loop over the value sees: items, characters or keys.
+pub(super) fn iterate(value: &Value) -> Result<Vec<Value>, Raised> {
+    match value {
+        Value::List(items) => Ok(items.clone()),
+        Value::Text(text) => Ok(text.chars().map(|it| it.to_string().into()).collect()),
+        Value::Dict(dict) => Ok(dict.keys().map(|key| key.as_str().into()).collect()),
+        other => Err(Raised::types(format!("'{}' object is not iterable", other.class()))),
+    }
+}
+
+/// A dictionary with these entries.
+pub(super) fn dict<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Dict(entries.map(|(key, value)| (key.to_owned(), value)).into())
+}
+
+/// The user of a token, found by going through the accounts.
+pub(super) fn user_of(token: &Value, world: &World) -> Result<String, Fault> {
+    for (name, account) in world.table("Account")? {
+        if field(account, "token")? == token {
+            return Ok(name.clone());
+        }
+    }
+    fail("The token is invalid.")
+}
+
+/// The key of the first row of a user for which one of these fields has one of these values.
+pub(super) fn row_of(table: &Dict, user: &str, wanted: &[(&str, &Value)]) -> Result<Option<String>, Raised> {
+    for (key, row) in table {
+        if field(row, "username")?.as_text() != Some(user) {
+            continue;
+        }
+        for (name, value) in wanted {
+            if field(row, name)? == *value {
+                return Ok(Some(key.clone()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// One more than the greatest of all keys, 0 for an empty table.
+pub(super) fn next_number(table: &Dict) -> Result<i128, Raised> {
+    let mut next = 0;
+    for key in table.keys() {
+        let number: i128 = strip(key).parse().map_err(|_| {
+            let key = crate::python::repr_of_text(key);
+            Raised::new("ValueError", format!("invalid literal for int() with base 10: {key}"))
+        })?;
+        next = next.max(number.saturating_add(1));
+    }
+    Ok(next)
+}
+
+/// Input, output and exception are equal.
+pub(super) fn all_equal(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(predicted.input == gold.input && has_same_result(predicted, gold))
+}
+
+/// Output and exception are equal.
+pub(super) fn results_equal(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(has_same_result(predicted, gold))
+}
+
+/// Output and exception are equal.
+pub(super) fn has_same_result(predicted: &Record, gold: &Record) -> bool {
+    predicted.output == gold.output && predicted.exception == gold.exception
+}
+
+/// Both records are of the same tool.
+///
+/// # Errors
+/// `AssertionError`, as the original raises it.
+pub(super) fn assert_same_name(predicted: &Record, gold: &Record) -> Result<(), Raised> {
+    if is_same_name(predicted, gold)? {
+        return Ok(());
+    }
+    Err(Raised::assertion("The API name is not correct."))
+}
+
+/// Whether both records are of the same tool.
+///
+/// # Errors
+/// `KeyError` where one does not say.
+pub(super) fn is_same_name(predicted: &Record, gold: &Record) -> Result<bool, Raised> {
+    match (&predicted.api_name, &gold.api_name) {
+        (Some(one), Some(other)) => Ok(one == other),
+        _ => Err(Raised::key("api_name")),
+    }
+}
+
+/// An argument of both records is equal.
+pub(super) fn same_argument(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
+    Ok(predicted.argument(name)? == gold.argument(name)?)
+}
+
+/// An argument of both records is equal after trimming.
+pub(super) fn same_stripped(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
+    let text = |record| -> Result<&str, Raised> {
+        Ok(strip(with_method(Record::argument(record, name)?, "strip")?))
+    };
+    Ok(text(predicted)? == text(gold)?)
+}
+
+/// An argument of both records is equal after trimming, whatever the case of its letters.
+pub(super) fn same_lower(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
+    let text = |record| -> Result<String, Raised> {
+        Ok(strip(with_method(Record::argument(record, name)?, "strip")?).to_lowercase())
+    };
+    Ok(text(predicted)? == text(gold)?)
+}
+
+/// An argument of both records has more than half of its words in common, as sets, which are what single spaces
+/// separate.
+pub(super) fn overlaps(predicted: &Record, gold: &Record, name: &str, lower: bool) -> Result<bool, Raised> {
+    let text = |record| -> Result<String, Raised> {
+        let text = with_method(Record::argument(record, name)?, if lower { "lower" } else { "split" })?;
+        Ok(if lower { text.to_lowercase() } else { text.to_owned() })
+    };
+    let (one, other) = (text(predicted)?, text(gold)?);
+    let [one, other] = [&one, &other].map(|text| text.split(' ').collect::<BTreeSet<&str>>());
+    let common = one.intersection(&other).count();
+    Ok(2 * common > one.union(&other).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_overlap_by_more_than_half() {
+        let record = |text: &str| {
+            let input = Dict::from([("x".to_owned(), text.into())]);
+            Record::new(None, input, Ok(Value::None)).unwrap()
+        };
+        let is_alike = |one, other, lower| overlaps(&record(one), &record(other), "x", lower).unwrap();
+        assert!(is_alike("a b c", "a b", false));
+        assert!(!is_alike("a b", "a", false));
+        assert!(!is_alike("A b", "a b", false));
+        assert!(is_alike("A b", "a b", true));
+        // Two spaces have an empty word between them.
+        assert!(is_alike("a  b", "a b", false));
+        assert!(overlaps(&record("a"), &record("a"), "y", false).is_err());
+    }
+
+    #[test]
+    fn keys_are_counted_on() {
+        let table = |keys: &[&str]| keys.iter().map(|key| ((*key).to_owned(), Value::None)).collect::<Dict>();
+        assert_eq!(next_number(&table(&[])), Ok(0));
+        assert_eq!(next_number(&table(&["3", "10"])), Ok(11));
+        assert!(next_number(&table(&["x"])).unwrap_err().text.ends_with("'x'"));
+    }
+}

@@ -1,0 +1,152 @@
+//! The search for tools.
+//!
+//! The original compares embeddings of a small model, which is not part of this project. Which tool is closest is
+//! asked of a [`Retriever`]; ours goes by words.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use super::parts::{argument, fail, results_equal, tool, with_method};
+use crate::api::{Entry, Fault};
+use crate::catalogue::Spec;
+use crate::value::{Dict, Value};
+use crate::world::{Compat, World};
+
+pub(super) const TOOLS: [Entry; 1] = [tool!("ToolSearcher", search, results_equal)];
+
+/// The tool that gives tokens, which goes along with every tool that needs one.
+const TOKEN_TOOL: &str = "GetUserToken";
+
+/// Finds the text that is closest to a query.
+pub trait Retriever: Debug + Send + Sync {
+    /// The place of the closest text, the first of several; `None` if none has anything to do with the query.
+    fn closest(&self, query: &str, texts: &[String]) -> Option<usize>;
+}
+
+/// Goes by the words that query and text have in common: cosine of their weights, where a word weighs more the fewer
+/// texts have it (Salton and Buckley 1988). Words count by their stems, roughly.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lexical;
+
+/// Endings that do not count.
+const ENDINGS: [&str; 14] =
+    ["ations", "ation", "ings", "ing", "ors", "or", "ers", "er", "ies", "es", "ed", "s", "e", "y"];
+
+/// So much is left of a word at least.
+const SHORTEST_STEM: usize = 3;
+
+/// Words in small letters and without the most common endings.
+fn stems(text: &str) -> BTreeMap<String, f64> {
+    let lower = index_words(text);
+    let mut counts = BTreeMap::new();
+    for word in lower.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let stem = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
+        let stem = stem.filter(|stem| stem.chars().count() >= SHORTEST_STEM).unwrap_or(word);
+        *counts.entry(stem.to_owned()).or_insert(0.0) += 1.0;
+    }
+    counts
+}
+
+impl Retriever for Lexical {
+    fn closest(&self, query: &str, texts: &[String]) -> Option<usize> {
+        let documents: Vec<_> = texts.iter().map(|text| stems(text)).collect();
+        let mut holders: BTreeMap<&str, f64> = BTreeMap::new();
+        for word in documents.iter().flat_map(BTreeMap::keys) {
+            *holders.entry(word).or_insert(0.0) += 1.0;
+        }
+        let weight = |word: &str| {
+            let holders = holders.get(word).copied().unwrap_or(0.0);
+            ((documents.len() as f64 + 1.0) / (holders + 1.0)).ln() + 1.0
+        };
+        let weighed = |counts: &BTreeMap<String, f64>| -> BTreeMap<String, f64> {
+            counts.iter().map(|(word, count)| (word.clone(), count.sqrt() * weight(word))).collect()
+        };
+        let query = weighed(&stems(query));
+        let mut best = None;
+        let mut most = 0.0;
+        for (place, document) in documents.iter().enumerate() {
+            let document = weighed(document);
+            let product: f64 =
+                query.iter().filter_map(|(word, one)| document.get(word).map(|other| one * other)).sum();
+            let length: f64 = document.values().map(|it| it * it).sum::<f64>().sqrt();
+            let cosine = if length > 0.0 { product / length } else { 0.0 };
+            if cosine > most {
+                (best, most) = (Some(place), cosine);
+            }
+        }
+        best
+    }
+}
+
+/// A space before every capital, and all in small letters.
+fn index_words(text: &str) -> String {
+    let mut words = String::new();
+    for character in text.chars() {
+        if character.is_uppercase() {
+            words.push(' ');
+            words.extend(character.to_lowercase());
+        } else {
+            words.push(character);
+        }
+    }
+    words
+}
+
+/// The text that a tool is found by: its name in words, and right behind it its description.
+pub fn index_text(spec: &Spec) -> String {
+    format!("{}{}", index_words(&spec.name).trim(), spec.description)
+}
+
+fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let keywords = with_method(argument(arguments, "keywords")?, "lower")?;
+    let specs: Vec<&Spec> =
+        world.catalogue.specs().iter().filter(|spec| spec.name != "ToolSearcher").collect();
+    let texts: Vec<String> = specs.iter().map(|spec| index_text(spec)).collect();
+    let closest = world.retriever.closest(keywords, &texts).and_then(|place| specs.get(place));
+    let Some(closest) = closest else {
+        // The original stumbles here: nothing is closer than nothing.
+        return fail(match world.compat {
+            Compat::Original => "'NoneType' object has no attribute 'pop'",
+            Compat::Right => "no tool fits these keywords",
+        });
+    };
+    let found = closest.to_value();
+    if closest.input("token").is_none() {
+        return Ok(found);
+    }
+    let token = world.catalogue.get(TOKEN_TOOL).map(|spec| {
+        let mut record = spec.to_value();
+        // The original leaves the text that the tool is found by in this record.
+        if let (Compat::Original, Some(record)) = (world.compat, record.as_dict_mut()) {
+            record.insert("desc_for_search".to_owned(), index_text(spec).into());
+        }
+        record
+    });
+    Ok(token.into_iter().chain([found]).collect::<Vec<_>>().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+
+    #[test]
+    fn tools_are_found_by_words() {
+        let specs = Catalogue::tools().specs();
+        let texts: Vec<String> = specs.iter().map(index_text).collect();
+        let found = |query: &str| Lexical.closest(query, &texts).map(|place| specs[place].name.as_str());
+        for (query, tool) in [
+            ("add alarm", "AddAlarm"),
+            ("query stock price", "QueryStock"),
+            ("translator", "Translate"),
+            ("delete reminders", "DeleteReminder"),
+            ("get user token", "GetUserToken"),
+            ("calculate a formula", "Calculator"),
+            ("book a hotel", "BookHotel"),
+        ] {
+            assert_eq!(found(query), Some(tool), "{query}");
+        }
+        assert_eq!(found("zzz"), None);
+        assert!(index_text(&specs[0]).starts_with("add agenda"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Articles of the encyclopedia.
+
+use super::parts::{argument, dict, fail, field, has_same_result, is_same_name, tool, with_method};
+use crate::api::{Entry, Fault, Raised};
+use crate::python::strip;
+use crate::record::Record;
+use crate::value::{Dict, Value};
+use crate::world::World;
+
+pub(super) const TOOLS: [Entry; 1] = [tool!("Wiki", search, is_same)];
+
+fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+    let keyword = with_method(argument(arguments, "keyword")?, "replace")?.replace('_', " ");
+    let Some(article) = world.table("Wiki")?.get(&strip(&keyword).to_lowercase()) else {
+        return fail("Keyword not found.");
+    };
+    Ok(dict([("url", field(article, "url")?.clone()), ("summary", field(article, "summary")?.clone())]))
+}
+
+/// The keyword is not compared.
+fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+    Ok(is_same_name(predicted, gold)? && has_same_result(predicted, gold))
+}

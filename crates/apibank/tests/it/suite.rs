@@ -1,0 +1,187 @@
+//! Tasks and calls as cases: what runs of them are worth.
+
+use std::sync::Arc;
+
+use planproof_apibank::suite::{ApiBank, DialogueFile, PublishedData};
+use planproof_suite::{Case, Class, Data, Gold, Judged, Selection, Suite, Verdict};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult};
+
+fn tasks(count: usize) -> Vec<Arc<dyn Case>> {
+    ApiBank::default().load(None, &Selection::First, Some(count)).unwrap()
+}
+
+/// The events of a run that makes these calls of the key, the last one as often as it is named, and answers so.
+fn run(gold: &Gold, calls: &[usize], answer: &str) -> Vec<Event> {
+    let mut kinds = Vec::new();
+    for (number, place) in calls.iter().enumerate() {
+        let id = CallId::new(format!("c{number}"));
+        let call = &gold.calls[*place];
+        let arguments = Arguments::Object(call.arguments.clone());
+        kinds.push(EventKind::Call(ToolCall { id: id.clone(), name: call.tool.clone(), arguments }));
+        kinds.push(EventKind::Result(ToolResult::ok(id, "{}")));
+    }
+    kinds.push(EventKind::End(EndReason::Answered { text: answer.to_owned() }));
+    kinds.into_iter().zip(0..).map(|(kind, at)| Event::new(at, kind)).collect()
+}
+
+fn class(verdict: &Verdict) -> Option<&'static str> {
+    verdict.class().map(Class::as_str)
+}
+
+#[test]
+fn the_key_of_each_task_is_right() {
+    let suite = ApiBank::default();
+    let cases = tasks(200);
+    let verdicts: Vec<Verdict> = cases
+        .iter()
+        .map(|case| {
+            let gold = case.gold().unwrap();
+            let all: Vec<usize> = (0..gold.calls.len()).collect();
+            let verdict = case.judge(&run(&gold, &all, &gold.answer)).unwrap();
+            assert_eq!((class(&verdict), &verdict.scored.flags), (None, &vec![]), "{}", case.to_line());
+            assert_eq!(case.explain(&verdict).gist, "passed");
+            // A case comes back from its line as it was.
+            assert_eq!(suite.read(&case.to_line()).unwrap().identity(), case.identity());
+            verdict
+        })
+        .collect();
+    let judged: Vec<Judged<'_>> = (0..)
+        .zip(cases.iter().zip(&verdicts))
+        .map(|(ordinal, (case, verdict))| Judged {
+            ordinal,
+            repeat: 0,
+            card: case.card(),
+            scored: Some(&verdict.scored),
+        })
+        .collect();
+    let metrics = suite.metrics(&judged);
+    let values: Vec<(&str, f64)> = metrics.iter().map(|it| (it.name, it.value.unwrap())).collect();
+    assert_eq!(values[..2], [("correctness", 1.0), ("completeness", 1.0)]);
+    assert!(values[2].1 > 0.999 && values[3] == ("tool_repeats", 0.0), "{values:?}");
+}
+
+#[test]
+fn what_goes_wrong_has_a_class_or_a_flag() {
+    let case = &tasks(1)[0];
+    let gold = case.gold().unwrap();
+    let all: Vec<usize> = (0..gold.calls.len()).collect();
+    let judge = |calls: &[usize], answer: &str| case.judge(&run(&gold, calls, answer)).unwrap();
+    // A call is missing.
+    let verdict = judge(&all[..all.len() - 1], "done");
+    assert_eq!(class(&verdict), Some("missing_calls"));
+    assert!(case.explain(&verdict).gist.starts_with("not made: "), "{:?}", case.explain(&verdict).gist);
+    // A call is made twice.
+    let twice: Vec<usize> = all.iter().copied().chain([1]).collect();
+    let verdict = judge(&twice, "done");
+    assert_eq!((class(&verdict), &verdict.scored.flags[..]), (None, &["repeated_call"][..]));
+    assert_eq!(verdict.scored.score("repeats"), Some(1.0));
+    // Nothing is searched for.
+    let without_searches: Vec<usize> =
+        all.iter().copied().filter(|place| gold.calls[*place].tool != "ToolSearcher").collect();
+    let verdict = judge(&without_searches, "done");
+    assert_eq!(
+        (class(&verdict), &verdict.scored.flags[..]),
+        (Some("missing_calls"), &["unsearched_tool"][..])
+    );
+    // The agent says nothing, or takes too long.
+    assert_eq!(class(&judge(&all, "  ")), Some("no_answer"));
+    let limit = EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 };
+    let verdict = case.judge(&[Event::new(0, EventKind::End(limit))]).unwrap();
+    assert_eq!(class(&verdict), Some("timeout"));
+    // A tool that there is not.
+    let mut other = gold.clone();
+    other.calls[1].tool = "Teleport".to_owned();
+    let verdict = case.judge(&run(&other, &all, "done")).unwrap();
+    assert_eq!(class(&verdict), Some("missing_calls"));
+    assert!(verdict.scored.flags.contains(&"needless_call"), "{:?}", verdict.scored.flags);
+}
+
+/// A task of a file is taken only where its gold calls give what it says.
+#[test]
+fn gold_calls_of_a_file_are_proved() {
+    let case = &tasks(1)[0];
+    let load =
+        |text: &str| ApiBank::default().load(Some(Data { text, file: "t.jsonl" }), &Selection::First, None);
+    let line = case.to_line();
+    assert_eq!(load(&line).unwrap()[0].identity(), case.identity());
+    let wrong = line.replacen("\"api\":\"HotelAvailability\"", "\"api\":\"Nope\"", 1);
+    let error = load(&wrong).err().unwrap().what;
+    assert!(
+        error.starts_with("t.jsonl:1: gold call 2, Nope(")
+            && error.ends_with("does not give what the task says"),
+        "{error}"
+    );
+}
+
+#[test]
+fn predicted_calls_are_scored() {
+    let cases = tasks(2);
+    let text = |calls: &str| format!(r#"{{"id": "{}", "calls": {calls}, "reply": "x"}}"#, cases[0].card().id);
+    let score = |text: &str| ApiBank::default().score(&cases, Data { text, file: "p.jsonl" });
+    let predicted = score(&text(r#"["[ToolSearcher(keywords='hotel availability')]", "no call"]"#)).unwrap();
+    assert_eq!(predicted.missing, [cases[1].card().id.clone()]);
+    assert_eq!(predicted.verdicts[0].scored.score("unique"), Some(1.0));
+    assert_eq!(predicted.verdicts[0].scored.score("calls"), Some(2.0));
+    // A tool that no search found is seen here as in a run; a missing reply counts as 0.
+    let unsearched = score(&text(r#"["[Calculator(formula='1+1')]"]"#)).unwrap();
+    assert!(unsearched.verdicts[0].scored.flags.contains(&"unsearched_tool"));
+    assert_eq!(unsearched.verdicts[1].scored.score("rouge_l"), Some(0.0));
+    let original = ApiBank::default().scored_with(&[("compat", "original")]).unwrap().unwrap();
+    let error = original.score(&cases, Data { text: "", file: "p" }).unwrap_err().what;
+    assert!(error.contains("--compat original is for calls of levels 1 and 2"), "{error}");
+    for (lines, words) in [
+        ("{}".to_owned(), "p.jsonl:1: no prediction"),
+        (text("[]") + "\n" + &text("[]"), "p.jsonl:2: the task `level3-7-0` has a prediction already"),
+        (r#"{"id": "x", "calls": []}"#.to_owned(), "none of the tasks that are scored has the id `x`"),
+    ] {
+        let error = score(&lines).unwrap_err().what;
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+/// Two calls of which the second depends on what the first one did.
+#[test]
+fn a_call_sees_what_the_calls_before_it_did() {
+    let call = |api: &str, arguments: &str, output: &str| {
+        format!(
+            r#"{{"role": "API", "api_name": "{api}", "param_dict": {arguments}, "result": {{"api_name": "{api}", "input": {arguments}, "output": {output}, "exception": null}}}}"#
+        )
+    };
+    let alarm = r#"{"token": "t", "time": "2024-01-02 08:00:00"}"#;
+    let text = [
+        r#"{"role": "User", "text": "Wake me, and forget it."}"#.to_owned(),
+        call("AddAlarm", alarm, "\"success\""),
+        r#"{"role": "AI", "text": "Done."}"#.to_owned(),
+        call("DeleteAlarm", alarm, "\"success\""),
+    ]
+    .join("\n");
+    let account = r#"{"ann": {"password": "p", "email": "a@b.cd", "token": "t"}}"#;
+    let databases = [("Account", account), ("Alarm", "{}")];
+    let data = PublishedData {
+        databases: databases.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
+        dialogues: vec![DialogueFile { file: "alarm.jsonl".to_owned(), level: 1, text }],
+    };
+    let load = |suite: &dyn Suite| {
+        suite.load(Some(Data { text: &data.to_text(), file: "d" }), &Selection::First, None).unwrap()
+    };
+    let right = ApiBank::default();
+    let cases = load(&right);
+    assert_eq!(cases.len(), 2);
+    let answer = |case: &Arc<dyn Case>, text: &str| {
+        let end = EndReason::Answered { text: text.to_owned() };
+        class(&case.judge(&[Event::new(0, EventKind::End(end))]).unwrap())
+    };
+    for case in &cases {
+        let case = &right.read(&case.to_line()).unwrap();
+        assert_eq!(answer(case, &case.gold().unwrap().answer), None, "{}", case.prompt());
+        assert!(case.prompt().contains("User: Wake me") && !case.prompt().contains("Done.\nAPI: [Delete"));
+    }
+    assert_eq!(answer(&cases[1], "I cannot."), Some("no_call"));
+    assert_eq!(answer(&cases[1], "[AddAlarm(token='t', time='x')]"), Some("other_tool"));
+    assert_eq!(answer(&cases[1], "[DeleteAlarm(day='1')]"), Some("call_failed"));
+    assert_eq!(answer(&cases[1], "[DeleteAlarm(token='t', time='2024-01-02 09:00:00')]"), Some("wrong_call"));
+    // The published evaluator has forgotten the alarm.
+    let original = right.scored_with(&[("compat", "original")]).unwrap().unwrap();
+    let cases = load(&*original);
+    assert_eq!(answer(&cases[1], &cases[1].gold().unwrap().answer), Some("wrong_call"));
+}

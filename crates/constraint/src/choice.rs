@@ -1,0 +1,99 @@
+//! Choosing among candidates, so that constraints hold provably.
+//!
+//! Somebody has found candidates: flights, hotels, meals, each a flat record of fields. A [`Problem`] has a [`Slot`]
+//! for each thing that is needed, with its candidates, and [`Constraint`]s in the words of a task, each with a
+//! [`Demand`] that can be checked: sums, counts, comparisons, differences of times, membership, all different, all the
+//! same, implication. A [`Selection`] has one candidate for each slot, or none for one that is optional.
+//!
+//! | question | answer |
+//! |---|---|
+//! | Which selection meets all constraints, at the least cost? | [`Problem::solve`], [`Solved`] |
+//! | If none does, which constraints cannot hold together? | [`Conflict`], as few as possible |
+//! | What does a selection meet and violate, and why? | [`Problem::check`], [`Verdict`] |
+//! | Is a candidate right as far as it alone can be? | [`Problem::check_local`] |
+//! | Which correct selection is nearest to a wrong one? | [`Problem::nearest`] |
+//! | What is wrong with a problem that a model wrote? | [`read_task`], [`Faults`] |
+//!
+//! Whether a constraint is *local* (speaks of one slot alone) or *global* is computed, not stated.
+//!
+//! # What is compared with what
+//!
+//! Numbers are exact decimals, and times integer minutes. What has an order or is added may be a number, a text with a
+//! number and a unit, or a time, and all that a constraint brings together has to be of one unit and form; what is only
+//! equal or not has to be of one kind, and texts are equal letter for letter. Anything else is a fault that names slot,
+//! candidate and constraint, as is a field that no candidate has. A field that *one* candidate lacks is none: the
+//! candidate violates every constraint that names the field. An empty slot meets what is asked of it and adds nothing.
+//!
+//! ```
+//! use planproof_constraint::choice::{Answer, read_task};
+//!
+//! let task = read_task(r#"{
+//!     "slots": {
+//!         "flight": [{"to": "Rome", "price": 320}, {"to": "Milan", "price": 180}],
+//!         "hotel": [{"city": "Rome", "price": 150}, {"city": "Milan", "price": 400}, {"city": "Rome", "price": 95.5}]
+//!     },
+//!     "constraints": [
+//!         {"id": "city", "text": "sleep where you land", "kind": "compare",
+//!          "left": "hotel.city", "op": "==", "right": "flight.to"},
+//!         {"id": "budget", "text": "no more than 450 dollars", "kind": "sum",
+//!          "terms": ["flight.price", "hotel.price"], "op": "<=", "bound": 450}
+//!     ],
+//!     "objective": {"minimise": ["flight.price", "hotel.price"]}
+//! }"#)?;
+//! let Answer::Solved(solved) = task.problem.solve(&task.objective)? else { panic!("there is a selection") };
+//! assert_eq!(solved.selection.chosen, [Some(0), Some(2)]);
+//! assert_eq!(solved.cost.map(|cost| cost.to_string()).as_deref(), Some("415.5"));
+//!
+//! let dear = task.problem.selection([("flight", Some(0)), ("hotel", Some(0))])?;
+//! assert_eq!(
+//!     task.problem.check(&dear)?[1].words,
+//!     "The sum of flight.price and hotel.price is 470, more than 450 (budget: \"no more than 450 dollars\")."
+//! );
+//! # Ok::<(), planproof_constraint::choice::Faults>(())
+//! ```
+//!
+//! # What is where
+//!
+//! Exact numbers (`number.rs`), times (`time.rs`), values and their units (`value.rs`); what a problem is made of
+//! (`form.rs`), how large it may be (`limits.rs`), the JSON of it (`read.rs`, `strict.rs`), what is wrong with it
+//! (`fault.rs`). Names become indexes and values integers (`resolve.rs`); a problem checks selections by these tables
+//! (`problem.rs`) and says why (`explain.rs`). To choose, each table is posted (`post.rs`) as what removes values
+//! (`propagate.rs`) from domains (`domain.rs`), all sums are joined into one more (`surrogate.rs`), and branch and
+//! bound does the rest (`search.rs`, `solve.rs`). The smallest conflict (`conflict.rs`) is found by way of smallest
+//! hitting sets (`hitting.rs`).
+
+mod conflict;
+mod domain;
+mod explain;
+mod fault;
+mod form;
+mod hitting;
+mod limits;
+mod number;
+mod post;
+mod problem;
+mod propagate;
+mod read;
+mod resolve;
+mod search;
+mod solve;
+mod strict;
+mod surrogate;
+mod time;
+mod value;
+
+pub use conflict::{Conflict, ConflictSize};
+pub use fault::{Fault, FaultKind, Faults, Site};
+pub use form::{Condition, Constraint, Demand, Field, Moment, Objective, Op, Slot, Term, Test};
+pub use limits::{
+    CANDIDATES_MAX, CANDIDATES_TOTAL_MAX, CELLS_MAX, CONFLICT_STEPS_MAX, CONFLICT_TESTS_MAX, CONSTRAINTS_MAX,
+    FACTOR_MAX, FAULTS_MAX, FAULTS_SHOWN_MAX, HITTING_STEPS_MAX, JSON_BYTES_MAX, LIST_MAX, Limits,
+    MINUTES_MAX, NAME_CHARACTERS_MAX, RECORD_FIELDS_MAX, SEARCH_STEPS_MAX, SLOTS_MAX, TERMS_MAX,
+    WORDS_CHARACTERS_MAX,
+};
+pub use number::{DECIMALS_MAX, NUMBER_MAX, Number, NumberFault};
+pub use problem::{Problem, Selection, Verdict};
+pub use read::{Task, read_constraint, read_record, read_task, read_task_json};
+pub use solve::{Amount, Answer, Solved, Undecided};
+pub use time::TimeForm;
+pub use value::{Record, Value};

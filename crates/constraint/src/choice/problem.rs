@@ -1,0 +1,333 @@
+//! Problems, selections, and what a selection meets.
+
+use std::collections::BTreeSet;
+
+use super::explain;
+use super::fault::{Fault, FaultKind, Faults, Site};
+use super::form::Test;
+use super::form::{Condition, Constraint, Demand, Field, Moment, Slot};
+use super::limits::{
+    CANDIDATES_MAX, CANDIDATES_TOTAL_MAX, CELLS_MAX, CONSTRAINTS_MAX, LIST_MAX, NAME_CHARACTERS_MAX,
+    RECORD_FIELDS_MAX, SLOTS_MAX, TERMS_MAX, WORDS_CHARACTERS_MAX,
+};
+use super::resolve::{Chosen, Resolved, Resolver};
+use super::value::{Record, Value};
+
+/// Slots with their candidates, and constraints on what is chosen. All values that a constraint compares are known to
+/// be comparable.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    slots: Vec<Slot>,
+    constraints: Vec<Constraint>,
+    resolved: Vec<Resolved>,
+}
+
+/// What is chosen: for each slot, in their order, the index of a candidate, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Selection {
+    /// The indexes, one for each slot.
+    pub chosen: Vec<Option<usize>>,
+}
+
+/// How a constraint fares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The id of the constraint.
+    pub constraint: String,
+    /// Whether it is met; otherwise it is violated.
+    pub is_met: bool,
+    /// Why, in one sentence with the values that matter.
+    pub words: String,
+}
+
+impl Problem {
+    /// A problem. The constraints need not be satisfiable, and a slot may have no candidates yet: then its fields are
+    /// not known, and whatever a constraint says of them is only looked at by [`check_local`](Self::check_local).
+    ///
+    /// # Errors
+    /// [`Faults`], all of them: names that are not there or not unique, values that cannot be compared with or added to
+    /// what they are compared with or added to, and what is beyond a limit.
+    pub fn new(slots: Vec<Slot>, constraints: Vec<Constraint>) -> Result<Self, Faults> {
+        let mut faults = Vec::new();
+        look_at_slots(&slots, &mut faults);
+        look_at_constraints(&constraints, &mut faults);
+        Faults::none_of(std::mem::take(&mut faults))?;
+        let cells = cells(&slots, &constraints);
+        if cells > CELLS_MAX {
+            let problem = FaultKind::TooMany { what: "values to look at", count: cells, limit: CELLS_MAX };
+            return Err(Faults::one(Site::default(), problem));
+        }
+        let mut resolver = Resolver::new(&slots, true);
+        let resolved: Vec<Option<Resolved>> = constraints
+            .iter()
+            .enumerate()
+            .map(|(place, constraint)| resolver.constraint(place, constraint))
+            .collect();
+        Faults::none_of(resolver.faults)?;
+        let resolved = resolved.into_iter().flatten().collect();
+        Ok(Self { slots, constraints, resolved })
+    }
+
+    /// The slots, in the order of a [`Selection`].
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The constraints.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// The tables of the constraints.
+    pub(super) fn resolved(&self) -> &[Resolved] {
+        &self.resolved
+    }
+
+    /// What is chosen for a slot, by its name; `None` for no such slot, and for nothing chosen.
+    pub fn record(&self, selection: &Selection, slot: &str) -> Option<&Record> {
+        let place = self.slots.iter().position(|it| it.name == slot)?;
+        self.slots.get(place)?.candidates.get((*selection.chosen.get(place)?)?)
+    }
+
+    /// A selection, by the names of slots. Those that are not named stay empty.
+    ///
+    /// # Errors
+    /// [`Faults`] where a name or a candidate is not there, and where a slot is named twice.
+    pub fn selection<'n>(
+        &self,
+        chosen: impl IntoIterator<Item = (&'n str, Option<usize>)>,
+    ) -> Result<Selection, Faults> {
+        let mut faults = Vec::new();
+        let mut places = vec![None; self.slots.len()];
+        let mut seen = BTreeSet::new();
+        for (name, candidate) in chosen {
+            let site = Site::of_slot(name, name, candidate);
+            match self.slots.iter().position(|slot| slot.name == name) {
+                None => {
+                    let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
+                    faults.push(Fault::new(site, FaultKind::SlotUnknown { slot: name.to_owned(), known }));
+                }
+                Some(place) if !seen.insert(place) => {
+                    faults.push(Fault::new(site, FaultKind::NameTwice { name: name.to_owned() }));
+                }
+                Some(place) => places[place] = candidate,
+            }
+        }
+        Faults::none_of(faults)?;
+        let selection = Selection { chosen: places };
+        self.look_at(&selection)?;
+        Ok(selection)
+    }
+
+    /// What a selection meets and what it violates: a verdict for each constraint, in their order. It is correct when
+    /// all are met.
+    ///
+    /// # Errors
+    /// [`Faults`] where the selection has no such candidate, or leaves a slot empty that is not optional.
+    pub fn check(&self, selection: &Selection) -> Result<Vec<Verdict>, Faults> {
+        self.look_at(selection)?;
+        let empty = self.slots.iter().zip(&selection.chosen);
+        let faults = empty.filter(|(slot, chosen)| chosen.is_none() && !slot.is_optional).map(|(slot, _)| {
+            Fault::new(Site::of_slot(slot.name.as_str(), &slot.name, None), FaultKind::SlotEmpty)
+        });
+        Faults::none_of(faults.collect())?;
+        let verdict = |(place, constraint): (usize, &Constraint)| {
+            let is_met = self.resolved[place].holds(&selection.chosen);
+            let record = |slot: &str| self.record(selection, slot);
+            explain::verdict(constraint, &record, is_met)
+        };
+        Ok(self.constraints.iter().enumerate().map(verdict).collect())
+    }
+
+    /// Whether a constraint, by its place, is met by a selection, in which any slot may be empty; `None` where there is
+    /// no such constraint, or the selection does not fit. It takes much less time than [`check`](Self::check).
+    pub fn is_met(&self, constraint: usize, selection: &Selection) -> Option<bool> {
+        self.look_at(selection).ok()?;
+        Some(self.resolved.get(constraint)?.holds(&selection.chosen))
+    }
+
+    /// What a record meets and what it violates as a candidate of a slot: a verdict for each local constraint of the
+    /// slot. The record need not be a candidate of the problem.
+    ///
+    /// # Errors
+    /// [`Faults`] where there is no such slot, and where a value cannot be compared with what it has to be compared
+    /// with.
+    pub fn check_local(&self, slot: &str, record: &Record) -> Result<Vec<Verdict>, Faults> {
+        if !self.slots.iter().any(|it| it.name == slot) {
+            let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
+            let problem = FaultKind::SlotUnknown { slot: slot.to_owned(), known };
+            return Err(Faults::one(Site::of_slot(slot, slot, None), problem));
+        }
+        let alone = [Slot { name: slot.to_owned(), candidates: vec![record.clone()], is_optional: false }];
+        let mut faults = Vec::new();
+        look_at_slots(&alone, &mut faults);
+        Faults::none_of(faults)?;
+        let mut resolver = Resolver::new(&alone, false);
+        let is_of_slot = |constraint: &Constraint| {
+            constraint.is_local() && constraint.demand.slots().first().copied() == Some(slot)
+        };
+        let local = self.constraints.iter().enumerate().filter(|(_, constraint)| is_of_slot(constraint));
+        let mut verdicts = Vec::new();
+        for (place, constraint) in local {
+            if let Some(resolved) = resolver.constraint(place, constraint) {
+                let is_met = resolved.holds(&[Some(0)]);
+                verdicts.push(explain::verdict(constraint, &|_: &str| Some(record), is_met));
+            }
+        }
+        Faults::none_of(resolver.faults)?;
+        Ok(verdicts)
+    }
+
+    /// Whether all constraints hold, of a selection that fits.
+    pub(super) fn is_correct(&self, chosen: &Chosen) -> bool {
+        self.resolved.iter().all(|resolved| resolved.holds(chosen))
+    }
+
+    /// Whether a selection has as many places as there are slots, and candidates that exist.
+    pub(super) fn look_at(&self, selection: &Selection) -> Result<(), Faults> {
+        if selection.chosen.len() != self.slots.len() {
+            let (what, limit) = ("choices", self.slots.len());
+            let count = selection.chosen.len();
+            let problem = if count > limit {
+                FaultKind::TooMany { what, count, limit }
+            } else {
+                FaultKind::TooFew { what, least: limit }
+            };
+            return Err(Faults::one(Site::default(), problem));
+        }
+        let of_slots = self.slots.iter().zip(&selection.chosen);
+        let faults = of_slots.filter_map(|(slot, chosen)| {
+            let count = slot.candidates.len();
+            let site = || Site::of_slot(slot.name.as_str(), &slot.name, *chosen);
+            let is_unknown = chosen.is_some_and(|candidate| candidate >= count);
+            is_unknown.then(|| Fault::new(site(), FaultKind::CandidateUnknown { count }))
+        });
+        Faults::none_of(faults.collect())
+    }
+}
+
+fn look_at_slots(slots: &[Slot], faults: &mut Vec<Fault>) {
+    let mut too_many = |path: String, what, count: usize, limit| {
+        if count > limit {
+            faults.push(Fault::new(Site::at(path), FaultKind::TooMany { what, count, limit }));
+        }
+    };
+    too_many("slots".to_owned(), "slots", slots.len(), SLOTS_MAX);
+    let all = slots.iter().map(|slot| slot.candidates.len()).sum();
+    too_many("slots".to_owned(), "candidates", all, CANDIDATES_TOTAL_MAX);
+    for slot in slots {
+        too_many(format!("slots.{}", slot.name), "candidates", slot.candidates.len(), CANDIDATES_MAX);
+        for (place, record) in slot.candidates.iter().enumerate() {
+            let path = || format!("slots.{}[{place}]", slot.name);
+            if record.len() > RECORD_FIELDS_MAX {
+                too_many(path(), "fields", record.len(), RECORD_FIELDS_MAX);
+            }
+            for (field, value) in record.fields() {
+                if let Value::List(texts) = value
+                    && texts.len() > LIST_MAX
+                {
+                    too_many(format!("{}.{field}", path()), "texts", texts.len(), LIST_MAX);
+                }
+            }
+        }
+    }
+    let mut names = BTreeSet::new();
+    for slot in slots {
+        let site = Site::of_slot(format!("slots.{}", slot.name), &slot.name, None);
+        if !is_name(&slot.name) || slot.name.contains('.') {
+            faults.push(Fault::new(site, FaultKind::NameUnfit { name: slot.name.clone() }));
+        } else if !names.insert(slot.name.as_str()) {
+            faults.push(Fault::new(site, FaultKind::NameTwice { name: slot.name.clone() }));
+        }
+    }
+}
+
+fn look_at_constraints(constraints: &[Constraint], faults: &mut Vec<Fault>) {
+    if constraints.len() > CONSTRAINTS_MAX {
+        let count = constraints.len();
+        let problem = FaultKind::TooMany { what: "constraints", count, limit: CONSTRAINTS_MAX };
+        faults.push(Fault::new(Site::at("constraints"), problem));
+        return;
+    }
+    let mut ids = BTreeSet::new();
+    for (place, constraint) in constraints.iter().enumerate() {
+        let site = || Site::of_constraint(format!("constraints[{place}]"), &constraint.id);
+        let id = constraint.id.as_str();
+        if !is_name(id) {
+            faults.push(Fault::new(site(), FaultKind::NameUnfit { name: id.to_owned() }));
+        } else if !ids.insert(id) {
+            faults.push(Fault::new(site(), FaultKind::NameTwice { name: id.to_owned() }));
+        }
+        let is_too_long = constraint.text.chars().nth(WORDS_CHARACTERS_MAX).is_some();
+        if constraint.text.trim().is_empty() || is_too_long {
+            faults.push(Fault::new(site(), FaultKind::WordsUnfit { limit: WORDS_CHARACTERS_MAX }));
+        }
+        let mut too_many = |what, count| {
+            if count > TERMS_MAX {
+                let problem = FaultKind::TooMany { what, count, limit: TERMS_MAX };
+                faults.push(Fault::new(site(), problem));
+            }
+        };
+        match &constraint.demand {
+            Demand::Sum { terms, .. } => too_many("terms", terms.len()),
+            Demand::Count { fields, .. } | Demand::Different(fields) | Demand::Same(fields) => {
+                too_many("fields", fields.len());
+            }
+            Demand::Holds(_) | Demand::Implies { .. } => {}
+        }
+        for test in tests(&constraint.demand) {
+            if let Test::Among { values, .. } = test {
+                too_many("values", values.len());
+            }
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_long = name.chars().nth(NAME_CHARACTERS_MAX).is_some();
+    !name.trim().is_empty() && !is_long && !name.chars().any(char::is_control)
+}
+
+fn conditions(demand: &Demand) -> impl Iterator<Item = &Condition> {
+    let (one, other) = match demand {
+        Demand::Holds(condition) => (Some(condition), None),
+        Demand::Implies { premise, conclusion } => (Some(premise), Some(conclusion)),
+        _ => (None, None),
+    };
+    one.into_iter().chain(other)
+}
+
+fn tests(demand: &Demand) -> impl Iterator<Item = &Test> {
+    let of_count = match demand {
+        Demand::Count { test, .. } => Some(test),
+        _ => None,
+    };
+    let of_conditions = conditions(demand).filter_map(|condition| match condition {
+        Condition::Passes { test, .. } => Some(test),
+        _ => None,
+    });
+    of_count.into_iter().chain(of_conditions)
+}
+
+/// How many values all constraints look at.
+fn cells(slots: &[Slot], constraints: &[Constraint]) -> usize {
+    let of_slot =
+        |name: &str| slots.iter().find(|slot| slot.name == name).map_or(0, |slot| slot.candidates.len());
+    let of_fields = |fields: &[Field]| fields.iter().map(|field| of_slot(&field.slot)).sum::<usize>();
+    let of_condition = |condition: &Condition| match condition {
+        Condition::Time { from, to, .. } => [from, to]
+            .into_iter()
+            .map(|moment| match moment {
+                Moment::Field(field) => of_slot(&field.slot),
+                Moment::At(_) => 0,
+            })
+            .sum(),
+        condition => condition.slots().map(of_slot).sum::<usize>(),
+    };
+    let of_constraint = |constraint: &Constraint| match &constraint.demand {
+        Demand::Sum { terms, .. } => terms.iter().map(|term| of_slot(&term.field.slot)).sum(),
+        Demand::Count { fields, .. } | Demand::Different(fields) | Demand::Same(fields) => of_fields(fields),
+        demand => conditions(demand).map(of_condition).sum::<usize>(),
+    };
+    constraints.iter().map(of_constraint).sum()
+}

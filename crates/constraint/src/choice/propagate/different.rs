@@ -1,0 +1,138 @@
+//! Several slots whose keys are all different, or all the same.
+//!
+//! Beside removing a key that is taken, slots have to be matched with keys: where no matching gives each slot a key of
+//! its own, there is no selection (Hall's theorem; Régin, "A filtering algorithm for constraints of difference in
+//! CSPs", 1994, filters by the same matching, which is not done here).
+
+use super::Scratch;
+use super::relation::Ids;
+use crate::choice::domain::{Domains, Wiped};
+
+/// Slots whose ids are all different, but for those that are left empty.
+#[derive(Debug, Clone)]
+pub(in crate::choice) struct Different {
+    pub(in crate::choice) columns: Vec<Ids>,
+    /// How many ids there are.
+    pub(in crate::choice) keys: usize,
+}
+
+/// Slots whose ids are all equal, but for those that are left empty.
+#[derive(Debug, Clone)]
+pub(in crate::choice) struct Same {
+    pub(in crate::choice) columns: Vec<Ids>,
+    /// How many ids there are.
+    pub(in crate::choice) keys: usize,
+}
+
+impl Different {
+    pub(super) fn run(&self, domains: &mut Domains, scratch: &mut Scratch) -> Result<(), Wiped> {
+        let mut is_done = vec![false; self.columns.len()];
+        loop {
+            let mut has_changed = false;
+            for (place, column) in self.columns.iter().enumerate() {
+                if is_done[place] {
+                    continue;
+                }
+                let Some(id) = column.sole(domains) else { continue };
+                is_done[place] = true;
+                for (other, column) in self.columns.iter().enumerate() {
+                    if other != place {
+                        let before = domains.count(column.slot);
+                        column.retain(domains, |it| it != id)?;
+                        has_changed |= domains.count(column.slot) != before;
+                    }
+                }
+            }
+            if !has_changed {
+                return self.match_keys(domains, &is_done, scratch);
+            }
+        }
+    }
+
+    /// Whether each slot that is not yet done and cannot be left empty can have an id of its own.
+    fn match_keys(&self, domains: &Domains, is_done: &[bool], scratch: &mut Scratch) -> Result<(), Wiped> {
+        let mut choices: Vec<Vec<u32>> = Vec::new();
+        let open = self
+            .columns
+            .iter()
+            .zip(is_done)
+            .filter(|(column, is_done)| !**is_done && !domains.may_be_empty(column.slot));
+        for (column, _) in open {
+            scratch.forget(self.keys);
+            let mut ids = Vec::new();
+            for value in domains.values(column.slot) {
+                if scratch.see(column.ids[value]) {
+                    ids.push(column.ids[value]);
+                }
+                // A slot with as many ids as there are slots finds one whatever the others take.
+                if ids.len() >= self.columns.len() {
+                    break;
+                }
+            }
+            if ids.len() < self.columns.len() {
+                choices.push(ids);
+            }
+        }
+        // Fewer slots than ids of each have always a matching.
+        if choices.iter().all(|ids| ids.len() >= choices.len()) {
+            return Ok(());
+        }
+        let mut slot_of = std::collections::BTreeMap::new();
+        for slot in 0..choices.len() {
+            scratch.forget(self.keys);
+            if !augment(slot, &choices, &mut slot_of, scratch) {
+                return Err(Wiped);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives a slot an id, moving others to other ids (Kuhn, "The Hungarian method for the assignment problem", 1955). It
+/// calls itself once for each slot at most.
+fn augment(
+    slot: usize,
+    choices: &[Vec<u32>],
+    slot_of: &mut std::collections::BTreeMap<u32, usize>,
+    scratch: &mut Scratch,
+) -> bool {
+    for &id in &choices[slot] {
+        if scratch.see(id) {
+            let is_free = match slot_of.get(&id).copied() {
+                None => true,
+                Some(other) => augment(other, choices, slot_of, scratch),
+            };
+            if is_free {
+                slot_of.insert(id, slot);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+impl Same {
+    pub(super) fn run(&self, domains: &mut Domains, scratch: &mut Scratch) -> Result<(), Wiped> {
+        // Each slot keeps what those before it have; then all keep what the last one has.
+        let mut has_seen_any = false;
+        for column in &self.columns {
+            if domains.may_be_empty(column.slot) {
+                continue;
+            }
+            if has_seen_any {
+                column.retain(domains, |id| scratch.has_seen(id))?;
+            }
+            has_seen_any = true;
+            scratch.forget(self.keys);
+            for value in domains.values(column.slot) {
+                scratch.see(column.ids[value]);
+            }
+        }
+        if has_seen_any {
+            for column in &self.columns {
+                column.retain(domains, |id| scratch.has_seen(id))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! Bounds on sums.
+//!
+//! The smallest sum takes the smallest weight of each slot. A value whose weight takes more than what the bound leaves
+//! above that is impossible. Weights are sorted once, and both ends of what is left of them are remembered, so that no
+//! domain is searched for its smallest weight.
+
+use super::Scratch;
+use crate::choice::domain::{Domains, Wiped};
+
+/// The smallest and the largest sum that is possible; none where it is not bounded on that side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::choice) struct Bounds {
+    pub(in crate::choice) low: Option<i128>,
+    pub(in crate::choice) high: Option<i128>,
+}
+
+/// A sum of weights over different slots, in the largest unit that all of them are multiples of: less by one is then
+/// the next smaller sum that there can be, and bounds are as tight as they can be.
+#[derive(Debug, Clone)]
+pub(in crate::choice) struct Linear {
+    pub(in crate::choice) terms: Vec<LinearTerm>,
+    pub(in crate::choice) bounds: Bounds,
+    base: i128,
+    unit: i128,
+}
+
+/// What each value of a slot adds to a sum.
+#[derive(Debug, Clone)]
+pub(in crate::choice) struct LinearTerm {
+    pub(in crate::choice) slot: usize,
+    pub(in crate::choice) weights: Vec<i128>,
+    /// The values by weight, and of equal weight by themselves.
+    order: Vec<u32>,
+}
+
+/// A sum that must not be a number.
+#[derive(Debug, Clone)]
+pub(in crate::choice) struct Unequal {
+    pub(in crate::choice) terms: Vec<LinearTerm>,
+    pub(in crate::choice) number: i128,
+}
+
+impl LinearTerm {
+    pub(in crate::choice) fn new(slot: usize, weights: Vec<i128>) -> Self {
+        // A slot has fewer values than fit.
+        let mut order: Vec<u32> = (0..weights.len()).map(|value| value as u32).collect();
+        order.sort_by_key(|value| weights[*value as usize]);
+        Self { slot, weights, order }
+    }
+
+    fn value(&self, place: usize) -> usize {
+        self.order[place] as usize
+    }
+
+    fn weight(&self, place: usize) -> i128 {
+        self.weights[self.value(place)]
+    }
+}
+
+impl Linear {
+    /// Of sums that are `base` and so many units.
+    pub(in crate::choice) fn new(mut terms: Vec<LinearTerm>, bounds: Bounds) -> Self {
+        let (mut base, mut unit) = (0, 0);
+        for term in &mut terms {
+            let first = term.weights.first().copied().unwrap_or(0);
+            base += first;
+            for weight in &mut term.weights {
+                *weight -= first;
+                unit = greatest_common_divisor(unit, *weight);
+            }
+        }
+        let unit = unit.max(1);
+        terms.iter_mut().flat_map(|term| &mut term.weights).for_each(|weight| *weight /= unit);
+        let mut linear = Self { terms, bounds: Bounds::default(), base, unit };
+        linear.bounds.high = bounds.high.map(|high| linear.at_most(high));
+        linear.bounds.low = bounds.low.map(|low| -(base - low).div_euclid(unit));
+        linear
+    }
+
+    /// The largest sum of its weights that stands for no more than so much.
+    pub(in crate::choice) fn at_most(&self, real: i128) -> i128 {
+        (real - self.base).div_euclid(self.unit)
+    }
+
+    /// What a sum of its weights stands for.
+    pub(in crate::choice) fn real(&self, sum: i128) -> i128 {
+        self.base + self.unit * sum
+    }
+
+    /// Two cells for each term: the places of its first and its last value in the order that may be left.
+    pub(in crate::choice) fn add_cells(&self, domains: &mut Domains) -> usize {
+        let mut first = 0;
+        for (place, term) in self.terms.iter().enumerate() {
+            let cell = domains.add_cell(0);
+            domains.add_cell(term.order.len().saturating_sub(1));
+            if place == 0 {
+                first = cell;
+            }
+        }
+        first
+    }
+
+    /// The value of least weight that is left of a slot; `None` where the slot adds nothing.
+    pub(in crate::choice) fn least(&self, domains: &Domains, first: usize, slot: usize) -> Option<usize> {
+        let place = self.terms.iter().position(|term| term.slot == slot)?;
+        let term = &self.terms[place];
+        let from = domains.cell(first + 2 * place);
+        term.order[from..].iter().map(|value| *value as usize).find(|value| domains.has(slot, *value))
+    }
+
+    /// The sum of what is left, where that is one value of each slot.
+    pub(in crate::choice) fn least_sum(&self, domains: &Domains, first: usize) -> i128 {
+        let weight =
+            |term: &LinearTerm| self.least(domains, first, term.slot).map_or(0, |it| term.weights[it]);
+        self.terms.iter().map(weight).sum()
+    }
+
+    pub(in crate::choice) fn run(
+        &self,
+        domains: &mut Domains,
+        first: usize,
+        bounds: Bounds,
+        scratch: &mut Scratch,
+    ) -> Result<(), Wiped> {
+        let (mut least, mut most) = (0_i128, 0_i128);
+        scratch.ends.clear();
+        for (place, term) in self.terms.iter().enumerate() {
+            let (low, high) = (first + 2 * place, first + 2 * place + 1);
+            let mut from = domains.cell(low);
+            while !domains.has(term.slot, term.value(from)) {
+                from += 1;
+            }
+            domains.set_cell(low, from);
+            let mut to = domains.cell(high);
+            while !domains.has(term.slot, term.value(to)) {
+                to -= 1;
+            }
+            domains.set_cell(high, to);
+            let ends = (term.weight(from), term.weight(to));
+            least += ends.0;
+            most += ends.1;
+            scratch.ends.push(ends);
+        }
+        loop {
+            if let Some(bound) = bounds.high {
+                let slack = bound - least;
+                if slack < 0 {
+                    return Err(Wiped);
+                }
+                for (place, term) in self.terms.iter().enumerate() {
+                    let (smallest, largest) = scratch.ends[place];
+                    if largest - smallest > slack {
+                        let cell = first + 2 * place + 1;
+                        let mut to = domains.cell(cell);
+                        // It ends at the smallest weight, which is left and within the slack.
+                        while term.weight(to) > smallest + slack || !domains.has(term.slot, term.value(to)) {
+                            domains.remove(term.slot, term.value(to))?;
+                            to -= 1;
+                        }
+                        domains.set_cell(cell, to);
+                        scratch.ends[place].1 = term.weight(to);
+                        most -= largest - term.weight(to);
+                    }
+                }
+            }
+            let before = least;
+            if let Some(bound) = bounds.low {
+                let slack = most - bound;
+                if slack < 0 {
+                    return Err(Wiped);
+                }
+                for (place, term) in self.terms.iter().enumerate() {
+                    let (smallest, largest) = scratch.ends[place];
+                    if largest - smallest > slack {
+                        let cell = first + 2 * place;
+                        let mut from = domains.cell(cell);
+                        while term.weight(from) < largest - slack || !domains.has(term.slot, term.value(from))
+                        {
+                            domains.remove(term.slot, term.value(from))?;
+                            from += 1;
+                        }
+                        domains.set_cell(cell, from);
+                        scratch.ends[place].0 = term.weight(from);
+                        least += term.weight(from) - smallest;
+                    }
+                }
+            }
+            if least == before || bounds.high.is_none() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn greatest_common_divisor(one: i128, other: i128) -> i128 {
+    let (mut one, mut other) = (one.abs(), other.abs());
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
+impl Unequal {
+    /// Acts when one slot is left at most.
+    pub(super) fn run(&self, domains: &mut Domains) -> Result<(), Wiped> {
+        let mut rest = self.number;
+        let mut open = None;
+        for term in &self.terms {
+            match domains.fixed(term.slot) {
+                Some(value) => rest -= term.weights[value],
+                None if open.replace(term).is_some() => return Ok(()),
+                None => {}
+            }
+        }
+        match open {
+            Some(term) => domains.retain(term.slot, |value| term.weights[value] != rest),
+            None if rest == 0 => Err(Wiped),
+            None => Ok(()),
+        }
+    }
+}

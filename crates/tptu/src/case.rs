@@ -1,0 +1,295 @@
+//! A question under an evaluation, as a case.
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+};
+use planproof_tools::sql::{self, SqlTools};
+use planproof_tools::{CombinedTools, OpenSource};
+use planproof_trace::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::evaluation::Evaluation;
+use crate::judge::Detail;
+use crate::question::{LINE_BYTES_MAX, Part, Question, Step};
+use crate::runs::shortened;
+use crate::tool::ToolName;
+use crate::{explain, judge, plan, prompt, tables};
+
+/// What cases name as their schema.
+pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
+
+/// The name of the only argument of the tool `python`.
+pub const PYTHON_ARGUMENT: &str = "code";
+
+/// Makes the tools of a run beside `sql`: `python`, which takes code as [`PYTHON_ARGUMENT`] and answers with its value,
+/// and where the evaluation [has unrelated tools](Evaluation::has_unrelated_tools) the ten others, under the names of
+/// [`ToolName::call_name`].
+pub type MakeTools = Arc<dyn Fn(Evaluation) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+
+/// A question under an evaluation.
+#[derive(Clone)]
+pub struct TptuCase {
+    line: Line,
+    card: Card,
+    prompt: String,
+    tools: Option<MakeTools>,
+}
+
+/// A case as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    schema: String,
+    evaluation: Evaluation,
+    question: Question,
+}
+
+impl TptuCase {
+    /// The case of a question.
+    ///
+    /// # Errors
+    /// The question is not asked in that evaluation, or is none.
+    pub fn new(question: Question, evaluation: Evaluation) -> Result<Self, CaseError> {
+        question.check().map_err(|what| CaseError::new(format!("question {}: {what}", question.id)))?;
+        if !question.evaluations.contains(&evaluation) {
+            let what = format!("question {} is not asked in `{}`", question.id, evaluation.name());
+            return Err(CaseError::new(what));
+        }
+        let database = tables::database().map_err(CaseError::new)?;
+        let prompt = prompt::prompt(evaluation, &question, database.schema());
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let card = Card {
+            id: format!("{}.{}", question.id, evaluation.name()),
+            label: evaluation.name().to_owned(),
+            size: count(question.plan.len()),
+            detail_sizes: [count(question.answer.len()), count(question.question.len())],
+            baselines: Vec::new(),
+            apart: None,
+            marks: 0,
+        };
+        Ok(Self {
+            line: Line { schema: CASE_SCHEMA.to_owned(), evaluation, question },
+            card,
+            prompt,
+            tools: None,
+        })
+    }
+
+    /// The case that a line of JSON is.
+    ///
+    /// # Errors
+    /// The line is too long, or no case of this suite and version.
+    pub fn read(line: &str) -> Result<Self, CaseError> {
+        // The question with what stands around it.
+        if line.len() > LINE_BYTES_MAX + 1024 {
+            return Err(CaseError::new(format!("the question is longer than {LINE_BYTES_MAX} bytes")));
+        }
+        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
+        let value: Value = serde_json::from_str(line).map_err(refuse)?;
+        match value.get("schema").and_then(Value::as_str) {
+            Some(CASE_SCHEMA) => {}
+            Some(other) => {
+                let what = format!(
+                    "the case has schema `{other}`, and this suite reads {CASE_SCHEMA}: run it with its own suite, or with \
+                     the version of planproof that wrote it"
+                );
+                return Err(CaseError::new(what));
+            }
+            None => {
+                let what = format!(
+                    "the line names no schema, so it is no case of {CASE_SCHEMA}; a file of questions has to be loaded as \
+                     data"
+                );
+                return Err(CaseError::new(what));
+            }
+        }
+        let line: Line = serde_json::from_value(value).map_err(refuse)?;
+        Self::new(line.question, line.evaluation)
+    }
+
+    /// The same, with these tools beside `sql`.
+    #[must_use]
+    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// What is asked.
+    pub fn question(&self) -> &Question {
+        &self.line.question
+    }
+
+    /// What has to be produced.
+    pub fn evaluation(&self) -> Evaluation {
+        self.line.evaluation
+    }
+
+    /// What an agent that is right produces.
+    fn right(&self) -> String {
+        let question = self.question();
+        match self.evaluation() {
+            it if it.is_planning() => plan::written(it, &question.plan),
+            it if it.is_sql() => question.plan.first().map(|step| step.reference.clone()).unwrap_or_default(),
+            Evaluation::MathCode => question.answer.first().map(part_text).unwrap_or_default(),
+            _ => answer_text(&question.answer),
+        }
+    }
+
+    fn wrong(&self) -> String {
+        let question = self.question();
+        match self.evaluation() {
+            it if it.is_planning() => {
+                let (subtask, reference) = ("Play a film".to_owned(), "-".to_owned());
+                let step = Step { tool: ToolName::MoviePlayer, subtask, facts: Vec::new(), reference };
+                plan::written(it, &[step])
+            }
+            it if it.is_sql() => "SELECT 'nobody', 'knows', 'this'".to_owned(),
+            it => {
+                let wrong = |part: &Part| match part {
+                    Part::Number(number) => Part::Number(2.0 * number + 1.0),
+                    Part::Rows(_) => Part::Rows(vec![vec![crate::question::Cell::Text("nobody".to_owned())]]),
+                };
+                let wrong: Vec<Part> = question.answer.iter().map(wrong).collect();
+                match (it, &wrong[..]) {
+                    (Evaluation::MathCode, [only]) => part_text(only),
+                    _ => answer_text(&wrong),
+                }
+            }
+        }
+    }
+
+    /// What an agent writes around that.
+    fn in_form(&self, text: &str) -> String {
+        match self.evaluation() {
+            it if it.is_sql() => format!("```sql\n{text}\n```"),
+            Evaluation::MathCode => format!("{} {text}", judge::ANSWER_LINE),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// A part of an answer as an agent writes it: `Ann: 31, Bo: 25`.
+fn part_text(part: &Part) -> String {
+    match part {
+        Part::Number(number) => number.to_string(),
+        Part::Rows(_) => {
+            let row =
+                |row: &Vec<sql::SqlValue>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+            part.rows().iter().map(row).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// All parts as a list.
+fn answer_text(parts: &[Part]) -> String {
+    let item = |part: &Part| match part {
+        Part::Number(_) => part_text(part),
+        Part::Rows(_) => Value::from(part_text(part)).to_string(),
+    };
+    format!("[{}]", parts.iter().map(item).collect::<Vec<_>>().join(", "))
+}
+
+impl fmt::Debug for TptuCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TptuCase").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl Case for TptuCase {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        // Writing texts and numbers as JSON into memory cannot fail.
+        serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn identity(&self) -> String {
+        let question = self.question();
+        json!([
+            self.line.schema,
+            self.prompt,
+            question.plan,
+            question.parts,
+            question.answer,
+            question.ordered,
+            question.printed
+        ])
+        .to_string()
+    }
+
+    /// `sql` over the eight tables, and the tools that were given beside it.
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        let sql: Arc<dyn Toolbox> = Arc::new(SqlTools::new(tables::database().map_err(CaseError::new)?));
+        let Some(make) = &self.tools else { return Ok(sql) };
+        let others = make(self.evaluation())?;
+        let sources = [(sql::NAME, sql), ("other tools", others)];
+        let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
+        Ok(Arc::new(CombinedTools::new(sources.into()).map_err(CaseError::new)?))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(verdict, events))
+    }
+
+    /// What was judged.
+    fn essence(&self, verdict: &Verdict) -> String {
+        Detail::of(verdict).map(|detail| shortened(&detail.found, 200)).unwrap_or_default()
+    }
+
+    fn target(&self) -> String {
+        self.right()
+    }
+
+    /// Runs the references, then gives what is asked for. A reference that needs the result of another one is left out.
+    fn gold(&self) -> Option<Gold> {
+        let call = |step: &Step| {
+            let argument = if step.tool == ToolName::Sql { sql::ARGUMENT } else { PYTHON_ARGUMENT };
+            GoldCall {
+                tool: step.tool.call_name().to_owned(),
+                arguments: Map::from_iter([(argument.to_owned(), Value::from(step.reference.as_str()))]),
+            }
+        };
+        let calls: Vec<GoldCall> = match self.evaluation().is_planning() {
+            true => Vec::new(),
+            false => {
+                self.question().plan.iter().filter(|step| !step.reference.contains('$')).map(call).collect()
+            }
+        };
+        Some(Gold {
+            calls,
+            reasoning: String::new(),
+            answer: self.in_form(&self.right()),
+            wrong_answer: self.in_form(&self.wrong()),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.evaluation().name().to_owned(), self.right()]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        explain::metadata(self, verdict)
+    }
+}

@@ -1,0 +1,119 @@
+//! What an agent has to produce, and so how it is scored.
+
+use serde::{Deserialize, Serialize};
+
+use crate::tool::ToolName;
+
+/// One of the evaluations of the paper (its tables 3 to 11). The last one is run with the one-step agent and with the
+/// sequential agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evaluation {
+    /// A list of tools in their order.
+    ToolOrder,
+    /// Two lists of the same length: tools, and what each is to do.
+    ToolSubtaskLists,
+    /// A list of {tool: sub-task}.
+    Pairs,
+    /// The same, with ten tools around that do not belong there.
+    PairsUnrelated,
+    /// One {tool: sub-task} a turn.
+    SequentialPairs,
+    /// A statement about one table.
+    SimpleSql,
+    /// A nested statement, asked for directly.
+    NestedSqlDirect,
+    /// The same, asked for clause by clause.
+    NestedSqlCot,
+    /// Python code.
+    MathCode,
+    /// The answer, from several tools.
+    EndToEnd,
+}
+
+impl Evaluation {
+    /// All of them, in the order of the paper.
+    pub const ALL: [Self; 10] = [
+        Self::ToolOrder,
+        Self::ToolSubtaskLists,
+        Self::Pairs,
+        Self::PairsUnrelated,
+        Self::SequentialPairs,
+        Self::SimpleSql,
+        Self::NestedSqlDirect,
+        Self::NestedSqlCot,
+        Self::MathCode,
+        Self::EndToEnd,
+    ];
+
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToolOrder => "tool-order",
+            Self::ToolSubtaskLists => "tool-subtask-lists",
+            Self::Pairs => "pairs",
+            Self::PairsUnrelated => "pairs-unrelated",
+            Self::SequentialPairs => "sequential-pairs",
+            Self::SimpleSql => "simple-sql",
+            Self::NestedSqlDirect => "nested-sql-direct",
+            Self::NestedSqlCot => "nested-sql-cot",
+            Self::MathCode => "math-code",
+            Self::EndToEnd => "end-to-end",
+        }
+    }
+
+    /// The evaluation of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// Whether a plan is asked for.
+    pub const fn is_planning(self) -> bool {
+        matches!(
+            self,
+            Self::ToolOrder
+                | Self::ToolSubtaskLists
+                | Self::Pairs
+                | Self::PairsUnrelated
+                | Self::SequentialPairs
+        )
+    }
+
+    /// Whether a statement is asked for.
+    pub const fn is_sql(self) -> bool {
+        matches!(self, Self::SimpleSql | Self::NestedSqlDirect | Self::NestedSqlCot)
+    }
+
+    /// Whether a single tool is used a single time.
+    pub const fn wants_one_step(self) -> bool {
+        self.is_sql() || matches!(self, Self::MathCode)
+    }
+
+    /// The tool that it is about, where it is about one.
+    pub const fn tool(self) -> Option<ToolName> {
+        match self {
+            Self::SimpleSql | Self::NestedSqlDirect | Self::NestedSqlCot => Some(ToolName::Sql),
+            Self::MathCode => Some(ToolName::Python),
+            _ => None,
+        }
+    }
+
+    /// Whether the ten unrelated tools are around.
+    pub const fn has_unrelated_tools(self) -> bool {
+        matches!(self, Self::PairsUnrelated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_files() {
+        for evaluation in Evaluation::ALL {
+            assert_eq!(serde_json::to_value(evaluation).unwrap(), evaluation.name());
+            assert_eq!(Evaluation::find(evaluation.name()), Some(evaluation));
+        }
+        assert_eq!(Evaluation::find("planning"), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! A verdict in words.
+
+use planproof_suite::{Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_trace::{Event, paired_calls};
+use serde_json::{Map, Value, json};
+
+use crate::case::TptuCase;
+use crate::judge::{Called, Detail};
+use crate::runs::{on_one_line, shortened};
+
+/// Most characters of the line that says what went wrong.
+const GIST_CHARACTERS_MAX: usize = 200;
+/// Most characters of what a call was answered that a step repeats: the trace has all of it.
+const STEP_CHARACTERS_MAX: usize = 100;
+
+/// What went wrong, in one line.
+fn gist(detail: &Detail) -> String {
+    let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
+    match (detail.class.as_deref(), &detail.ended, detail.faults.first()) {
+        (None, ..) => "passed".to_owned(),
+        (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", short(reason)),
+        (Some(class), ended, _) => {
+            let of_class = detail.faults.iter().find(|fault| fault.class() == class);
+            let what = of_class.map(|fault| short(&fault.to_string()));
+            match (what, ended) {
+                (Some(what), Some(ended)) => format!("{what}; {}", short(ended)),
+                (Some(what), None) => what,
+                (None, Some(ended)) => short(ended),
+                (None, None) => class.to_owned(),
+            }
+        }
+    }
+}
+
+pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
+    let text = case.question().question.clone();
+    let Some(detail) = Detail::of(verdict) else {
+        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
+        return Explanation { text, gist, ..Explanation::default() };
+    };
+    let mut facts = vec![Fact::text("evaluation", detail.evaluation.name())];
+    if detail.calls_total > 0 {
+        facts.push(Fact { label: "called", content: Content::Steps(steps(&detail)) });
+    }
+    if let Some(answer) = &detail.answer {
+        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+    }
+    if !detail.found.is_empty() {
+        facts.push(Fact::text("found", &*detail.found));
+    }
+    facts.push(Fact::text("right", &*detail.right));
+    facts.extend(detail.faults.iter().map(|fault| Fact::text("wrong", on_one_line(&fault.to_string()))));
+    if let Some(ended) = &detail.ended {
+        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
+    }
+    let (checks, gist) = (checks(case, &detail), gist(&detail));
+    Explanation { text, gist, answer: detail.found, facts, checks, ..Explanation::default() }
+}
+
+/// The planned steps, where a plan was asked for: what each demanded of its place.
+fn checks(case: &TptuCase, detail: &Detail) -> Vec<Check> {
+    if !detail.evaluation.is_planning() {
+        return Vec::new();
+    }
+    let is_judged = detail.answer.is_some() && detail.class.as_deref() != Some("wrong_format");
+    let check = |(index, step): (usize, &crate::question::Step)| {
+        let place = index + 1;
+        let is_wrong = detail.faults.iter().any(|fault| fault.step() == Some(place));
+        let state = match (is_judged, is_wrong) {
+            (false, _) => CheckState::Unjudged,
+            (true, true) => CheckState::Violated,
+            (true, false) => CheckState::Held,
+        };
+        Check {
+            id: format!("s{place}"),
+            subject: step.tool.title().to_owned(),
+            demand: format!("as step {place}: {}", step.subtask),
+            sources: Vec::new(),
+            state,
+        }
+    };
+    let mut checks: Vec<Check> = case.question().plan.iter().enumerate().map(check).collect();
+    // The sort is stable, so that each group keeps the order of the plan.
+    checks.sort_by_key(|check| !check.state.is_broken());
+    checks
+}
+
+fn steps(detail: &Detail) -> Vec<Step> {
+    let step = |Called { call, result, is_error }: &Called| Step {
+        text: match result {
+            Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
+            None => format!("{call}, without a result"),
+        },
+        when: None,
+        is_wrong: *is_error,
+    };
+    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let more = detail.calls_total.saturating_sub(steps.len() as u64);
+    if more > 0 {
+        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+    }
+    steps
+}
+
+/// Numbers the calls, and marks those that gave an error.
+pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
+    let calls = paired_calls(events);
+    if Detail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {
+        return Vec::new();
+    }
+    let note = |(place, call): (usize, &planproof_trace::PairedCall<'_>)| EventNote {
+        event: call.place,
+        number: Some(place + 1),
+        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
+        wrong: None,
+    };
+    calls.iter().enumerate().map(note).collect()
+}
+
+pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
+    match Detail::of(verdict) {
+        Some(detail) => {
+            let faults: Vec<String> =
+                detail.faults.iter().map(|fault| on_one_line(&fault.to_string())).collect();
+            vec![on_one_line(&detail.found), faults.join("; "), detail.calls_total.to_string()]
+        }
+        None => vec![String::new(); 3],
+    }
+}
+
+pub(crate) fn metadata(case: &TptuCase, verdict: Option<&Verdict>) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("evaluation".to_owned(), json!(case.evaluation().name()));
+    metadata.insert("gold".to_owned(), json!(case.target()));
+    if let Some(detail) = verdict.and_then(Detail::of) {
+        metadata.insert("found".to_owned(), json!(detail.found));
+        metadata.insert("faults".to_owned(), json!(detail.faults));
+        metadata.insert("calls".to_owned(), json!(detail.calls_total));
+    }
+    metadata
+}

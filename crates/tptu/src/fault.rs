@@ -1,0 +1,245 @@
+//! What can be wrong with an output, and the classes of the paper (section 3.4) that these faults belong to.
+
+use std::fmt;
+
+use planproof_suite::ClassInfo;
+use serde::{Deserialize, Serialize};
+
+/// One thing that is wrong. Places count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum Fault {
+    /// The output has no list where one was demanded, or one that cannot be read.
+    NoList {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The list holds something that does not belong into one of its form.
+    WrongItem {
+        /// Which item.
+        place: usize,
+        /// What it should be.
+        wanted: String,
+    },
+    /// There are not as many tools as sub-tasks.
+    Lengths {
+        /// How many tools.
+        tools: usize,
+        /// How many sub-tasks.
+        subtasks: usize,
+    },
+    /// A turn has several steps where one was demanded.
+    SeveralInTurn {
+        /// Which turn, among those with steps.
+        turn: usize,
+        /// How many it has.
+        steps: usize,
+    },
+    /// A name that no tool has.
+    UnknownTool {
+        /// Which step.
+        place: usize,
+        /// The name.
+        name: String,
+    },
+    /// A tool that does not belong to the question.
+    Distractor {
+        /// Which step.
+        place: usize,
+        /// The tool.
+        name: String,
+    },
+    /// A sub-task that was solved before.
+    Repeated {
+        /// Which step.
+        place: usize,
+        /// The step that it repeats.
+        of: usize,
+    },
+    /// Another tool belongs there.
+    WrongTool {
+        /// Which step.
+        place: usize,
+        /// The tool that belongs there.
+        wanted: String,
+        /// The one that stands there.
+        found: String,
+    },
+    /// A step of the plan is missing.
+    MissingStep {
+        /// Which step.
+        place: usize,
+        /// Its tool.
+        tool: String,
+    },
+    /// There are more steps than the question needs.
+    ExtraStep {
+        /// Which step is the first of them.
+        place: usize,
+    },
+    /// The words of a sub-task do not name what it has to do.
+    WrongSubtask {
+        /// Which step.
+        place: usize,
+        /// The fact that they lack.
+        fact: String,
+    },
+    /// There is no statement or code.
+    NothingToRun {
+        /// What was demanded: `SQL statement` or `call of Python`.
+        wanted: String,
+    },
+    /// The statement or code does not run.
+    DoesNotRun {
+        /// Why.
+        what: String,
+    },
+    /// The statement selects other rows.
+    WrongRows {
+        /// How they differ, in a few words.
+        what: String,
+    },
+    /// The value is another one.
+    WrongValue {
+        /// The right one.
+        wanted: String,
+        /// The one that was found.
+        found: String,
+    },
+    /// A part of the answer is missing.
+    MissingPart {
+        /// Which part.
+        part: usize,
+    },
+    /// A part of the answer is wrong, and no tool gave it.
+    WrongPart {
+        /// Which part.
+        part: usize,
+        /// How it differs, in a few words.
+        what: String,
+    },
+    /// A part of the answer is wrong although a tool had given what is right.
+    Unused {
+        /// Which part.
+        part: usize,
+        /// How it differs, in a few words.
+        what: String,
+    },
+    /// A part of the answer is wrong, and its tool was not asked.
+    FromMemory {
+        /// Which part.
+        part: usize,
+        /// The tool.
+        tool: String,
+    },
+}
+
+/// The classes of failures, by precedence. The four in the middle are those of the paper.
+pub(crate) static CLASSES: [ClassInfo; 6] = [
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 0 },
+    ClassInfo {
+        name: "endless_extension",
+        meaning: "A sub-task that was solved already was solved again.",
+        rank: 1,
+    },
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 2,
+    },
+    ClassInfo {
+        name: "wrong_format",
+        meaning: "The output does not have the form that was demanded, such as a list.",
+        rank: 3,
+    },
+    ClassInfo {
+        name: "task_not_understood",
+        meaning: "A tool or what it was to do does not fit the question.",
+        rank: 4,
+    },
+    ClassInfo {
+        name: "missing_summary",
+        meaning: "The answer leaves out a part of the question, or what the tools gave.",
+        rank: 5,
+    },
+];
+
+impl Fault {
+    /// The name of its class.
+    pub const fn class(&self) -> &'static str {
+        match self {
+            Self::NoList { .. }
+            | Self::WrongItem { .. }
+            | Self::Lengths { .. }
+            | Self::SeveralInTurn { .. }
+            | Self::NothingToRun { .. } => "wrong_format",
+            Self::Repeated { .. } => "endless_extension",
+            Self::UnknownTool { .. }
+            | Self::Distractor { .. }
+            | Self::WrongTool { .. }
+            | Self::MissingStep { .. }
+            | Self::ExtraStep { .. }
+            | Self::WrongSubtask { .. }
+            | Self::DoesNotRun { .. }
+            | Self::WrongRows { .. }
+            | Self::WrongValue { .. }
+            | Self::WrongPart { .. } => "task_not_understood",
+            Self::MissingPart { .. } | Self::Unused { .. } | Self::FromMemory { .. } => "missing_summary",
+        }
+    }
+
+    /// The step of the plan that it is about, from 1, where it is about one.
+    pub const fn step(&self) -> Option<usize> {
+        match self {
+            Self::UnknownTool { place, .. }
+            | Self::Distractor { place, .. }
+            | Self::Repeated { place, .. }
+            | Self::WrongTool { place, .. }
+            | Self::MissingStep { place, .. }
+            | Self::ExtraStep { place }
+            | Self::WrongSubtask { place, .. } => Some(*place),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoList { what } => write!(f, "no list of the demanded form: {what}"),
+            Self::WrongItem { place, wanted } => write!(f, "item {place} is no {wanted}"),
+            Self::Lengths { tools, subtasks } => write!(f, "{tools} tools, but {subtasks} sub-tasks"),
+            Self::SeveralInTurn { turn, steps } => write!(f, "turn {turn} has {steps} steps instead of one"),
+            Self::UnknownTool { place, name } => write!(f, "step {place}: there is no tool `{name}`"),
+            Self::Distractor { place, name } => write!(f, "step {place}: the {name} does not belong here"),
+            Self::Repeated { place, of } => write!(f, "step {place} repeats step {of}"),
+            Self::WrongTool { place, wanted, found } => {
+                write!(f, "step {place}: {found} instead of {wanted}")
+            }
+            Self::MissingStep { place, tool } => write!(f, "step {place} is missing: {tool}"),
+            Self::ExtraStep { place } => write!(f, "step {place} is one too many"),
+            Self::WrongSubtask { place, fact } => match fact.strip_prefix('!') {
+                Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
+                None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
+            },
+            Self::NothingToRun { wanted } => write!(f, "there is no {wanted}"),
+            Self::DoesNotRun { what } => write!(f, "it does not run: {what}"),
+            Self::WrongRows { what } => write!(f, "other rows than the right ones: {what}"),
+            Self::WrongValue { wanted, found } => write!(f, "{found} instead of {wanted}"),
+            Self::MissingPart { part } => write!(f, "part {part} of the answer is missing"),
+            Self::WrongPart { part, what } => write!(f, "part {part} of the answer is wrong: {what}"),
+            Self::Unused { part, what } => {
+                write!(f, "part {part} of the answer is not what its tool gave: {what}")
+            }
+            Self::FromMemory { part, tool } => {
+                write!(f, "part {part} of the answer is wrong, and the {tool} was not asked")
+            }
+        }
+    }
+}
+
+/// The class of an output with these faults: the first by precedence; `None` without any.
+pub fn class_of(faults: &[Fault]) -> Option<&'static str> {
+    let rank = |name: &str| CLASSES.iter().position(|class| class.name == name);
+    faults.iter().map(Fault::class).min_by_key(|name| rank(name))
+}

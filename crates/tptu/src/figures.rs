@@ -1,0 +1,223 @@
+//! Figures of many runs, beside those that were published.
+
+use std::collections::BTreeMap;
+
+use planproof_suite::statistics::{CaseRuns, success_rate};
+use planproof_suite::{Judged, Metric, Section, Table};
+use serde_json::{Map, Value, json};
+
+use crate::evaluation::Evaluation;
+use crate::fault::CLASSES;
+use crate::judge::{CALLS_SCORE, SHARE_SCORE};
+
+/// The models of the published figures.
+const MODELS: [&str; 6] = ["ChatGPT", "Claude", "Ziya", "ChatGLM", "Chinese-Alpaca-Plus", "InternLM"];
+
+/// A row of the paper's tables.
+struct Published {
+    /// What is measured, in words.
+    title: &'static str,
+    /// Which of our evaluations it stands beside.
+    evaluation: Evaluation,
+    /// The number of the table.
+    table: u8,
+    /// Accuracy in per cent of each model, in the order of [`MODELS`]; `None` where it was not measured.
+    accuracy: [Option<u8>; 6],
+}
+
+const fn all(accuracy: [u8; 6]) -> [Option<u8>; 6] {
+    let [a, b, c, d, e, f] = accuracy;
+    [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f)]
+}
+
+/// Accuracy that the paper reports (Ruan et al. 2023, tables 3 to 11).
+const PUBLISHED: [Published; 11] = {
+    use Evaluation as E;
+    const fn row(
+        title: &'static str,
+        evaluation: Evaluation,
+        table: u8,
+        accuracy: [Option<u8>; 6],
+    ) -> Published {
+        Published { title, evaluation, table, accuracy }
+    }
+    [
+        row("tool order", E::ToolOrder, 3, all([100, 100, 45, 45, 20, 80])),
+        row("tools and sub-tasks as two lists", E::ToolSubtaskLists, 4, all([55, 15, 10, 10, 0, 45])),
+        row("pairs of tool and sub-task", E::Pairs, 5, all([75, 90, 20, 0, 5, 55])),
+        row("pairs, among unrelated tools", E::PairsUnrelated, 6, all([70, 90, 10, 0, 5, 50])),
+        row("pairs, one a turn", E::SequentialPairs, 7, all([80, 100, 10, 0, 0, 65])),
+        row("simple SQL", E::SimpleSql, 8, all([90, 100, 50, 30, 20, 90])),
+        row("nested SQL, direct", E::NestedSqlDirect, 9, all([80, 100, 50, 60, 0, 60])),
+        row("nested SQL, step by step", E::NestedSqlCot, 9, all([80, 100, 40, 70, 0, 50])),
+        row("mathematical code", E::MathCode, 10, all([90, 85, 50, 0, 55, 95])),
+        row(
+            "end to end, one-step agent",
+            E::EndToEnd,
+            11,
+            [Some(50), None, Some(0), None, Some(0), Some(15)],
+        ),
+        row(
+            "end to end, sequential agent",
+            E::EndToEnd,
+            11,
+            [Some(55), None, Some(0), None, Some(0), Some(20)],
+        ),
+    ]
+};
+
+/// What a metric is made of.
+struct Group {
+    name: &'static str,
+    title: &'static str,
+    has: fn(Evaluation) -> bool,
+}
+
+const GROUPS: [Group; 4] = [
+    Group { name: "planning", title: "plans that are right", has: Evaluation::is_planning },
+    Group { name: "sql", title: "statements that are right", has: Evaluation::is_sql },
+    Group { name: "math", title: "code that is right", has: |it| matches!(it, Evaluation::MathCode) },
+    Group {
+        name: "end_to_end",
+        title: "answers that are right",
+        has: |it| matches!(it, Evaluation::EndToEnd),
+    },
+];
+
+fn evaluation(run: &Judged<'_>) -> Option<Evaluation> {
+    Evaluation::find(&run.card.label)
+}
+
+/// The runs of some evaluations, by case.
+fn cases(runs: &[Judged<'_>], of: impl Fn(Evaluation) -> bool) -> Vec<CaseRuns> {
+    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
+    for run in runs.iter().filter(|run| evaluation(run).is_some_and(&of)) {
+        if let Some(scored) = run.scored {
+            cases.entry(run.ordinal).or_default().add(scored.passed());
+        }
+    }
+    cases.into_values().collect()
+}
+
+/// The share of each group of evaluations, how much of an output is right, and how often tools were called.
+pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
+    let group = |group: &Group| {
+        let rate = success_rate(&cases(runs, group.has));
+        Metric {
+            name: group.name,
+            title: group.title,
+            value: rate.map(|rate| rate.rate),
+            interval: rate.map(|rate| (rate.low, rate.high)),
+            is_share: true,
+        }
+    };
+    let scored = || runs.iter().filter_map(|run| run.scored);
+    let mean = |name, title, is_share| {
+        let count = scored().count();
+        let sum: f64 = scored().filter_map(|scored| scored.score(name)).sum();
+        Metric { name, title, value: (count > 0).then(|| sum / count as f64), interval: None, is_share }
+    };
+    let means = [
+        mean(SHARE_SCORE, "steps and parts that are right", true),
+        mean(CALLS_SCORE, "calls of tools per run", false),
+    ];
+    GROUPS.iter().map(group).chain(means).collect()
+}
+
+/// The evaluations beside the published figures, and where there are failures their classes.
+pub(crate) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
+    [Some(evaluations_section(runs)), failures_section(runs)].into_iter().flatten().collect()
+}
+
+fn evaluations_section(runs: &[Judged<'_>]) -> Section {
+    let mut ours: Map<String, Value> = Map::new();
+    let mut rows = Vec::new();
+    for published in &PUBLISHED {
+        let of_row = cases(runs, |it| it == published.evaluation);
+        let count: u32 = of_row.iter().map(|case| case.runs).sum();
+        let rate = success_rate(&of_row);
+        let accuracy = rate.map_or("–".to_owned(), |rate| format!("{:.1}", 100.0 * rate.rate));
+        if let Some(rate) = rate {
+            let value = json!({"runs": count, "accuracy": rate.rate, "low": rate.low, "high": rate.high});
+            ours.insert(published.evaluation.name().to_owned(), value);
+        }
+        let others =
+            published.accuracy.iter().map(|it| it.map_or("–".to_owned(), |share| share.to_string()));
+        let ours = [published.title.to_owned(), published.table.to_string(), count.to_string(), accuracy];
+        rows.push(ours.into_iter().chain(others).collect());
+    }
+    let columns = ["evaluation", "table", "runs", "accuracy in %"].into_iter().chain(MODELS);
+    Section {
+        key: "evaluations",
+        title: "Evaluations",
+        intro: "Accuracy of this run by evaluation, beside the figures that the paper has published for other models \
+                (Ruan et al. 2023, tables 3 to 11). Those were made with other questions, other rows and other prompts, \
+                which the paper shows as pictures. The share of the end-to-end runs stands beside both of its agents."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: "This run, and published accuracy in %".to_owned(),
+            columns: columns.map(str::to_owned).collect(),
+            rows,
+        }],
+        lines: Vec::new(),
+        json: json!({ "ours": ours, "published": published(), "source": "Ruan et al. 2023, tables 3 to 11" }),
+    }
+}
+
+/// The published figures for programs.
+fn published() -> Value {
+    let row = |row: &Published| {
+        let models =
+            MODELS.iter().zip(row.accuracy).filter_map(|(model, share)| Some(((*model).to_owned(), share?)));
+        let accuracy: BTreeMap<String, u8> = models.collect();
+        json!({
+            "title": row.title,
+            "evaluation": row.evaluation.name(),
+            "table": row.table,
+            "accuracy_in_per_cent": accuracy,
+        })
+    };
+    PUBLISHED.iter().map(row).collect()
+}
+
+fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
+    let mut counts: BTreeMap<Evaluation, [u64; CLASSES.len()]> = BTreeMap::new();
+    for run in runs {
+        if let (Some(evaluation), Some(class)) = (evaluation(run), run.scored.and_then(|scored| scored.class))
+            && let Some(place) = CLASSES.iter().position(|info| info.name == class.as_str())
+        {
+            counts.entry(evaluation).or_default()[place] += 1;
+        }
+    }
+    if counts.is_empty() {
+        return None;
+    }
+    let row = |(evaluation, counts): (&Evaluation, &[u64; CLASSES.len()])| {
+        [evaluation.name().to_owned()].into_iter().chain(counts.iter().map(ToString::to_string)).collect()
+    };
+    let named = |counts: &[u64; CLASSES.len()]| -> Map<String, Value> {
+        CLASSES.iter().zip(counts).map(|(class, count)| (class.name.to_owned(), json!(count))).collect()
+    };
+    let columns = ["evaluation"].into_iter().chain(CLASSES.iter().map(|class| class.name));
+    let json: Map<String, Value> = counts
+        .iter()
+        .map(|(evaluation, counts)| (evaluation.name().to_owned(), named(counts).into()))
+        .collect();
+    Some(Section {
+        key: "failures",
+        title: "Failures",
+        intro: "How many runs failed in each class. The last four are those that the paper observes (its section 3.4): a \
+                sub-task solved again and again, an output in another form, a task not understood, and an answer that \
+                leaves out what was asked or what the tools gave."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: "Failed runs by class".to_owned(),
+            columns: columns.map(str::to_owned).collect(),
+            rows: counts.iter().map(row).collect(),
+        }],
+        lines: Vec::new(),
+        json: Value::Object(json),
+    })
+}

@@ -1,0 +1,329 @@
+//! From the events of a run to a verdict.
+
+use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
+use planproof_tools::sql::SqlError;
+use planproof_trace::Event;
+use serde::{Deserialize, Serialize};
+
+use crate::case::TptuCase;
+use crate::evaluation::Evaluation;
+use crate::fault::{CLASSES, Fault, class_of};
+use crate::question::{Part, Question};
+use crate::rows::is_near;
+use crate::runs::{Call, Ended, Run, on_one_line, shortened};
+use crate::statement::{last_number, statement};
+use crate::tool::ToolName;
+use crate::{answer, plan, rows, tables};
+
+/// What verdicts name as their schema.
+pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
+/// What the value stands behind in answers of mathematics.
+pub const ANSWER_LINE: &str = "Answer:";
+/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
+/// Most characters of what was judged, of a fault and of a call that a verdict holds.
+pub const FOUND_CHARACTERS_MAX: usize = 500;
+/// Most calls that a verdict holds. All are counted.
+pub const CALLS_KEPT_MAX: usize = 100;
+/// Most faults that a verdict holds.
+pub const FAULTS_MAX: usize = 50;
+
+/// How far the value in an answer may be from that of the code, as a share of it: people round.
+const ROUNDED_DISTANCE: f64 = 1e-3;
+
+/// Name of the figure: the share of the steps or parts that are right, 0 to 1.
+pub(crate) const SHARE_SCORE: &str = "right_share";
+/// Name of the figure: how many calls the run made.
+pub(crate) const CALLS_SCORE: &str = "calls";
+/// The names of all figures.
+pub(crate) const SCORE_NAMES: [&str; 2] = [SHARE_SCORE, CALLS_SCORE];
+
+/// The flags, in the order in which they are shown.
+pub(crate) static FLAGS: [FlagInfo; 4] = [
+    FlagInfo { name: "tool_used", meaning: "A call of a tool was answered." },
+    FlagInfo { name: "tool_error", meaning: "A call of a tool was refused or answered with an error." },
+    FlagInfo { name: "repeated_call", meaning: "A call was made again that had been answered." },
+    FlagInfo { name: "partly", meaning: "It is wrong, but a step or a part of it is right." },
+];
+
+/// All that the judge says of a run: the document of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    /// [`VERDICT_SCHEMA`].
+    pub schema: String,
+    /// Id of the case.
+    pub case: String,
+    /// What was demanded.
+    pub evaluation: Evaluation,
+    /// Whether it is right.
+    pub passed: bool,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<String>,
+    /// All flags that apply.
+    pub flags: Vec<String>,
+    /// All that is wrong, in the order of steps or parts.
+    pub faults: Vec<Fault>,
+    /// What was judged: a plan, a statement, a value or an answer; empty where there is none.
+    pub found: String,
+    /// What is right.
+    pub right: String,
+    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    pub answer: Option<String>,
+    /// Why the run ended, where the agent did not end it by an answer.
+    pub ended: Option<String>,
+    /// The calls, the first [`CALLS_KEPT_MAX`] of them.
+    pub calls: Vec<Called>,
+    /// How many calls there were.
+    pub calls_total: u64,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Called {
+    /// The tool and its arguments.
+    pub call: String,
+    /// What it was answered; `None` where it was not.
+    pub result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub is_error: bool,
+}
+
+impl Detail {
+    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
+    }
+}
+
+/// What was judged, and what is wrong with it.
+#[derive(Default)]
+struct Judged {
+    found: String,
+    faults: Vec<Fault>,
+}
+
+impl Judged {
+    fn fault(found: impl Into<String>, fault: Fault) -> Self {
+        Self { found: found.into(), faults: vec![fault] }
+    }
+}
+
+/// Judges a run. Statements of answers are executed, on the database of the suite; nothing else is.
+pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscored> {
+    let run = Run::of(events)?;
+    let judged = match &run.ended {
+        Ended::Answered(text) => match case.evaluation() {
+            it if it.is_planning() => of_plan(it, case.question(), &run, text),
+            it if it.is_sql() => of_statement(case.question(), &run, text)?,
+            Evaluation::MathCode => of_code(case.question(), &run, text),
+            _ => of_answer(case.question(), &run, text)?,
+        },
+        Ended::AtLimit(_) | Ended::Broken(_) => Judged::default(),
+    };
+    Ok(verdict(case, &run, judged))
+}
+
+/// A plan is the answer, or the first turn that is one: an agent that carries its plan out answers with something else.
+fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
+    let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
+    let read = match evaluation {
+        Evaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {
+            plan::read(evaluation, &turns).map(|plan| (turns.join("\n"), plan))
+        }
+        _ => plan::read(evaluation, &[text]).map(|plan| (text.to_owned(), plan)).or_else(|fault| {
+            let mut plans = turns.iter().filter_map(|turn| {
+                plan::read(evaluation, &[*turn]).ok().map(|plan| ((*turn).to_owned(), plan))
+            });
+            plans.next().ok_or(fault)
+        }),
+    };
+    match read {
+        Ok((found, plan)) => Judged { found, faults: plan::judge(&plan, &question.plan) },
+        Err(fault) => Judged::fault(text, fault),
+    }
+}
+
+/// The statement is that of the answer, or else of the last call.
+fn of_statement(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
+    let called = || run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.clone());
+    let Some(found) = statement(text).map(str::to_owned).or_else(called) else {
+        return Ok(Judged::fault("", Fault::NothingToRun { wanted: "SQL statement".to_owned() }));
+    };
+    let right = question.answer.first().map(Part::rows).unwrap_or_default();
+    Ok(match execute(&found)? {
+        Err(what) => Judged::fault(found, Fault::DoesNotRun { what }),
+        Ok(selected) => match rows::difference(&selected, &right, question.ordered, question.printed) {
+            None => Judged { found, faults: Vec::new() },
+            Some(what) => Judged::fault(found, Fault::WrongRows { what }),
+        },
+    })
+}
+
+/// The rows of a statement, or why it has none.
+///
+/// # Errors
+/// The database cannot be read, which is not the agent's doing.
+fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>, Unscored> {
+    let outside = |reason: String| Unscored::Outside { reason };
+    let database = tables::database().map_err(|error| outside(error.to_string()))?;
+    match database.run(statement) {
+        Err(error @ SqlError::Unavailable { .. }) => Err(outside(error.to_string())),
+        // The tables, which the agent is shown, say nothing to those who know the case.
+        Err(SqlError::Invalid { what, .. }) => Ok(Err(what)),
+        result => Ok(result.map_err(|error| error.to_string())),
+    }
+}
+
+/// The value is that of the last call of Python, and the answer has to repeat it.
+fn of_code(question: &Question, run: &Run, text: &str) -> Judged {
+    let Some(call) = run.calls_of(ToolName::Python).next_back() else {
+        return Judged::fault("", Fault::NothingToRun { wanted: "call of the Python tool".to_owned() });
+    };
+    let result = call.result.clone().unwrap_or_default();
+    if !call.is_done() {
+        return Judged::fault(call.text.clone(), Fault::DoesNotRun { what: on_one_line(&result) });
+    }
+    let Some(Part::Number(right)) = question.answer.first() else { return Judged::default() };
+    let wrong = |found: String| Fault::WrongValue { wanted: right.to_string(), found };
+    match last_number(&result) {
+        Some(value) if is_near(value, *right, question.printed) => {}
+        Some(value) => return Judged::fault(value.to_string(), wrong(value.to_string())),
+        None => return Judged::fault(on_one_line(&result), wrong(on_one_line(&result))),
+    }
+    let answered = last_number(text.rsplit_once(ANSWER_LINE).map_or(text, |(_, value)| value));
+    let is_rounded =
+        |value: f64| is_near(value, *right, true) || (value - right).abs() <= ROUNDED_DISTANCE * right.abs();
+    match answered {
+        Some(value) if is_rounded(value) => Judged { found: value.to_string(), faults: Vec::new() },
+        Some(value) => {
+            let what = format!("{value} instead of {right}");
+            Judged::fault(value.to_string(), Fault::Unused { part: 1, what })
+        }
+        None => Judged::fault("", Fault::MissingPart { part: 1 }),
+    }
+}
+
+/// Every part of the answer has to be right; of one that is not, the calls tell whether its tool was asked and had
+/// answered what is right.
+fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
+    let items = match answer::items(text) {
+        Ok(items) => items,
+        Err(what) => return Ok(Judged::fault(text, Fault::NoList { what })),
+    };
+    let mut judged = Judged { found: serde_json::Value::from(items.clone()).to_string(), faults: Vec::new() };
+    for (index, right) in question.answer.iter().enumerate() {
+        let part = index + 1;
+        let Some(item) = items.get(index) else {
+            judged.faults.push(Fault::MissingPart { part });
+            continue;
+        };
+        let Some(what) = answer::difference(item, right, question.printed) else { continue };
+        let Some(tool) = question.step_of(index).map(|step| step.tool) else { continue };
+        let done: Vec<&Call> = run.calls_of(tool).filter(|call| call.is_done()).collect();
+        let mut gave = false;
+        for call in &done {
+            gave = gave || gives(call, tool, right, question.printed)?;
+        }
+        judged.faults.push(match (done.is_empty(), gave) {
+            (true, _) => Fault::FromMemory { part, tool: tool.title().to_owned() },
+            (false, true) => Fault::Unused { part, what },
+            (false, false) => Fault::WrongPart { part, what },
+        });
+    }
+    if items.len() > question.answer.len() {
+        let wanted = "part of the answer".to_owned();
+        judged.faults.push(Fault::WrongItem { place: question.answer.len() + 1, wanted });
+    }
+    if let (Some((place, of)), false) = (run.repeated(), judged.faults.is_empty()) {
+        judged.faults.push(Fault::Repeated { place, of });
+    }
+    Ok(judged)
+}
+
+/// Whether a call gave what is right.
+fn gives(call: &Call, tool: ToolName, right: &Part, is_printed: bool) -> Result<bool, Unscored> {
+    match (tool, right, &call.argument) {
+        (ToolName::Sql, _, Some(statement)) => {
+            let selected = execute(statement)?;
+            let right = right.rows();
+            Ok(selected.is_ok_and(|rows| rows::difference(&rows, &right, false, is_printed).is_none()))
+        }
+        (_, Part::Number(right), _) => {
+            let value = call.result.as_deref().and_then(last_number);
+            Ok(value.is_some_and(|value| is_near(value, *right, is_printed)))
+        }
+        _ => Ok(false),
+    }
+}
+
+fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
+    let Judged { found, mut faults } = judged;
+    let class = match &run.ended {
+        Ended::Answered(_) => class_of(&faults),
+        Ended::AtLimit(_) => match run.repeated() {
+            Some((place, of)) => {
+                faults.push(Fault::Repeated { place, of });
+                class_of(&faults)
+            }
+            None => Some("timeout"),
+        },
+        Ended::Broken(_) => Some("agent_failed"),
+    };
+    let class = class.and_then(|name| Class::find(&CLASSES, name));
+    let share = right_share(case, &run.ended, &faults);
+    let applies = |flag: &str| match flag {
+        "tool_used" => run.calls.iter().any(Call::is_done),
+        "tool_error" => run.calls.iter().any(|call| call.is_error),
+        "repeated_call" => run.repeated().is_some(),
+        "partly" => class.is_some() && share > 0.0,
+        _ => false,
+    };
+    let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    faults.truncate(FAULTS_MAX);
+    let short = |text: &str| shortened(text, FOUND_CHARACTERS_MAX);
+    let called = |call: &Call| Called {
+        call: short(&call.text),
+        result: call.result.as_deref().map(short),
+        is_error: call.is_error,
+    };
+    let (answer, ended) = match &run.ended {
+        Ended::Answered(text) => (Some(shortened(text, ANSWER_CHARACTERS_MAX)), None),
+        Ended::AtLimit(words) => (None, Some(words.clone())),
+        Ended::Broken(reason) => (None, Some(shortened(reason, ANSWER_CHARACTERS_MAX))),
+    };
+    let detail = Detail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: planproof_suite::Case::card(case).id.clone(),
+        evaluation: case.evaluation(),
+        passed: class.is_none(),
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: flags.iter().map(ToString::to_string).collect(),
+        faults,
+        found: short(&found),
+        right: shortened(&planproof_suite::Case::target(case), ANSWER_CHARACTERS_MAX),
+        answer,
+        ended,
+        calls: run.calls.iter().take(CALLS_KEPT_MAX).map(called).collect(),
+        calls_total: run.calls.len() as u64,
+    };
+    let scores = vec![Score::new(SHARE_SCORE, share), Score::new(CALLS_SCORE, run.calls.len() as f64)];
+    Verdict {
+        scored: Scored { class, flags, scores },
+        // Writing texts and numbers as JSON into memory cannot fail.
+        detail: serde_json::to_string(&detail).unwrap_or_default(),
+    }
+}
+
+/// The share of steps or parts without a fault.
+fn right_share(case: &TptuCase, ended: &Ended, faults: &[Fault]) -> f64 {
+    let question = case.question();
+    let total = if case.evaluation().is_planning() { question.plan.len() } else { question.answer.len() };
+    let is_whole = |fault: &Fault| fault.class() == "wrong_format";
+    if !matches!(ended, Ended::Answered(_)) || faults.iter().any(is_whole) {
+        return 0.0;
+    }
+    // A fault that is about more steps than are planned takes nothing from those.
+    let wrong =
+        faults.iter().filter(|fault| !matches!(fault, Fault::ExtraStep { .. } | Fault::Repeated { .. }));
+    total.saturating_sub(wrong.count()) as f64 / total.max(1) as f64
+}

@@ -1,0 +1,117 @@
+//! What is read out of the events of a run.
+
+use planproof_suite::{Unscored, runs};
+use planproof_trace::{Arguments, Event, EventKind, paired_calls};
+use serde_json::Value;
+
+use crate::tool::ToolName;
+
+/// What an agent did, as far as it is judged.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Run {
+    /// What its models said in words, turn after turn.
+    pub(crate) turns: Vec<String>,
+    /// Its calls.
+    pub(crate) calls: Vec<Call>,
+    /// How it ended.
+    pub(crate) ended: Ended,
+}
+
+/// How a run ended that says something of the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// With this answer.
+    Answered(String),
+    /// At a limit, in words.
+    AtLimit(String),
+    /// Because the agent broke, in words.
+    Broken(String),
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The tool and its arguments.
+    pub(crate) text: String,
+    /// The tool, where it is one of the twelve.
+    pub(crate) tool: Option<ToolName>,
+    /// The text of its only argument, such as a statement; `None` where there is another number of arguments.
+    pub(crate) argument: Option<String>,
+    /// What it was answered; `None` where it was not.
+    pub(crate) result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub(crate) is_error: bool,
+}
+
+impl Call {
+    /// Whether it did its work.
+    pub(crate) fn is_done(&self) -> bool {
+        self.result.is_some() && !self.is_error
+    }
+}
+
+impl Run {
+    /// What these events say.
+    ///
+    /// # Errors
+    /// The run says nothing of the agent, or its end is missing.
+    pub(crate) fn of(events: &[Event]) -> Result<Self, Unscored> {
+        let ended = match runs::Ended::of(events)? {
+            runs::Ended::Answered(text) => Ended::Answered(text.to_owned()),
+            runs::Ended::AtLimit(words) => Ended::AtLimit(words),
+            runs::Ended::Broken(reason) => Ended::Broken(reason.to_owned()),
+        };
+        let said = |event: &Event| match &event.kind {
+            EventKind::Turn { text, .. } if !text.trim().is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        let calls = paired_calls(events).into_iter().map(|paired| {
+            let (name, arguments) = (&paired.call.name, &paired.call.arguments);
+            Call {
+                text: format!("{name} {}", arguments.to_text()),
+                tool: ToolName::find(name),
+                argument: only_text(arguments),
+                result: paired.result.map(|(_, result)| result.text.clone()),
+                is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+            }
+        });
+        Ok(Self { turns: events.iter().filter_map(said).collect(), calls: calls.collect(), ended })
+    }
+
+    /// The first call that repeats one that had done its work, both counted from 1.
+    pub(crate) fn repeated(&self) -> Option<(usize, usize)> {
+        self.calls.iter().enumerate().find_map(|(place, call)| {
+            let earlier = self.calls[..place].iter().position(|it| it.text == call.text && it.is_done());
+            earlier.map(|of| (place + 1, of + 1))
+        })
+    }
+
+    /// The calls of a tool.
+    pub(crate) fn calls_of(&self, tool: ToolName) -> impl DoubleEndedIterator<Item = &Call> {
+        self.calls.iter().filter(move |call| call.tool == Some(tool))
+    }
+}
+
+fn only_text(arguments: &Arguments) -> Option<String> {
+    let Arguments::Object(arguments) = arguments else { return None };
+    match (arguments.len(), arguments.values().next()) {
+        (1, Some(Value::String(text))) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let start = most.saturating_sub(1) / 2;
+    let end = most.saturating_sub(1) - start;
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}
+
+/// A text with its white space made even.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,97 @@
+//! What there is to run or to compare in the text of an answer: a statement, or a number.
+
+/// What a statement that reads begins with.
+const BEGINNINGS: [&str; 3] = ["select", "with", "values"];
+
+/// The statement of an answer: the last code block that holds one, or else from the first line that begins one up to a
+/// semicolon, an empty line or the end. `None` where there is none.
+pub fn statement(answer: &str) -> Option<&str> {
+    blocks(answer).filter(|block| begins(block)).last().or_else(|| in_words(answer))
+}
+
+/// What stands in fences, without the name of a language.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let inner = text.split("```").enumerate().filter(|(place, _)| place % 2 == 1);
+    inner.map(|(_, block)| {
+        let (first, rest) = block.split_once('\n').unwrap_or(("", block));
+        let is_name = !begins(first) && first.split_whitespace().count() <= 1;
+        if is_name { rest.trim() } else { block.trim() }
+    })
+}
+
+fn in_words(text: &str) -> Option<&str> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let behind = trimmed.find(':').map_or(trimmed, |colon| trimmed[colon + 1..].trim_start());
+        if let Some(begun) = [trimmed, behind].into_iter().find(|it| begins(it)) {
+            let rest = &text[start + line.len() - begun.len()..];
+            let ends = [rest.find(';').map(|end| end + 1), rest.find("\n\n")];
+            let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
+            return Some(rest[..end].trim());
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// Whether a text begins a statement; comments may stand before it.
+fn begins(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).skip_while(|line| line.is_empty() || line.starts_with("--"));
+    let word = lines.next().unwrap_or_default();
+    let word: String = word.chars().take_while(char::is_ascii_alphabetic).collect();
+    BEGINNINGS.iter().any(|beginning| beginning.eq_ignore_ascii_case(&word))
+}
+
+/// The last number of the last line that has one.
+pub fn last_number(text: &str) -> Option<f64> {
+    let number = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '-' | '+' | '.'));
+        let word = word.trim_end_matches('.').replace(',', "");
+        word.parse::<f64>().ok().filter(|number| number.is_finite())
+    };
+    text.lines().rev().find_map(|line| line.split_whitespace().rev().find_map(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_found_where_models_write_it() {
+        for answer in [
+            "SELECT 1",
+            "```sql\nSELECT 1\n```",
+            "First ```sql\nSELECT 2\n``` and then ```\nSELECT 1\n```.",
+            "```SELECT 1```",
+            "The statement is:\n\nselect 1;\n\nIt counts.",
+            "Answer: SELECT 1",
+            "-- why\nSELECT 1\n\nas asked",
+            "With care, I chose this:\n```sql\nSELECT 1\n```",
+        ] {
+            let found = statement(answer).unwrap_or_else(|| panic!("{answer}"));
+            assert_eq!(found.trim_end_matches(';').to_lowercase(), "select 1", "{answer}");
+        }
+        assert_eq!(statement("I cannot select anything."), None);
+        assert_eq!(statement("```python\nprint(1)\n```"), None);
+        assert_eq!(
+            statement("```sql\n-- the sum\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```")
+                .unwrap()
+                .lines()
+                .count(),
+            3
+        );
+        assert_eq!(statement(""), None);
+    }
+
+    #[test]
+    fn numbers_are_the_last_ones() {
+        assert_eq!(last_number("20.085536923187668"), Some(20.085_536_923_187_668));
+        assert_eq!(last_number("value: 1,200\nprinted nothing"), Some(1200.0));
+        assert_eq!(last_number("The answer is 12."), Some(12.0));
+        assert_eq!(last_number("(1.5e-3)"), Some(0.0015));
+        assert_eq!(last_number("-7 dollars"), Some(-7.0));
+        assert_eq!(last_number("$1,234.50"), Some(1234.5));
+        assert_eq!(last_number("nothing at all, e.g. inf"), None);
+    }
+}

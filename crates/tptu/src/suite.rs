@@ -1,0 +1,132 @@
+//! The suite.
+
+use std::sync::Arc;
+
+use planproof_suite::{
+    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Section, Selection, Suite,
+    Unit,
+};
+
+use crate::case::{MakeTools, TptuCase};
+use crate::evaluation::Evaluation;
+use crate::question::{Question, own, read};
+use crate::{fault, figures, judge};
+
+/// The suite's name.
+pub const NAME: &str = "tptu";
+
+/// Questions that take SQL and Python, in all or some evaluations of the paper.
+#[derive(Clone)]
+pub struct Tptu {
+    evaluations: Vec<Evaluation>,
+    tools: Option<MakeTools>,
+}
+
+impl Default for Tptu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tptu {
+    /// The suite with all evaluations. Its runs have the tool `sql` alone before [`with_tools`](Self::with_tools) gives
+    /// them others, so that what takes Python cannot be solved.
+    pub fn new() -> Self {
+        Self { evaluations: Evaluation::ALL.into(), tools: None }
+    }
+
+    /// The same, with tools beside `sql`.
+    #[must_use]
+    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// The same, with cases of these evaluations alone.
+    #[must_use]
+    pub fn with_evaluations(mut self, evaluations: impl IntoIterator<Item = Evaluation>) -> Self {
+        self.evaluations = evaluations.into_iter().collect();
+        self
+    }
+
+    fn case(&self, case: TptuCase) -> Arc<dyn Case> {
+        Arc::new(match &self.tools {
+            Some(tools) => case.with_tools(Arc::clone(tools)),
+            None => case,
+        })
+    }
+
+    /// The cases of the questions: one evaluation after the other, in the order of the paper.
+    fn cases(&self, questions: &[Question]) -> Result<Vec<TptuCase>, CaseError> {
+        let evaluations = Evaluation::ALL.into_iter().filter(|it| self.evaluations.contains(it));
+        let asked = evaluations.flat_map(|evaluation| {
+            let asked = questions.iter().filter(move |question| question.evaluations.contains(&evaluation));
+            asked.map(move |question| TptuCase::new(question.clone(), evaluation))
+        });
+        asked.collect()
+    }
+}
+
+impl Suite for Tptu {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "plans for SQL and Python, their statements and code, and answers from both (TPTU)"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(self.case(TptuCase::read(line)?))
+    }
+
+    /// A file of questions about the same eight tables; without data the 120 of our own.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let questions = match data {
+            Some(Data { text, file }) => read(text, file),
+            None => own(),
+        };
+        let cases = self.cases(&questions.map_err(CaseError::new)?)?;
+        Ok(selection.take(cases, limit)?.into_iter().map(|case| self.case(case)).collect())
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &fault::CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &judge::FLAGS
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "sub-task", many: "sub-tasks" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &judge::SCORE_NAMES
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[("evaluation", "What has to be produced."), ("gold", "What is right.")],
+            of_run: &[
+                ("found", "The plan, the statement, the value or the answer that was judged."),
+                ("faults", "What is wrong with it."),
+                ("calls", "Calls of tools."),
+            ],
+        }
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(runs)
+    }
+}

@@ -1,0 +1,19 @@
+//! The eight tables.
+
+use std::sync::{Arc, LazyLock};
+
+use planproof_tools::sql::{Database, DatabaseError, SqlLimits};
+
+/// The statements that build the tables: the schemas of the paper's appendix A, with rows of our own.
+pub const TABLES: &str = include_str!("../data/tables.sql");
+
+static OWN: LazyLock<Result<Arc<Database>, DatabaseError>> =
+    LazyLock::new(|| Database::built([TABLES], SqlLimits::default()).map(Arc::new));
+
+/// The database of all tables, built at the first call and shared from then on.
+///
+/// # Errors
+/// It cannot be built, for which there is no reason but a want of memory.
+pub fn database() -> Result<Arc<Database>, DatabaseError> {
+    OWN.clone()
+}

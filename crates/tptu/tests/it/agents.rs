@@ -1,0 +1,146 @@
+//! An agent with a simulated model that is handed the answers, on all cases.
+
+use std::sync::Arc;
+
+use planproof_agents::{Agent, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
+use planproof_model::Model;
+use planproof_sim::GoldModel;
+use planproof_suite::{Case, Class, Judged, Registry, Selection, Suite, Toolbox, Verdict};
+use planproof_tools::mcp::TOKEN_BYTES;
+use planproof_tptu::evaluation::Evaluation;
+use planproof_tptu::{Detail, Tptu};
+use planproof_trace::{Event, LogicalClock, Recorder};
+use tokio::runtime::Runtime;
+
+use crate::python::{PythonTool, sandbox};
+
+fn suite() -> Tptu {
+    let sandbox = Arc::new(sandbox());
+    let make =
+        move |_| -> Result<Arc<dyn Toolbox>, _> { Ok(Arc::new(PythonTool::new(Arc::clone(&sandbox)))) };
+    Tptu::new().with_tools(Arc::new(make))
+}
+
+async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let run = RunContext {
+        query: case.prompt(),
+        toolbox: &case.toolbox().unwrap(),
+        limits: &RunLimits::default(),
+        seed: 1,
+        recorder: &recorder,
+        earlier: &[],
+        reviewing: None,
+        surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
+    };
+    recorder.end(agent.run(run).await.unwrap().end);
+    recorder.take_events()
+}
+
+/// All cases with the verdicts on an agent that is wrong with that chance.
+fn verdicts(error_rate: f64) -> Vec<(Arc<dyn Case>, Verdict)> {
+    let suite = suite();
+    let cases = suite.load(None, &Selection::First, None).unwrap();
+    let runtime = Runtime::new().unwrap();
+    let of = |case: Arc<dyn Case>| {
+        // The same question is asked in several evaluations, so that each case has a key of its own.
+        let key = vec![(case.prompt().to_owned(), case.gold().unwrap())];
+        let model: Arc<dyn Model> = Arc::new(GoldModel::new(key, error_rate, 1));
+        let agent = FunctionCallingAgent::new(model).unwrap();
+        let events = runtime.block_on(run(&agent, &*case));
+        let verdict = case.judge(&events).unwrap();
+        assert!(case.notes(&verdict, &events).is_some());
+        (case, verdict)
+    };
+    cases.into_iter().map(of).collect()
+}
+
+pub(crate) fn an_agent_with_the_key_passes_every_case() {
+    let verdicts = verdicts(0.0);
+    assert_eq!(verdicts.len(), 200);
+    for (case, verdict) in &verdicts {
+        let detail = Detail::of(verdict).unwrap();
+        assert!(verdict.passed(), "{}: {detail:?}", case.card().id);
+        assert_eq!(case.explain(verdict).gist, "passed");
+        assert_eq!(verdict.scored.score("right_share"), Some(1.0), "{}", case.card().id);
+        assert!(!verdict.scored.has("tool_error"), "{detail:?}");
+        assert_eq!(verdict.scored.has("tool_used"), !detail.evaluation.is_planning(), "{detail:?}");
+    }
+    let runs: Vec<Judged<'_>> = verdicts
+        .iter()
+        .enumerate()
+        .map(|(place, (case, verdict))| Judged {
+            ordinal: u32::try_from(place).unwrap(),
+            repeat: 0,
+            card: case.card(),
+            scored: Some(&verdict.scored),
+        })
+        .collect();
+    let suite = Tptu::new();
+    assert!(suite.metrics(&runs).iter().take(5).all(|metric| metric.value == Some(1.0)));
+    let sections = suite.sections(&runs, &[], 1);
+    let [evaluations] = &sections[..] else { panic!("nothing failed") };
+    let table = &evaluations.tables[0];
+    assert_eq!((table.rows.len(), table.columns.len()), (11, 10));
+    assert!(table.rows.iter().all(|row| row[2] == "20" && row[3] == "100.0" && row.len() == 10), "{table:?}");
+    assert_eq!(table.rows[0][4..], ["100", "100", "45", "45", "20", "80"]);
+    assert_eq!(table.rows[10][4..], ["55", "–", "0", "–", "0", "20"]);
+}
+
+pub(crate) fn wrong_answers_fail_in_every_case() {
+    let verdicts = verdicts(1.0);
+    for (case, verdict) in &verdicts {
+        let detail = Detail::of(verdict).unwrap();
+        let class = verdict.class().map(Class::as_str);
+        // Mathematics and end to end make the right calls, and answer with something else.
+        let expected = match detail.evaluation {
+            Evaluation::MathCode | Evaluation::EndToEnd => "missing_summary",
+            _ => "task_not_understood",
+        };
+        assert_eq!(class, Some(expected), "{}: {detail:?}", case.card().id);
+        assert_ne!(case.explain(verdict).gist, "passed");
+        assert_eq!(case.run_cells(verdict).len(), Tptu::new().columns().of_run.len());
+    }
+    let runs: Vec<Judged<'_>> = verdicts
+        .iter()
+        .map(|(case, verdict)| Judged {
+            ordinal: 0,
+            repeat: 0,
+            card: case.card(),
+            scored: Some(&verdict.scored),
+        })
+        .collect();
+    let sections = Tptu::new().sections(&runs, &[], 1);
+    assert_eq!(sections[1].key, "failures");
+    assert_eq!(sections[1].json["math-code"]["missing_summary"], 20);
+}
+
+pub(crate) fn cases_come_back_from_their_lines() {
+    let suite = Tptu::new();
+    let registry = Registry::new(vec![Arc::new(suite.clone())]).unwrap();
+    assert_eq!(registry.find("tptu").unwrap().unit().many, "sub-tasks");
+    let cases = suite.load(None, &Selection::First, None).unwrap();
+    for case in &cases {
+        let again = suite.read(&case.to_line()).unwrap();
+        assert_eq!((again.identity(), again.card()), (case.identity(), case.card()));
+        assert_eq!(again.to_line(), case.to_line());
+    }
+    let mut ids: Vec<&str> = cases.iter().map(|case| &*case.card().id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), cases.len());
+    let some = Tptu::new().with_evaluations([Evaluation::MathCode, Evaluation::SimpleSql]);
+    let some = some.load(None, &Selection::First, Some(30)).unwrap();
+    assert_eq!(
+        (some.len(), &*some[0].card().label, &*some[29].card().label),
+        (30, "simple-sql", "math-code")
+    );
+    let refused = |line: &str| suite.read(line).unwrap_err().what;
+    assert!(refused("{}").contains("names no schema"));
+    assert!(refused(r#"{"schema":"planproof/gsm8k/v1"}"#).contains("run it with its own suite"));
+    let line = cases[0].to_line();
+    assert!(
+        refused(&line.replace("\"evaluation\":\"tool-order\"", "\"evaluation\":\"math-code\""))
+            .contains("not asked in")
+    );
+}

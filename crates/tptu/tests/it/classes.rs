@@ -1,0 +1,172 @@
+//! Runs with planted faults, each in its class.
+
+use std::sync::Arc;
+
+use planproof_suite::{Case, Class, Selection, Suite, Unscored};
+use planproof_tptu::{Detail, Tptu};
+use planproof_trace::notation::parse;
+use serde_json::json;
+
+fn case(id: &str) -> Arc<dyn Case> {
+    let cases = Tptu::new().load(None, &Selection::First, None).unwrap();
+    cases.into_iter().find(|case| case.card().id == id).unwrap_or_else(|| panic!("{id}"))
+}
+
+/// Judges a run, and compares class and gist.
+#[track_caller]
+fn check(case: &Arc<dyn Case>, events: &str, class: Option<&str>, gist: &str) -> Detail {
+    let verdict = case.judge(&parse(events).unwrap()).unwrap();
+    let explanation = case.explain(&verdict);
+    assert_eq!((verdict.class().map(Class::as_str), &*explanation.gist), (class, gist), "{events}");
+    let detail = Detail::of(&verdict).unwrap();
+    assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
+    detail
+}
+
+/// An answer in the notation of traces.
+fn answer(text: &str) -> String {
+    format!("answer {}", json!(text))
+}
+
+fn call(tool: &str, argument: &str, text: &str, result: &str) -> String {
+    format!("call {tool} {} | ok {}", json!({argument: text}), json!(result))
+}
+
+const ENDLESS: Option<&str> = Some("endless_extension");
+const FORMAT: Option<&str> = Some("wrong_format");
+const TASK: Option<&str> = Some("task_not_understood");
+const SUMMARY: Option<&str> = Some("missing_summary");
+
+pub(crate) fn plans_land_in_their_classes() {
+    let pairs = case("tptu-planning-02.pairs");
+    let check_plan = |text: &str, class, gist: &str| check(&pairs, &answer(text), class, gist);
+    let right = r#"[{"Python generator": "the square root of 1521"}, {"SQL generator": "count the women"}]"#;
+    check_plan(right, None, "passed");
+    // An agent that carries its plan out says it in its first turn.
+    let carried_out = format!("say {} | {}", json!(right), answer("It is 39, and there are 13 women."));
+    check(&pairs, &carried_out, None, "passed");
+    check_plan("Python first.", FORMAT, "no list of the demanded form: there is none");
+    let swapped = r#"[{"sql": "the square root of 1521"}, {"sql": "count the women"}]"#;
+    let detail = check_plan(swapped, TASK, "step 1: SQL generator instead of Python generator");
+    assert_eq!(detail.flags, ["partly"]);
+    let again =
+        r#"[{"python": "the square root of 1521"}, {"sql": "count the women"}, {"sql": "count the women"}]"#;
+    check_plan(again, ENDLESS, "step 3 repeats step 2");
+
+    let lists = case("tptu-planning-02.tool-subtask-lists");
+    let odd = r#"["Python generator", "SQL generator"] ["the square root of 1521"]"#;
+    check(&lists, &answer(odd), FORMAT, "2 tools, but 1 sub-tasks");
+
+    let unrelated = case("tptu-distractors-03.pairs-unrelated");
+    let weather = r#"[{"Weather query tool": "23 degrees Celsius in Fahrenheit"}]"#;
+    check(&unrelated, &answer(weather), TASK, "step 1: the Weather query tool does not belong here");
+
+    let sequential = case("tptu-planning-02.sequential-pairs");
+    let turns = |second: &str| {
+        let first = json!(r#"{"python": "the square root of 1521"}"#);
+        format!("say {first} | say {} | say \"Done.\" | {}", json!(second), answer("39 and 13"))
+    };
+    check(&sequential, &turns(r#"{"sql": "count the women"}"#), None, "passed");
+    check(&sequential, &turns(r#"{"python": "the square root of 1521"}"#), ENDLESS, "step 2 repeats step 1");
+    check(&sequential, "limit iterations 50", Some("timeout"), "limit reached: iterations 50");
+    let calls = call("sql", "query", "SELECT 1", "1").replace(" | ok", " #a | ok #a");
+    let endless = format!("{calls} | {} | limit iterations 50", calls.replace("#a", "#b"));
+    check(&sequential, &endless, ENDLESS, "step 2 repeats step 1; limit reached: iterations 50");
+    check(&sequential, r#"failed "exit status 1""#, Some("agent_failed"), "the agent broke: exit status 1");
+    let unscored = sequential.judge(&parse(r#"unscored "gone""#).unwrap()).unwrap_err();
+    assert_eq!(unscored, Unscored::Outside { reason: "gone".into() });
+}
+
+pub(crate) fn statements_land_in_their_classes() {
+    let men = case("tptu-simple-02.simple-sql");
+    check(&men, &answer("```sql\nSELECT sum(sex = 'male') AS men FROM Person;\n```"), None, "passed");
+    let called = call("sql", "query", "SELECT count(*) FROM Person WHERE sex = 'male'", "12");
+    check(&men, &format!("{called} | {}", answer("There are 12 men.")), None, "passed");
+    check(&men, &answer("There are 12 men."), FORMAT, "there is no SQL statement");
+    check(&men, &answer("SELECT 13"), TASK, "other rows than the right ones: missing 12; too many: 13");
+    let unknown = "it does not run: no such table: Man";
+    check(&men, &answer("SELECT count(*) FROM Man"), TASK, unknown);
+    let harm = "it does not run: DELETE is not allowed: this database can only be read; write a SELECT";
+    check(&men, &answer("```sql\nWITH a AS (SELECT 1) DELETE FROM Person\n```"), TASK, harm);
+    let detail = check(&men, &answer("SELECT 12"), None, "passed");
+    assert_eq!(detail.found, "SELECT 12");
+
+    let ordered = case("tptu-simple-06.simple-sql");
+    let right = "SELECT name FROM Person ORDER BY age DESC LIMIT 3";
+    check(&ordered, &answer(right), None, "passed");
+    let other = answer(&format!("SELECT name FROM ({right}) ORDER BY name DESC"));
+    let gist = "other rows than the right ones: row 1 is Viktor Salas instead of Clara Engstrom";
+    check(&ordered, &other, TASK, gist);
+}
+
+pub(crate) fn code_lands_in_its_classes() {
+    let cube_root = case("tptu-math-04.math-code");
+    let python = |code: &str, result: &str| call("python", "code", code, result);
+    let run = |code: &str, result: &str, text: &str| format!("{} | {}", python(code, result), answer(text));
+    check(&cube_root, &run("1728 ** (1 / 3)", "11.999999999999998", "Answer: 12"), None, "passed");
+    check(&cube_root, &answer("Answer: 12"), FORMAT, "there is no call of the Python tool");
+    check(
+        &cube_root,
+        &run("1728 ** 3", "5159780352", "Answer: 5159780352"),
+        TASK,
+        "5159780352 instead of 12",
+    );
+    check(
+        &cube_root,
+        &run("1728 ** (1 / 3)", "12.0", "Answer: 13"),
+        SUMMARY,
+        "part 1 of the answer is not what its tool gave: 13 instead of 12",
+    );
+    check(
+        &cube_root,
+        &run("1728 ** (1 / 3)", "12.0", "I ran it."),
+        SUMMARY,
+        "part 1 of the answer is missing",
+    );
+    check(&cube_root, &run("print(1)", "None", "Answer: 12"), TASK, "None instead of 12");
+    let broken = format!(r#"call python {{"code": "x"}} | err "NameError: x" | {}"#, answer("Answer: 12"));
+    check(&cube_root, &broken, TASK, "it does not run: NameError: x");
+    let sql = format!("{} | {}", call("sql", "query", "SELECT 12", "12"), answer("Answer: 12"));
+    check(&cube_root, &sql, FORMAT, "there is no call of the Python tool");
+}
+
+pub(crate) fn answers_land_in_their_classes() {
+    let mixed = case("tptu-mixed-01.end-to-end");
+    let python = call("python", "code", "import math\nmath.exp(3)", "20.085536923187668");
+    let reference = "SELECT Name, Language FROM Journal WHERE Journal_ID NOT IN (SELECT Journal_ID FROM CoverPersonality)";
+    let sql = call("sql", "query", reference, "...");
+    let both = format!("{python} | {sql}");
+    let journals = "The Economist: Chinese, Reader's Digest: English.";
+    let run = |calls: &str, text: &str| format!("{calls} | {}", answer(text));
+    check(&mixed, &run(&both, &format!("[20.08, \"{journals}\"]")), None, "passed");
+    check(&mixed, &run(&both, &format!("So: [20.0855, \"{journals}\"].")), None, "passed");
+    // The paper demands the right answer, and says nothing of how it was found.
+    check(&mixed, &answer(&format!("[20.08, \"{journals}\"]")), None, "passed");
+    check(
+        &mixed,
+        &run(&both, &format!("20.08; {journals}")),
+        FORMAT,
+        "no list of the demanded form: there is none",
+    );
+    let detail = check(&mixed, &run(&both, "[20.08]"), SUMMARY, "part 2 of the answer is missing");
+    assert_eq!(detail.flags, ["tool_used", "partly"]);
+    let unused = "part 2 of the answer is not what its tool gave: it does not name `the economist chinese`";
+    check(&mixed, &run(&both, "[20.08, \"Kodo: Japanese\"]"), SUMMARY, unused);
+    let memory = "part 2 of the answer is wrong, and the SQL generator was not asked";
+    check(&mixed, &run(&python, "[20.08, \"Kodo: Japanese\"]"), SUMMARY, memory);
+    let other = call("sql", "query", "SELECT Name, Language FROM Journal WHERE Journal_ID = 16", "...");
+    let wrong = "part 2 of the answer is wrong: it does not name `the economist chinese`";
+    check(&mixed, &run(&format!("{python} | {other}"), "[20.08, \"Kodo: Japanese\"]"), TASK, wrong);
+    let cube = call("python", "code", "3 ** 3", "27");
+    let cubed = run(&format!("{cube} | {sql}"), &format!("[27, \"{journals}\"]"));
+    check(&mixed, &cubed, TASK, "part 1 of the answer is wrong: 27 instead of 20.08");
+    let three = run(&both, &format!("[20.08, \"{journals}\", 3]"));
+    check(&mixed, &three, FORMAT, "item 3 is no part of the answer");
+    let again = both.replace(" | ok", " #c1 | ok #c1");
+    let again = format!("{python} | {}", again.replacen("#c1", "#p2", 2).replacen("#c1", "#p3", 2));
+    let repeated = run(&again, "[20.08]");
+    check(&mixed, &repeated, ENDLESS, "step 2 repeats step 1");
+    let passed = run(&again, &format!("[20.08, \"{journals}\"]"));
+    let detail = check(&mixed, &passed, None, "passed");
+    assert_eq!(detail.flags, ["tool_used", "repeated_call"]);
+}

@@ -1,0 +1,93 @@
+//! The thirteen checks.
+
+/// A check of a plan. The order is that of the published evaluator: eight of common sense, then five of what was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// The cities follow each other as a round trip.
+    Route,
+    /// No restaurant is visited twice.
+    Restaurants,
+    /// No sight is visited twice.
+    Attractions,
+    /// One stays as many nights as the house wants.
+    MinimumNights,
+    /// Means of transport do not contradict each other.
+    Transportation,
+    /// What is done lies in the city of the day.
+    CurrentCity,
+    /// What is named is in the tables.
+    Sandbox,
+    /// Nothing is left out.
+    Complete,
+    /// Each cuisine that was asked for is eaten.
+    Cuisine,
+    /// Houses allow what was asked for.
+    RoomRule,
+    /// One does not travel as was ruled out.
+    TransportRule,
+    /// Rooms are of the kind that was asked for.
+    RoomType,
+    /// The trip costs no more than the budget.
+    Budget,
+}
+
+impl Check {
+    /// Those of common sense.
+    pub const COMMONSENSE: [Self; 8] = [
+        Self::Route,
+        Self::Restaurants,
+        Self::Attractions,
+        Self::MinimumNights,
+        Self::Transportation,
+        Self::CurrentCity,
+        Self::Sandbox,
+        Self::Complete,
+    ];
+
+    /// Those of what was asked for.
+    pub const HARD: [Self; 5] =
+        [Self::Cuisine, Self::RoomRule, Self::TransportRule, Self::RoomType, Self::Budget];
+
+    /// All.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::COMMONSENSE.into_iter().chain(Self::HARD)
+    }
+
+    /// Its name in the published evaluator.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Route => "is_reasonable_visiting_city",
+            Self::Restaurants => "is_valid_restaurants",
+            Self::Attractions => "is_valid_attractions",
+            Self::MinimumNights => "is_valid_accommodation",
+            Self::Transportation => "is_valid_transportation",
+            Self::CurrentCity => "is_valid_information_in_current_city",
+            Self::Sandbox => "is_valid_information_in_sandbox",
+            Self::Complete => "is_not_absent",
+            Self::Cuisine => "valid_cuisine",
+            Self::RoomRule => "valid_room_rule",
+            Self::TransportRule => "valid_transportation",
+            Self::RoomType => "valid_room_type",
+            Self::Budget => "valid_cost",
+        }
+    }
+
+    /// Its name in the paper.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Route => "Reasonable City Route",
+            Self::Restaurants => "Diverse Restaurants",
+            Self::Attractions => "Diverse Attractions",
+            Self::MinimumNights => "Minimum Nights Stay",
+            Self::Transportation => "Non-conf. Transportation",
+            Self::CurrentCity => "Within Current City",
+            Self::Sandbox => "Within Sandbox",
+            Self::Complete => "Complete Information",
+            Self::Cuisine => "Cuisine",
+            Self::RoomRule => "Room Rule",
+            Self::TransportRule => "Transportation",
+            Self::RoomType => "Room Type",
+            Self::Budget => "Budget",
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The eight checks of common sense.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::Value;
+
+use super::{Place, Trip, attractions, given, given_if_there, is_dash, name_and_city, place, travel};
+use crate::entry::{NOTHING, flight_number};
+use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, TRANSPORTATION};
+use crate::python::{Raised, equal, holds, is_true, member, method_of_text};
+use crate::tables::Mode;
+
+/// The share of the six entries a day that has to be filled in.
+const FILLED_SHARE_MIN: f64 = 0.5;
+
+/// The trip is a round trip from the origin, no city comes twice, and all are known. The destination of trips of three
+/// days is not looked at.
+pub(super) fn route(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut cities = Vec::with_capacity(2 * trip.days.len());
+    for (number, day) in trip.days().enumerate() {
+        match place(day?)? {
+            Place::Leg([origin, _]) if number == 0 && origin != trip.query.org => return Ok(false),
+            Place::Leg(leg) => cities.extend(leg),
+            Place::City(city) => cities.push(city),
+        }
+    }
+    let last = cities.len().saturating_sub(1);
+    if cities.len() < 3 || cities.first() != cities.last() || !is_sequence(&cities) {
+        return Ok(false);
+    }
+    Ok(cities.iter().enumerate().all(|(at, city)| match trip.database.cities.state(city) {
+        None => false,
+        Some(state) => at == 0 || at == last || !trip.query.is_for_state() || state == trip.query.dest,
+    }))
+}
+
+/// Whether no city but the first is visited twice, and none between is named only once.
+fn is_sequence(cities: &[&str]) -> bool {
+    let last = cities.len().saturating_sub(1);
+    let mut seen = BTreeSet::new();
+    let mut begin = 0;
+    for run in cities.chunk_by(|one, other| one == other) {
+        let is_between = begin != 0 && begin != last;
+        if is_between && (run.len() == 1 || run.iter().any(|city| seen.contains(city))) {
+            return false;
+        }
+        seen.extend(run.iter().copied());
+        begin += run.len();
+    }
+    true
+}
+
+/// No two meals are the same text.
+pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut seen: Vec<&Value> = Vec::new();
+    for day in trip.days() {
+        let day = day?;
+        for meal in MEALS {
+            let Some(value) = given_if_there(day, meal)? else { continue };
+            if seen.iter().any(|other| equal(other, value)) {
+                return Ok(false);
+            }
+            seen.push(value);
+        }
+    }
+    Ok(true)
+}
+
+/// No two sights are the same text.
+pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut seen = HashSet::new();
+    for day in trip.days() {
+        let Some(value) = given_if_there(day?, ATTRACTION)? else { continue };
+        for attraction in attractions(value)? {
+            if !seen.insert(attraction) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Nobody leaves a house before the nights that it wants. Only those are looked at of which the table has one.
+pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut nights = Vec::with_capacity(trip.days.len());
+    for day in trip.days() {
+        let day = day?;
+        if !holds(day, ACCOMMODATION)? {
+            return Ok(false);
+        }
+        nights.push(member(day, ACCOMMODATION)?);
+    }
+    for run in nights.chunk_by(|one, other| equal(one, other)) {
+        let Some(&value) = run.first() else { continue };
+        if is_dash(value) {
+            continue;
+        }
+        let (name, city) = name_and_city(value)?;
+        let mut rows = trip.database.stays.holding(name, city);
+        if let (Some(stay), None) = (rows.next(), rows.next())
+            && (run.len() as f64) < stay.minimum_nights
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// One travels on the first day, and one's own car goes with no other means.
+pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut is_used = [false; 3];
+    for (number, day) in trip.days().enumerate() {
+        let day = day?;
+        let value =
+            if number == 0 { given(day, TRANSPORTATION)? } else { given_if_there(day, TRANSPORTATION)? };
+        match value {
+            Some(value) => {
+                let entry = method_of_text(value)?.to_lowercase();
+                let means = ["taxi", "self-driving", "flight"].iter().position(|it| entry.contains(it));
+                if let Some(used) = means.and_then(|means| is_used.get_mut(means)) {
+                    *used = true;
+                }
+            }
+            None if number == 0 => return Ok(false),
+            None => {}
+        }
+    }
+    let [taxi, self_driving, flight] = is_used;
+    Ok(!(self_driving && (taxi || flight)))
+}
+
+/// What is done names the city of the day. On days without travel the published code takes the city apart: for
+/// transport it looks for each letter, for meals and sights for any, for a house for the last.
+pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
+    for day in trip.days() {
+        let day = day?;
+        let cities: Vec<&str> = match place(day)? {
+            Place::Leg(leg) => leg.to_vec(),
+            Place::City(city) => city.split("").filter(|it| !it.is_empty()).collect(),
+        };
+        let names_any = |value: &Value| -> Result<bool, Raised> {
+            for city in &cities {
+                if holds(value, city)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        if let Some(value) = given_if_there(day, TRANSPORTATION)? {
+            for city in &cities {
+                if !holds(value, city)? {
+                    return Ok(false);
+                }
+            }
+        }
+        for meal in MEALS {
+            if let Some(value) = given_if_there(day, meal)?
+                && !names_any(value)?
+            {
+                return Ok(false);
+            }
+        }
+        if let Some(value) = given_if_there(day, ATTRACTION)? {
+            for attraction in attractions(value)? {
+                if !cities.iter().any(|city| attraction.contains(city)) {
+                    return Ok(false);
+                }
+            }
+        }
+        if let Some(value) = given_if_there(day, ACCOMMODATION)? {
+            let last = cities.last().ok_or(Raised::Index)?;
+            if !holds(value, last)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// What is named is in the tables, by any part of its name. Dates of flights are not looked at, nor anything that is no
+/// flight with a number, no car and no taxi.
+pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let database = trip.database;
+    for day in trip.days() {
+        let day = day?;
+        if let Some(travel) = travel(day)? {
+            let is_there = if travel.lower.contains("flight number") {
+                let (origin, destination) = travel.leg.ok_or(Raised::Value)?;
+                let number = flight_number(travel.entry).ok_or(Raised::Index)?;
+                let mut flights = database.flights.numbered(number);
+                flights.any(|flight| flight.origin == origin && flight.destination == destination)
+            } else {
+                let (origin, destination) = travel.leg.unwrap_or((NOTHING, NOTHING));
+                let is_there = |mode| database.distances.cost(origin, destination, mode).is_some();
+                match road_mode(&travel.lower) {
+                    Some(mode) => is_there(mode),
+                    None => true,
+                }
+            };
+            if !is_there {
+                return Ok(false);
+            }
+        }
+        for meal in MEALS {
+            if let Some(value) = given_if_there(day, meal)? {
+                let (name, city) = name_and_city(value)?;
+                if database.restaurants.holding(name, city).next().is_none() {
+                    return Ok(false);
+                }
+            }
+        }
+        if let Some(value) = given_if_there(day, ATTRACTION)? {
+            for attraction in attractions(value)? {
+                let (name, city) = crate::entry::name_city(attraction);
+                if database.attractions.holding(name, city).next().is_none() {
+                    return Ok(false);
+                }
+            }
+        }
+        if let Some(value) = given_if_there(day, ACCOMMODATION)? {
+            let (name, city) = name_and_city(value)?;
+            if database.stays.holding(name, city).next().is_none() {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// How one travels on the road, by an entry in lower case.
+pub(super) fn road_mode(lower: &str) -> Option<Mode> {
+    if lower.contains("self-driving") {
+        return Some(Mode::SelfDriving);
+    }
+    lower.contains("taxi").then_some(Mode::Taxi)
+}
+
+/// All days are there, the number of cities is right, and what has to be filled in is.
+pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut days = 0;
+    for day in trip.days() {
+        let day = day?;
+        let is_empty = day.as_object().is_some_and(serde_json::Map::is_empty);
+        days += usize::from(!is_empty && member(day, CITY)? != NOT_NEEDED);
+    }
+    if days != trip.query.days || !has_right_cities(trip)? {
+        return Ok(false);
+    }
+    for (number, day) in trip.days().enumerate() {
+        if !is_filled(day?, number + 1 == trip.query.days)? {
+            return Ok(false);
+        }
+    }
+    let mut filled = 0;
+    for day in trip.days() {
+        let values = day?.as_object().ok_or(Raised::Type)?.values();
+        filled += values.filter(|value| is_true(value) && *value != NOTHING).count();
+    }
+    Ok(filled as f64 / (KEYS.len() * trip.query.days) as f64 >= FILLED_SHARE_MIN)
+}
+
+/// Whether the trip begins at the origin, if it says where, and goes to as many other cities as were asked for.
+fn has_right_cities(trip: &Trip<'_>) -> Result<bool, Raised> {
+    let mut cities = BTreeSet::new();
+    for (number, day) in trip.days().enumerate() {
+        match place(day?)? {
+            Place::Leg([origin, _]) if number == 0 && origin != trip.query.org => return Ok(false),
+            Place::Leg(leg) => cities.extend(leg),
+            Place::City(city) => {
+                cities.insert(city);
+            }
+        }
+    }
+    cities.remove(trip.query.org.as_str());
+    Ok(cities.len() == trip.query.visiting_city_number)
+}
+
+/// Whether the keys of a day are there, and those that are needed filled in. Null counts as filled in.
+fn is_filled(day: &Value, is_last: bool) -> Result<bool, Raised> {
+    for key in KEYS {
+        if !holds(day, key)? {
+            return Ok(false);
+        }
+    }
+    let dash = |key| member(day, key).map(is_dash);
+    let city = member(day, CITY)?;
+    let has_from = holds(city, "from ")?;
+    if (has_from || holds(city, "to ")?) && dash(TRANSPORTATION)? {
+        return Ok(false);
+    }
+    if !has_from && !holds(city, " to ")? && dash(ATTRACTION)? {
+        return Ok(false);
+    }
+    if !is_last && dash(ACCOMMODATION)? {
+        return Ok(false);
+    }
+    for meal in MEALS {
+        if !has_from && dash(meal)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,155 @@
+//! What is named is in the tables, and where one is that day.
+
+use super::Findings;
+use super::itinerary::{Day, Entry, Itinerary, Means, Place, Travel};
+use crate::evaluate::{Check, Loophole};
+use crate::query::Query;
+use crate::tables::{self, Database, Flight, Table};
+
+pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+    for (number, day) in itinerary.days.iter().enumerate() {
+        if let Some(travel) = &day.travel {
+            leg(number, day, travel, findings);
+            means(database, query, number, day, travel, findings);
+        }
+        for meal in day.meals.iter().flatten() {
+            city(number, day, meal, false, findings);
+            named(&database.restaurants, number, meal, findings);
+        }
+        for sight in &day.attractions {
+            city(number, day, sight, false, findings);
+            named(&database.attractions, number, sight, findings);
+        }
+        if let Some(stay) = &day.stay {
+            city(number, day, stay, true, findings);
+            named(&database.stays, number, stay, findings);
+        }
+    }
+}
+
+/// The two ends of a way: those of the entry, or else those of the day.
+pub(super) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &'p str)> {
+    travel.leg.or(match day.place {
+        Place::Leg(from, to) => Some((from, to)),
+        _ => None,
+    })
+}
+
+/// The flight that is meant: the one of the day if there is one, else another one on the same way.
+pub(super) fn flight<'t>(
+    database: &'t Database,
+    number: &str,
+    (from, to): (&str, &str),
+    date: Option<&String>,
+) -> Option<(Flight<'t>, bool)> {
+    let on_way = |flight: &Flight<'_>| flight.origin == from && flight.destination == to;
+    let is_of_day = |flight: &Flight<'_>| date.is_some_and(|date| flight.date == date);
+    let mut flights = database.flights.numbered(number).filter(on_way);
+    let first = flights.next()?;
+    let of_day = [first].into_iter().chain(flights).find(is_of_day);
+    Some(of_day.map_or((first, false), |flight| (flight, true)))
+}
+
+/// One travels where the day says, and not on other days.
+fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Findings) {
+    let check = Check::CurrentCity;
+    match (day.place, travel.leg) {
+        (Place::City(city), _) => {
+            let slips = city.chars().all(|letter| travel.text.contains(letter));
+            let what = format!("one stays in {city} and travels: {}", travel.text);
+            findings.on(check, number, slips.then_some(Loophole::Letters), what);
+        }
+        (Place::Leg(from, to), Some(leg)) if leg != (from, to) => {
+            let slips = travel.text.contains(from) && travel.text.contains(to);
+            let what = format!("one goes from {from} to {to} and travels: {}", travel.text);
+            findings.on(check, number, slips.then_some(Loophole::CityInText), what);
+        }
+        _ => {}
+    }
+}
+
+/// An entry lies where one is; where one sleeps, at the end of the day.
+fn city(number: usize, day: &Day<'_>, entry: &Entry<'_>, at_the_end: bool, findings: &mut Findings) {
+    let (is_there, where_one_is, slips) = match day.place {
+        Place::Nowhere => return,
+        Place::City(city) => {
+            let mut letters = city.chars();
+            let slips = if at_the_end {
+                letters.next_back().is_some_and(|letter| entry.text.contains(letter))
+            } else {
+                letters.any(|letter| entry.text.contains(letter))
+            };
+            (entry.city == city, city.to_owned(), slips.then_some(Loophole::Letters))
+        }
+        Place::Leg(_, to) if at_the_end => {
+            (entry.city == to, to.to_owned(), entry.text.contains(to).then_some(Loophole::CityInText))
+        }
+        Place::Leg(from, to) => {
+            let slips = entry.text.contains(from) || entry.text.contains(to);
+            let is_there = entry.city == from || entry.city == to;
+            (is_there, format!("{from} or {to}"), slips.then_some(Loophole::CityInText))
+        }
+    };
+    if !is_there {
+        let loophole = if entry.is_overlooked { Some(Loophole::LastAttraction) } else { slips };
+        let what = format!("{} is not in {where_one_is}", entry.text);
+        findings.on(Check::CurrentCity, number, loophole, what);
+    }
+}
+
+/// An entry is in a table, with its whole name.
+fn named<T: tables::Place>(table: &Table<T>, number: usize, entry: &Entry<'_>, findings: &mut Findings) {
+    if table.named(&entry.name, entry.city).is_some() {
+        return;
+    }
+    let loophole = if entry.is_overlooked {
+        Some(Loophole::LastAttraction)
+    } else {
+        let (name, city) = crate::entry::name_city(entry.text);
+        table.holding(name, city).next().map(|_| Loophole::PartOfName)
+    };
+    findings.on(Check::Sandbox, number, loophole, format!("the tables do not have {}", entry.text));
+}
+
+/// What one travels by is in the tables, on that way and that day.
+fn means(
+    database: &Database,
+    query: &Query,
+    number: usize,
+    day: &Day<'_>,
+    travel: &Travel<'_>,
+    findings: &mut Findings,
+) {
+    let check = Check::Sandbox;
+    let text = travel.text;
+    let Some((from, to)) = ends(day, travel) else {
+        let loophole = matches!(travel.means, Means::Other).then_some(Loophole::AnyMeans);
+        findings.on(check, number, loophole, format!("{text} does not say from where to where"));
+        return;
+    };
+    match travel.means {
+        Means::Other => {
+            let what = format!("{text} is no flight with a number, no car and no taxi");
+            findings.on(check, number, Some(Loophole::AnyMeans), what);
+        }
+        Means::Road(mode) if database.distances.cost(from, to, mode).is_none() => {
+            findings.on(check, number, None, format!("the tables have no way from {from} to {to}"));
+        }
+        Means::Road(_) => {}
+        Means::Flight(code) => match flight(database, code, (from, to), query.date.get(number)) {
+            None => {
+                findings.on(
+                    check,
+                    number,
+                    None,
+                    format!("the tables have no flight {code} from {from} to {to}"),
+                );
+            }
+            Some((flight, false)) => {
+                let what = format!("flight {code} goes on {}", flight.date);
+                findings.on(check, number, Some(Loophole::FlightDate), what);
+            }
+            Some((_, true)) => {}
+        },
+    }
+}

@@ -1,0 +1,148 @@
+//! The scores of many plans: delivery, micro and macro pass rates, and the table by level and days.
+//!
+//! Denominators come from the queries that were judged, not from constants: each query has eight checks of common
+//! sense, a budget, and as many more as it asks for. A plan that is missing, malformed, or would have ended the
+//! published evaluator passes nothing and stays in the denominators.
+
+use std::collections::BTreeMap;
+
+use super::check::Check;
+use super::judgement::Judgement;
+use super::loophole::Loophole;
+use crate::query::{Level, Query};
+
+/// A number of things out of others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many.
+    pub passed: usize,
+    /// Out of how many.
+    pub of: usize,
+}
+
+impl Share {
+    /// The share, or zero out of nothing.
+    pub fn rate(self) -> f64 {
+        if self.of == 0 { 0.0 } else { self.passed as f64 / self.of as f64 }
+    }
+
+    fn count(&mut self, passes: bool) {
+        self.passed += usize::from(passes);
+        self.of += 1;
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.of += other.of;
+    }
+}
+
+/// The published scores of some plans.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// Queries with a plan.
+    pub delivery: Share,
+    /// Checks of common sense that hold.
+    pub commonsense_micro: Share,
+    /// Plans of which all of them hold.
+    pub commonsense_macro: Share,
+    /// Checks of what was asked for that hold.
+    pub hard_micro: Share,
+    /// Plans of which all of them hold.
+    pub hard_macro: Share,
+    /// Plans of which everything holds.
+    pub final_pass: Share,
+}
+
+impl Rates {
+    fn add(&mut self, other: &Self) {
+        self.delivery.add(other.delivery);
+        self.commonsense_micro.add(other.commonsense_micro);
+        self.commonsense_macro.add(other.commonsense_macro);
+        self.hard_micro.add(other.hard_micro);
+        self.hard_macro.add(other.hard_macro);
+        self.final_pass.add(other.final_pass);
+    }
+}
+
+/// How one check fared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Plans of which it holds.
+    pub passed: usize,
+    /// Plans of which it does not.
+    pub failed: usize,
+    /// Queries that it is asked for.
+    pub asked: usize,
+}
+
+/// The scores of many plans.
+#[derive(Debug, Clone, Default)]
+pub struct Scores {
+    cells: BTreeMap<(Level, usize), Cell>,
+    /// Plans that are no plans at all, or would have ended the published evaluator.
+    pub malformed: usize,
+    /// Plans that would have slipped through each gap of the published checks.
+    pub loopholes: BTreeMap<Loophole, usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Cell {
+    rates: Rates,
+    checks: BTreeMap<Check, Tally>,
+}
+
+impl Scores {
+    /// Counts a plan.
+    pub fn add(&mut self, query: &Query, judgement: &Judgement) {
+        let is_fit = judgement.crash.is_none() && judgement.malformed.is_none();
+        self.malformed += usize::from(!is_fit);
+        for loophole in judgement.loopholes() {
+            *self.loopholes.entry(loophole).or_default() += 1;
+        }
+        let cell = self.cells.entry((query.level, query.days)).or_default();
+        cell.rates.delivery.count(judgement.delivered);
+        cell.rates.commonsense_macro.count(judgement.commonsense_pass());
+        cell.rates.hard_macro.count(judgement.hard_pass());
+        cell.rates.final_pass.count(judgement.final_pass());
+        for check in Check::all().filter(|&check| is_asked(query, check)) {
+            let mark = judgement.mark(check).filter(|_| is_fit);
+            let passes = mark.is_some_and(super::Mark::is_passed);
+            let tally = cell.checks.entry(check).or_default();
+            tally.asked += 1;
+            tally.passed += usize::from(passes);
+            tally.failed += usize::from(mark.is_some() && !passes);
+            let is_hard = Check::HARD.contains(&check);
+            let micro = if is_hard { &mut cell.rates.hard_micro } else { &mut cell.rates.commonsense_micro };
+            micro.count(passes);
+        }
+    }
+
+    /// The scores of the plans whose level and days are wanted.
+    pub fn rates(&self, is_wanted: impl Fn(Level, usize) -> bool) -> Rates {
+        let mut rates = Rates::default();
+        for (_, cell) in self.cells.iter().filter(|&(&(level, days), _)| is_wanted(level, days)) {
+            rates.add(&cell.rates);
+        }
+        rates
+    }
+
+    /// How each check fared, by level and days.
+    pub fn table(&self) -> impl Iterator<Item = (Level, usize, Check, Tally)> {
+        self.cells.iter().flat_map(|(&(level, days), cell)| {
+            cell.checks.iter().map(move |(&check, &tally)| (level, days, check, tally))
+        })
+    }
+}
+
+/// Whether a query asks for a check.
+fn is_asked(query: &Query, check: Check) -> bool {
+    let local = &query.local_constraint;
+    match check {
+        Check::Cuisine => local.cuisine.is_some(),
+        Check::RoomRule => local.house_rule.is_some(),
+        Check::TransportRule => local.transportation.is_some(),
+        Check::RoomType => local.room_type.is_some(),
+        _ => true,
+    }
+}

@@ -1,0 +1,150 @@
+//! Plans as an agent wrote them, with whatever stands where a day or a text should.
+//!
+//! A plan is a list of days; each has the keys of [`KEYS`], all of them texts, and [`NOTHING`](crate::entry::NOTHING)
+//! stands for nothing. What is not like that stays as it is: a plan that makes no sense is a failed plan, not an error.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::python::{Raised, is_true};
+
+/// The key of the place of a day.
+pub const CITY: &str = "current_city";
+/// The key of how one travels that day.
+pub const TRANSPORTATION: &str = "transportation";
+/// The key of the sights of a day.
+pub const ATTRACTION: &str = "attraction";
+/// The key of where one sleeps.
+pub const ACCOMMODATION: &str = "accommodation";
+/// The keys of the meals of a day in their order.
+pub const MEALS: [&str; 3] = ["breakfast", "lunch", "dinner"];
+/// The keys of a day that say what is done, in the order in which the evaluator asks for them.
+pub const KEYS: [&str; 6] = [TRANSPORTATION, MEALS[0], MEALS[1], MEALS[2], ATTRACTION, ACCOMMODATION];
+
+/// What stands instead of a day that is not needed.
+pub const NOT_NEEDED: &str = "You don't need to fill in the information for this or later days.";
+
+/// A plan as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan(pub Value);
+
+impl Plan {
+    /// Whether there is a plan at all: neither null nor empty.
+    pub fn is_delivered(&self) -> bool {
+        is_true(&self.0)
+    }
+
+    /// How many days it has, by Python's rules.
+    ///
+    /// # Errors
+    /// It is a number or a truth value.
+    pub fn len(&self) -> Result<usize, Raised> {
+        match &self.0 {
+            Value::Array(days) => Ok(days.len()),
+            Value::Object(members) => Ok(members.len()),
+            Value::String(text) => Ok(text.chars().count()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Err(Raised::Type),
+        }
+    }
+
+    /// Whether it has no days, by Python's rules.
+    ///
+    /// # Errors
+    /// As of [`Plan::len`].
+    pub fn is_empty(&self) -> Result<bool, Raised> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The days that the published evaluator reads: the first `days`. Asking for one of them may fail.
+    ///
+    /// # Errors
+    /// As of [`Plan::len`].
+    pub fn days(&self, days: usize) -> Result<Vec<Result<Cow<'_, Value>, Raised>>, Raised> {
+        let number = days.min(self.len()?);
+        Ok(match &self.0 {
+            Value::Array(all) => all.iter().take(number).map(|day| Ok(Cow::Borrowed(day))).collect(),
+            Value::String(text) => {
+                text.chars().take(number).map(|it| Ok(Cow::Owned(Value::from(it.to_string())))).collect()
+            }
+            // Positions are no keys.
+            _ => vec![Err(Raised::Key); number],
+        })
+    }
+}
+
+impl From<Value> for Plan {
+    fn from(value: Value) -> Self {
+        Self(value)
+    }
+}
+
+/// A line of a file of plans: `{"idx": .., "query": .., "plan": [..] or null}`. The published evaluator goes by the
+/// line, not by `idx`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submission {
+    /// The number of the query as the line has it.
+    pub idx: Option<u64>,
+    /// The plan; null where the line has none.
+    pub plan: Plan,
+}
+
+impl Submission {
+    /// Reads a file of plans, one a line. Blank lines are skipped.
+    ///
+    /// # Errors
+    /// A line that is no JSON object.
+    pub fn read_all(text: &str, file: &str) -> Result<Vec<Self>, PlanError> {
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(number, line)| {
+                let fault = |what: String| PlanError { file: file.to_owned(), line: number, what };
+                let mut value: Value =
+                    serde_json::from_str(line).map_err(|error| fault(error.to_string()))?;
+                let Some(members) = value.as_object_mut() else {
+                    return Err(fault("it is no object; write {\"idx\": .., \"plan\": [..]}".to_owned()));
+                };
+                let plan = members.remove("plan").unwrap_or_default();
+                Ok(Self { idx: members.get("idx").and_then(Value::as_u64), plan: Plan(plan) })
+            })
+            .collect()
+    }
+}
+
+/// A file of plans that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct PlanError {
+    /// The file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn days_are_as_many_as_asked_for() {
+        let plan = Plan(json!([{"days": 1}, null, 3]));
+        assert_eq!(plan.days(2).map(|it| it.len()), Ok(2));
+        assert_eq!(Plan(json!({"a": 1})).days(2), Ok(vec![Err(Raised::Key)]));
+        assert_eq!(Plan(json!(7)).days(2), Err(Raised::Type));
+        assert!(!Plan(json!([])).is_delivered() && !Plan(Value::Null).is_delivered());
+    }
+
+    #[test]
+    fn submissions_keep_what_they_hold() {
+        let text = "{\"idx\": 2, \"plan\": \"none\"}\n\n{\"query\": \"\"}\n";
+        let all = Submission::read_all(text, "p.jsonl").expect("two lines");
+        assert_eq!((all[0].idx, &all[0].plan.0), (Some(2), &json!("none")));
+        assert_eq!((all[1].idx, &all[1].plan.0), (None, &Value::Null));
+        let error = Submission::read_all("{}\n[]", "p.jsonl").expect_err("a list");
+        assert!(error.to_string().starts_with("p.jsonl:2: it is no object"));
+    }
+}

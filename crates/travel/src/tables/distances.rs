@@ -1,0 +1,142 @@
+//! How far cities are from each other on the road, and what that costs.
+
+use std::collections::BTreeMap;
+
+use super::sheet::{self, TableError};
+
+/// Dollars for a kilometre in one's own car.
+const SELF_DRIVING_KM: f64 = 0.05;
+
+/// How many people one car takes.
+const CAR_SEATS: u32 = 5;
+
+/// How many people one taxi takes.
+const TAXI_SEATS: u32 = 4;
+
+/// How one travels on the road.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// In one's own car.
+    SelfDriving,
+    /// In a taxi.
+    Taxi,
+}
+
+impl Mode {
+    /// Its name in the arguments of tools.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SelfDriving => "self-driving",
+            Self::Taxi => "taxi",
+        }
+    }
+
+    /// How many cars so many people need.
+    pub fn cars(self, people: u32) -> u32 {
+        people.div_ceil(match self {
+            Self::SelfDriving => CAR_SEATS,
+            Self::Taxi => TAXI_SEATS,
+        })
+    }
+}
+
+/// A way between two cities. Both texts are empty where the table has none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Distance {
+    /// Such as `10 hours 55 mins`.
+    pub duration: String,
+    /// Such as `1,144 km`.
+    pub distance: String,
+}
+
+impl Distance {
+    /// What one car costs for the way, in US dollars without cents. Nothing where the table knows no way, or one that
+    /// takes more than a day.
+    pub fn cost(&self, mode: Mode) -> Option<i64> {
+        let km = self.km()?;
+        let cost = match mode {
+            Mode::SelfDriving => km * SELF_DRIVING_KM,
+            Mode::Taxi => km,
+        };
+        Some(cost as i64)
+    }
+
+    /// Whether the way can be travelled: it is known, and takes less than a day.
+    pub fn is_valid(&self) -> bool {
+        !self.duration.is_empty() && !self.distance.is_empty() && !self.duration.contains("day")
+    }
+
+    fn km(&self) -> Option<f64> {
+        if !self.is_valid() {
+            return None;
+        }
+        self.distance.replace("km", "").replace(',', "").trim().parse().ok()
+    }
+}
+
+/// Ways by their ends.
+#[derive(Debug, Clone, Default)]
+pub struct Distances {
+    ways: BTreeMap<String, BTreeMap<String, Distance>>,
+}
+
+impl Distances {
+    /// Reads the table. Of several rows for a pair of cities the first counts; empty cells stay.
+    ///
+    /// # Errors
+    /// The file, line and column that cannot be read.
+    pub fn read(text: &str, file: &str) -> Result<Self, TableError> {
+        let mut all = Self::default();
+        sheet::read((text, file), &["origin", "destination", "duration", "distance"], false, |row| {
+            let cell = |column| if sheet::is_empty(row.text(column)) { "" } else { row.text(column) };
+            let way = Distance { duration: cell(2).to_owned(), distance: cell(3).to_owned() };
+            if way.is_valid() && way.km().is_none_or(|km| !(0.0..1e9).contains(&km)) {
+                let what =
+                    format!("`distance` is {:?}; write a number of km such as `1,144 km`", way.distance);
+                return Err(TableError::at(file, row.line(), what));
+            }
+            let ways = all.ways.entry(row.text(0).to_owned()).or_default();
+            ways.entry(row.text(1).to_owned()).or_insert(way);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The way from one city to another.
+    pub fn get(&self, origin: &str, destination: &str) -> Option<&Distance> {
+        self.ways.get(origin)?.get(destination)
+    }
+
+    /// As [`Distance::cost`].
+    pub fn cost(&self, origin: &str, destination: &str, mode: Mode) -> Option<i64> {
+        self.get(origin, destination)?.cost(mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "origin,destination,cost,duration,distance\nA,B,,10 hours,\"1,144.5 km\"\nA,B,,1 hour,1 km\n\
+        B,A,,1 day 2 hours,\"3,000 km\"\nB,C,,,\n";
+
+    #[test]
+    fn the_first_way_counts() {
+        let all = Distances::read(TEXT, "d.csv").expect("a table");
+        assert_eq!(all.cost("A", "B", Mode::SelfDriving), Some(57));
+        assert_eq!(all.cost("A", "B", Mode::Taxi), Some(1144));
+        assert_eq!(all.cost("B", "A", Mode::Taxi), None);
+        assert_eq!(all.get("B", "C").map(Distance::is_valid), Some(false));
+        assert_eq!(all.get("C", "B"), None);
+        assert_eq!((Mode::SelfDriving.cars(6), Mode::Taxi.cars(8)), (2, 2));
+    }
+
+    #[test]
+    fn a_distance_has_to_be_a_number() {
+        let error = Distances::read(&TEXT.replace("1 km", "far"), "d.csv").expect_err("a fault");
+        assert_eq!(
+            error.to_string(),
+            "d.csv:3: `distance` is \"far\"; write a number of km such as `1,144 km`"
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! The tools of the sandbox, as functions over the tables that give text.
+//!
+//! # What is where
+//!
+//! Tables as text (`tools/frame.rs`), searches (`tools/search.rs`), the notebook that searches are written into
+//! (`tools/notebook.rs`), the cost of a day (`tools/cost.rs`), actions such as `CitySearch[Texas]`
+//! (`tools/action.rs`), and all of them together (`tools/sandbox.rs`).
+//!
+//! Texts are those of the published tools, because agents are prompted for them. The right mode differs in three: a
+//! city without accommodation is not said to be without attractions, an unknown state is a failure and no success, and
+//! a date has to be one of the calendar.
+
+mod action;
+mod cost;
+mod frame;
+mod notebook;
+mod sandbox;
+mod search;
+
+pub use action::{Action, INVALID_ACTION};
+pub use cost::cost_enquiry;
+pub use notebook::{MAX_TOKENS_EXCEEDED, Note, Notebook, PLANNER_TOKENS_MAX};
+pub use sandbox::Sandbox;
+pub use search::{
+    accommodation_search, attraction_search, city_search, distance_matrix, flight_search, restaurant_search,
+};
+
+/// What a tool says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The observation of the agent.
+    pub text: String,
+    /// Whether the call counts as a success; failures in a row end a run.
+    pub is_success: bool,
+}
+
+impl Answer {
+    fn success(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_success: true }
+    }
+
+    fn failure(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_success: false }
+    }
+}

@@ -1,0 +1,45 @@
+//! Actions as agents write them: `FlightSearch[Reno, Elko, 2022-03-16]`.
+
+/// What an agent learns of a name that is no tool's.
+pub const INVALID_ACTION: &str = "Invalid Action. Valid Actions are  \
+    FlightSearch[Departure City, Destination City, Date] / AccommodationSearch[City] / RestaurantSearch[City] / \
+    AttractionSearch[City] / GoogleDistanceMatrix[Origin, Destination, Mode] / CitySearch[State] / \
+    NotebookWrite[Short Description] / Planner[Query].";
+
+/// An action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Action<'t> {
+    /// The name of a tool, or what stands for one.
+    pub name: &'t str,
+    /// All between the first bracket and the last.
+    pub argument: &'t str,
+}
+
+impl<'t> Action<'t> {
+    /// Reads a whole line. The name is letters, digits and underscores.
+    pub fn read(line: &'t str) -> Option<Self> {
+        let (name, rest) = line.split_once('[')?;
+        let argument = rest.strip_suffix(']')?;
+        let is_word = !name.is_empty() && name.chars().all(|it| it.is_alphanumeric() || it == '_');
+        (is_word && !argument.contains('\n')).then_some(Self { name, argument })
+    }
+
+    /// The parts of the argument, between each comma with one blank.
+    pub fn arguments(self) -> Vec<&'t str> {
+        self.argument.split(", ").collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_whole_lines() {
+        let action = Action::read("Planner[a [b], c]").expect("an action");
+        assert_eq!((action.name, action.arguments()), ("Planner", vec!["a [b]", "c"]));
+        for line in ["Planner", "Planner[a", "Plan ner[a]", "[a]", "Planner[a] ", "Planner[a\nb]"] {
+            assert_eq!(Action::read(line), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! All tools together, with what they remember.
+
+use super::action::{Action, INVALID_ACTION};
+use super::notebook::Notebook;
+use super::search::{
+    accommodation_search, attraction_search, city_search, distance_matrix, flight_search, restaurant_search,
+};
+use super::{Answer, cost_enquiry};
+use crate::Compat;
+use crate::tables::Database;
+
+/// What `NotebookWrite` keeps before the first search.
+const NO_RESULT: &str = "None";
+
+/// The tools of one run. The planner is not among them, because it asks a model; [`Notebook::planner_input`] is what it
+/// reads.
+#[derive(Debug, Clone)]
+pub struct Sandbox<'d> {
+    database: &'d Database,
+    compat: Compat,
+    notebook: Notebook,
+    last: Option<String>,
+}
+
+impl<'d> Sandbox<'d> {
+    /// Tools over tables, with an empty notebook.
+    pub fn new(database: &'d Database, compat: Compat) -> Self {
+        Self { database, compat, notebook: Notebook::default(), last: None }
+    }
+
+    /// What was kept so far.
+    pub fn notebook(&self) -> &Notebook {
+        &self.notebook
+    }
+
+    /// Carries out a line such as `CitySearch[Texas]`. A line that is no action of these tools is a failure.
+    pub fn act(&mut self, line: &str) -> Answer {
+        match Action::read(line) {
+            Some(action) => self.call(action.name, action.argument),
+            None => Answer::failure(INVALID_ACTION),
+        }
+    }
+
+    /// Calls a tool by its name. Several arguments are separated by a comma and a blank; a wrong number of them is
+    /// `Illegal`, as is anything else that ends a published tool.
+    pub fn call(&mut self, name: &str, argument: &str) -> Answer {
+        let database = self.database;
+        let arguments: Vec<&str> = argument.split(", ").collect();
+        let three = <[&str; 3]>::try_from(arguments.as_slice()).ok();
+        let one = (arguments.len() == 1).then_some(argument);
+        let illegal = |name: &str| Answer::failure(format!("Illegal {name}. Please try again."));
+        let (answer, is_kept) = match name {
+            "FlightSearch" => (three.map(|it| flight_search(database, it, self.compat)), true),
+            "GoogleDistanceMatrix" => (three.map(|it| distance_matrix(database, it)), true),
+            "AccommodationSearch" => (one.map(|it| accommodation_search(database, it, self.compat)), true),
+            "RestaurantSearch" => (one.map(|it| restaurant_search(database, it)), true),
+            "AttractionSearch" => (one.map(|it| attraction_search(database, it)), true),
+            "CitySearch" => (one.map(|it| city_search(database, it, self.compat)), false),
+            "NotebookWrite" => {
+                let last = self.last.as_deref().unwrap_or(NO_RESULT);
+                (Some(Answer::success(self.notebook.write(argument, last))), false)
+            }
+            "CostEnquiry" => (Some(Answer::success(cost_enquiry(database, argument))), false),
+            _ => return Answer::failure(INVALID_ACTION),
+        };
+        let Some(answer) = answer else { return illegal(&spoken(name)) };
+        if is_kept && answer.is_success {
+            self.last = Some(answer.text.clone());
+        }
+        answer
+    }
+}
+
+/// The name of a tool as its complaints have it: `Flight Search`.
+fn spoken(name: &str) -> String {
+    match name.strip_suffix("Search") {
+        Some(what) => format!("{what} Search"),
+        None => name.to_owned(),
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests over the crate as a whole.
+
+mod any_plan;
+mod loopholes;
+mod own;
+mod scores;
+mod tools;
