@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::json;
+use tokio::net::TcpSocket;
 
 use crate::stand_in::{KEY, StandIn, answer, call, failure, model_command, say, tools};
 use crate::stored::{assert_kept, finished, finished_count};
@@ -66,8 +67,10 @@ fn a_failure_that_passes_costs_nothing() {
 #[test]
 fn a_server_that_is_not_there() {
     let place = Place::new();
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Taken, and nobody listens: a port that is only free may become another test's.
+    let taken = TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let line = "test tools@openai/m --cases 1 --attempts 1";
     let run = Run::of(model_command(&place, &format!("{line} -q"), &base_url), "");
@@ -301,7 +304,10 @@ fn a_model_of_anthropic_is_asked_and_passed_on() {
 #[test]
 fn the_right_variable_is_named_where_nobody_answers() {
     let place = Place::new();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Taken, and nobody listens: a port that is only free may become another test's.
+    let taken = TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
     for (agent, variable) in [
         ("tools@openai/m", "OPENAI_BASE_URL"),
         ("responses@openai/m", "OPENAI_BASE_URL"),

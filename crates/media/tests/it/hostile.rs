@@ -12,7 +12,7 @@ use planproof_suite::Toolbox;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::support::{RED, Run, encoded};
 
@@ -103,7 +103,8 @@ fn endpoints(url: &str) -> Endpoints {
         endpoints.with(service, Endpoint { key, key_place, ..Endpoint::new(url).with_model("m") })
     });
     endpoints.patience = Patience {
-        attempt: Duration::from_secs(1),
+        // Longer than a busy machine needs: only a server that says nothing comes to this.
+        attempt: Duration::from_secs(30),
         attempts_max: 3,
         first_wait: Duration::from_millis(5),
         wait_max: Duration::from_millis(20),
@@ -112,7 +113,11 @@ fn endpoints(url: &str) -> Endpoints {
 }
 
 fn run(name: &str, url: &str) -> Run {
-    let run = Run::with(name, endpoints(url));
+    run_with(name, endpoints(url))
+}
+
+fn run_with(name: &str, endpoints: Endpoints) -> Run {
+    let run = Run::with(name, endpoints);
     run.put("a.png", &encoded(&RgbImage::from_pixel(8, 8, RED), "a.png"));
     run.put("a.wav", b"RIFF");
     run
@@ -195,9 +200,12 @@ fn calls() -> Vec<(&'static str, Value, Vec<Value>)> {
     ]
 }
 
-/// Makes one call, which has to fail through no fault of its own, and gives what it was told.
+/// Makes one call, which has to fail through no fault of its own, and gives what it answered.
 async fn outage(name: &str, url: &str, tool: &str, arguments: &Value) -> String {
-    let run = run(&format!("{name}-{}", tool.replace(' ', "_")), url);
+    outage_of(&run(&format!("{name}-{}", tool.replace(' ', "_")), url), tool, arguments).await
+}
+
+async fn outage_of(run: &Run, tool: &str, arguments: &Value) -> String {
     let result = run.call(tool, arguments.clone()).await;
     assert!(result.is_error, "{tool}: {}", result.text);
     let outage =
@@ -227,11 +235,13 @@ async fn nonsense_is_the_servers_fault() {
 
 #[tokio::test]
 async fn servers_that_are_away_slow_or_broken_are_outages() {
-    // Nobody listens at a port that was free just now.
-    let free = TcpListener::bind("127.0.0.1:0").await.expect("a free port").local_addr().expect("an address");
+    // A port that is taken, and at which nobody listens: one that is only free may become another test's.
+    let taken = TcpSocket::new_v4().expect("a socket");
+    taken.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+    let taken_at = taken.local_addr().expect("an address");
     for (tool, arguments, _) in calls() {
         let is_wiki = tool == "wikipedia simple search";
-        let text = outage("away", &format!("http://{free}"), tool, &arguments).await;
+        let text = outage("away", &format!("http://{taken_at}"), tool, &arguments).await;
         assert!(text.contains("cannot be reached"), "{tool}: {text}");
         let (url, asked) = server(Behaviour::Says("500 Internal Server Error".into(), KEY.into())).await;
         let text = outage("500", &url, tool, &arguments).await;
@@ -255,7 +265,10 @@ async fn servers_that_are_away_slow_or_broken_are_outages() {
 async fn nobody_is_waited_for_for_ever() {
     let waits = calls().into_iter().map(|(tool, arguments, _)| async move {
         let (url, asked) = server(Behaviour::Silent).await;
-        let text = outage("silent", &url, tool, &arguments).await;
+        let mut impatient = endpoints(&url);
+        impatient.patience.attempt = Duration::from_secs(1);
+        let run = run_with(&format!("silent-{}", tool.replace(' ', "_")), impatient);
+        let text = outage_of(&run, tool, &arguments).await;
         assert!(text.ends_with("did not answer within 1s"), "{tool}: {text}");
         assert_eq!(asked.load(Ordering::SeqCst), 1, "{tool}: what was begun is not begun again");
     });

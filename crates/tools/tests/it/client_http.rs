@@ -10,6 +10,7 @@ use planproof_tools::mcp::{AccessToken, McpServer};
 use planproof_tools::{ClientLimits, HttpServer, MESSAGE_BYTES_MAX, McpTools, ServerError, Toolbox};
 use planproof_trace::{Arguments, CallId, ToolCall, ToolResult};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use crate::{recorded, recorder, run_tools};
 
@@ -323,7 +324,10 @@ async fn a_server_that_cannot_be_asked_is_an_error_that_says_why() {
         assert!(!error.is_usage());
         assert_eq!(error.to_string(), format!("the tool server cannot be asked: {text}"));
     }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Taken, and nobody listens: a port that is only free may become another test's.
+    let taken = TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
     let error = connect(&format!("http://127.0.0.1:{port}/mcp")).await.unwrap_err();
     let text = error.to_string();
     assert!(

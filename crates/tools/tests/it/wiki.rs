@@ -10,6 +10,7 @@ use planproof_tools::pages::{ANSWER_BYTES_MAX, Dialect, SearchTools, Style, Wiki
 use planproof_tools::{ClientLimits, ToolSource, Toolbox};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 /// A request: its parameters, and its head in small letters.
 #[derive(Debug, Clone)]
@@ -274,7 +275,10 @@ async fn faults_of_a_server_are_results() {
         // One failure is not the end.
         assert_eq!(ask(&tools, "search Orra").await, text);
     }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Taken, and nobody listens: a port that is only free may become another test's.
+    let taken = TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
     let wiki = Wiki::new(&format!("http://127.0.0.1:{port}/api.php")).unwrap();
     let tools = SearchTools::new(Arc::new(wiki), Style::default(), Duration::from_secs(60));
     let answer = ask(&tools, "search Orra").await;
