@@ -2,30 +2,27 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planproof_agents::team::Reviewing;
-use planproof_agents::{Agent, Ran, RunContext, RunError, RunLimits, ServedModel, Surroundings};
-use planproof_model::metering::{Meter as BudgetMeter, noting_refusals};
-use planproof_model::run_time;
-use planproof_plan::team::TeamUse;
+use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
+use planproof_model::metering::Meter as BudgetMeter;
 use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
-use planproof_suite::{Case, CaseError, Class, Toolbox, Unscored, Verdict};
+use planproof_suite::{Case, CaseError, Class};
 use planproof_tools::WallClock;
-use planproof_tools::mcp::{OVERLAP_HOLD, TOKEN_BYTES};
-use planproof_trace::{
-    Clock, Draw, EndReason, Event, EventKind, EventSink, Header, LogicalClock, Recorder, Secrets, Usage,
-};
+use planproof_tools::mcp::TOKEN_BYTES;
+use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets};
 use thiserror::Error;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::guard::GuardedTools;
-use crate::served::{Replies, end_of};
+use crate::happening::{Following, Live, RunProgress};
+use crate::job::{Executed, Executor, InProcess, Job};
+use crate::served::end_of;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
-use crate::{MonitorUse, RunSummary};
+use crate::{Outcome, RunSummary};
 
 /// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields
 /// takes longer.
@@ -103,12 +100,17 @@ pub struct Work<'a> {
     pub stop: &'a CancellationToken,
     /// What watches over it.
     pub supervision: Supervision,
+    /// Who executes the runs; the campaign itself, in this process, without one.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// Whether each event is observed as it is recorded.
+    pub is_followed: bool,
 }
 
 impl<'a> Work<'a> {
     /// These runs, without supervision.
     pub fn new(store: Option<Writer>, units: &'a [Unit], stop: &'a CancellationToken) -> Self {
-        Self { units, first: 0, earlier: HashMap::new(), store, stop, supervision: Supervision::default() }
+        let (first, earlier, supervision) = Default::default();
+        Self { units, first, earlier, store, stop, supervision, executor: None, is_followed: false }
     }
 
     /// The same, where this was recorded of runs before they were cut off.
@@ -120,23 +122,15 @@ impl<'a> Work<'a> {
     pub fn under(self, supervision: Supervision) -> Self {
         Self { supervision, ..self }
     }
-}
 
-/// What happens in a campaign, as whoever shows or keeps it sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunProgress {
-    /// So many runs are to be made.
-    Planned(usize),
-    /// A run begins.
-    Started(Unit),
-    /// A run has come to its end, and is in the store.
-    Ended(Box<Outcome>),
-}
+    /// The same, whose runs that one executes.
+    pub fn executed_by(self, executor: Arc<dyn Executor>) -> Self {
+        Self { executor: Some(executor), ..self }
+    }
 
-impl RunProgress {
-    /// What came of a run that has ended.
-    pub fn ended(self) -> Option<Outcome> {
-        if let Self::Ended(outcome) = self { Some(*outcome) } else { None }
+    /// The same, each event of which is observed if `is_followed`.
+    pub fn followed(self, is_followed: bool) -> Self {
+        Self { is_followed, ..self }
     }
 }
 
@@ -151,28 +145,6 @@ pub enum CampaignEnd {
     DeadlineReached,
     /// The set-up is broken, as [`Setup::broken`] says. What was not run can be run once it is mended.
     SetupBroken,
-}
-
-/// What came of one run. Code that belongs to one suite may put the suite's own verdict into it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome<V = Verdict> {
-    /// Place of the case in the campaign.
-    pub ordinal: u32,
-    /// Which repeat of the case, from 0.
-    pub repeat: u32,
-    /// The verdict, or why there is none.
-    pub verdict: Result<V, Unscored>,
-    /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
-    pub wall: Duration,
-    /// Tokens it took.
-    pub usage: Usage,
-    /// What it took to hold the model to its specification, where the agent is made from one.
-    pub monitor: Option<MonitorUse>,
-    /// What the roles of a team took, where the agent is one.
-    pub team: Option<TeamUse>,
-    /// How many of its requests the model answered that is served to the agent, where one is. Not in the
-    /// trace.
-    pub requests: Option<u32>,
 }
 
 /// Why a campaign cannot go on. Finished runs are kept.
@@ -207,8 +179,10 @@ struct Shared {
     first: u32,
     earlier: HashMap<Unit, Vec<Event>>,
     store: Option<Writer>,
-    surroundings: Surroundings,
     supervision: Supervision,
+    executor: Arc<dyn Executor>,
+    /// Takes the events of all runs, where somebody observes them.
+    observer: Option<UnboundedSender<(Unit, Event)>>,
     /// Ends the agents that have not ended by themselves.
     cut_off: CancellationToken,
 }
@@ -219,19 +193,6 @@ impl Campaign {
         let cases = self.cases.len() as u32;
         (0..self.repeats.get())
             .flat_map(move |repeat| (0..cases).map(move |ordinal| Unit { ordinal, repeat }))
-    }
-
-    /// What its agent has around it, where that is not our code.
-    fn surroundings(&self) -> Surroundings {
-        let surroundings = Surroundings::new(self.token).holding(OVERLAP_HOLD);
-        let Some(served) = self.served.clone() else { return surroundings };
-        let AgentUnderTest { model, simulated, .. } = &self.agent;
-        let name = model.clone().unwrap_or_else(|| "the simulated model".to_owned());
-        let simulated = simulated.then_some(name);
-        surroundings.serving(served, move |run| {
-            let tools = Arc::clone(run.toolbox.tools());
-            Arc::new(Replies::new(tools, run.recorder.clone(), simulated.clone()))
-        })
     }
 
     /// Its units that are not among these, in their order.
@@ -251,11 +212,14 @@ impl Campaign {
         work: Work<'_>,
         mut observe: impl FnMut(RunProgress),
     ) -> Result<CampaignEnd, CampaignError> {
-        let Work { first, earlier, store, units, stop, supervision } = work;
+        let Work { first, earlier, store, units, stop, supervision, executor, is_followed } = work;
         observe(RunProgress::Planned(units.len()));
-        let campaign = self.clone();
-        let (surroundings, cut_off) = (self.surroundings(), CancellationToken::new());
-        let shared = Arc::new(Shared { campaign, first, earlier, store, surroundings, supervision, cut_off });
+        let executor =
+            executor.unwrap_or_else(|| Arc::new(InProcess::new(self, supervision.reviewing.clone())));
+        let (campaign, cut_off) = (self.clone(), CancellationToken::new());
+        let (mut live, observer) = Live::new(is_followed);
+        let shared =
+            Arc::new(Shared { campaign, first, earlier, store, supervision, executor, observer, cut_off });
         let mut waiting = units.iter().copied();
         let mut deadline = std::pin::pin!(shared.deadline());
         let mut taper = Taper::new(&shared.supervision);
@@ -287,16 +251,21 @@ impl Campaign {
             let joined = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
-                    shared.end_runs(&mut running, &mut observe).await?;
+                    shared.end_runs(&mut running, &mut live, &mut observe).await?;
                     return Err(CampaignError::Stopped);
                 }
                 () = &mut deadline => {
-                    shared.end_runs(&mut running, &mut observe).await?;
+                    shared.end_runs(&mut running, &mut live, &mut observe).await?;
                     return Ok(CampaignEnd::DeadlineReached);
+                }
+                event = live.next() => {
+                    observe(event);
+                    continue;
                 }
                 joined = running.join_next() => joined,
                 () = setup.known_to_work(), if !works => continue,
             };
+            live.drain(&mut observe);
             match joined.map(finished_run).transpose()? {
                 Some(step) => {
                     taper.ended += 1;
@@ -304,7 +273,7 @@ impl Campaign {
                         Step::Done(outcome) => observe(RunProgress::Ended(outcome)),
                         Step::NotRun => {}
                         Step::Stopped => {
-                            shared.end_runs(&mut running, &mut observe).await?;
+                            shared.end_runs(&mut running, &mut live, &mut observe).await?;
                             return Err(CampaignError::Stopped);
                         }
                         Step::Doubtful(ended, nothing) => doubtful.push((*ended, nothing)),
@@ -329,6 +298,7 @@ impl Campaign {
             for (ended, nothing) in doubtful.drain(..) {
                 let is_unscored = must_stop || setup.is_at_fault(&nothing);
                 let outcome = shared.finish(ended, is_unscored.then_some(&nothing)).await?;
+                live.drain(&mut observe);
                 observe(RunProgress::Ended(Box::new(outcome)));
             }
             if setup.broken().is_some() {
@@ -435,12 +405,14 @@ impl Shared {
     async fn end_runs(
         &self,
         running: &mut JoinSet<Result<Step, CampaignError>>,
+        live: &mut Live,
         observe: &mut impl FnMut(RunProgress),
     ) -> Result<(), CampaignError> {
         self.cut_off.cancel();
         let ending = async {
             while let Some(joined) = running.join_next().await {
                 if let Step::Done(outcome) = finished_run(joined)? {
+                    live.drain(&mut *observe);
                     observe(RunProgress::Ended(outcome));
                 }
             }
@@ -461,9 +433,9 @@ impl Shared {
 
     /// Runs one unit.
     async fn run_unit(&self, unit: Unit) -> Result<Step, CampaignError> {
-        let Campaign { id, agent, cases, .. } = &self.campaign;
+        let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;
-        let case = &cases[(ordinal - self.first) as usize];
+        let case = Arc::clone(&cases[(ordinal - self.first) as usize]);
         let clock: Arc<dyn Clock> = match self.is_repeatable() {
             true => Arc::new(LogicalClock::default()),
             false => Arc::new(WallClock::start()),
@@ -490,27 +462,24 @@ impl Shared {
         if !self.supervision.setup.works() {
             sink = Some(Box::new(Noticing { setup: Arc::clone(&self.supervision.setup), sink }));
         }
+        if let Some(observer) = self.observer.clone() {
+            sink = Some(Box::new(Following { unit, observer, sink }));
+        }
         let recorder = match sink {
             Some(sink) => Recorder::with_sink(clock, sink),
             None => Recorder::new(clock),
         };
         let recorder = recorder.hiding(self.supervision.secrets.clone());
-        let tools =
-            case.toolbox().map_err(|source| CampaignError::Tools { case: case.card().id.clone(), source })?;
-        let running = self.run_agent(unit, &**case, Arc::clone(&tools), &recorder, seed);
-        let ((ran, was_refused), wall) = tokio::select! {
+        let earlier = self.earlier.get(&unit).cloned().unwrap_or_default();
+        let job = Job { case, agent: agent.clone(), limits: *limits, seed, earlier };
+        let Executed { ran, wall } = tokio::select! {
             biased;
             // The agent ends where it is dropped.
             () = self.cut_off.cancelled() => return Ok(Step::NotRun),
-            ran = run_time::measured(noting_refusals(running)) => ran,
+            executed = self.executor.execute(&job, &recorder) => executed?,
         };
-        let mut ran = ran?;
         recorder.close();
-        // What a tool could not do for want of something outside is not held against the agent, whatever it made of it.
-        if let Some(reason) = tools.outage() {
-            ran.end = EndReason::Unscored { reason };
-        }
-        if was_refused || ran.was_refused || ran.was_stopped {
+        if ran.was_refused || ran.was_stopped {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);
             }
@@ -551,81 +520,6 @@ impl Shared {
     fn over_http(&self) -> bool {
         self.campaign.agent.model.as_deref().is_some_and(|model| !model.starts_with("sim/"))
     }
-
-    async fn run_agent(
-        &self,
-        unit: Unit,
-        case: &dyn Case,
-        tools: Arc<dyn Toolbox>,
-        recorder: &Recorder,
-        seed: u64,
-    ) -> Result<Ran, RunError> {
-        let Campaign { agent, limits, .. } = &self.campaign;
-        let toolbox = match agent.guarded.then(|| case.guard()).flatten() {
-            Some(guard) => Arc::new(GuardedTools::new(tools, guard)),
-            None => tools,
-        };
-        let run = RunContext {
-            query: case.prompt(),
-            toolbox: &toolbox,
-            limits,
-            seed,
-            recorder,
-            earlier: self.earlier.get(&unit).map_or(&[], Vec::as_slice),
-            reviewing: self.supervision.reviewing.as_ref(),
-            surroundings: &self.surroundings,
-        };
-        agent.agent.run(run).await
-    }
-}
-
-impl Outcome {
-    /// Judges the events of a run. A judge that panics, which is a bug of its suite, leaves the run unscored.
-    pub fn of(case: &dyn Case, unit: Unit, events: &[Event], wall: Duration) -> Self {
-        let mut usage = Usage::default();
-        for event in events {
-            if let EventKind::Turn { usage: turn, .. } = event.kind {
-                usage += turn;
-            }
-        }
-        let Unit { ordinal, repeat } = unit;
-        let monitor = MonitorUse::of(events);
-        let verdict = catch_unwind(AssertUnwindSafe(|| case.judge(events))).unwrap_or_else(|panic| {
-            let reason =
-                format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));
-            Err(Unscored::Outside { reason })
-        });
-        Self { ordinal, repeat, verdict, wall, usage, monitor, team: TeamUse::of(events), requests: None }
-    }
-
-    /// Whether the agent passed; `None` without a verdict.
-    pub fn passed(&self) -> Option<bool> {
-        self.verdict.as_ref().ok().map(Verdict::passed)
-    }
-
-    /// The class of the failure; `None` when it passed, and without a verdict.
-    pub fn class(&self) -> Option<Class> {
-        self.verdict.as_ref().ok().and_then(Verdict::class)
-    }
-}
-
-impl<V> Outcome<V> {
-    /// What it is a run of.
-    pub fn unit(&self) -> Unit {
-        Unit { ordinal: self.ordinal, repeat: self.repeat }
-    }
-
-    /// The same run with another verdict, where it has one.
-    pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
-        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, requests } = self;
-        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, team, requests }
-    }
-}
-
-/// What a panic says.
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 async fn finish_in_store(

@@ -5,7 +5,8 @@
 //!
 //! # What is where
 //!
-//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up
+//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the stream of what happens in
+//! them (`happening.rs`), the seam to whoever executes runs (`job.rs`), what came of a run (`outcome.rs`), the doubt whether their set-up
 //! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a served model replies
 //! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
 //! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
@@ -17,8 +18,11 @@ mod baselines;
 mod campaign;
 mod findings;
 mod guard;
+mod happening;
+mod job;
 mod limit;
 mod monitored;
+mod outcome;
 mod repeats;
 mod report;
 pub mod rounds;
@@ -30,15 +34,16 @@ mod summary;
 mod team;
 
 pub use baselines::{BaselineRate, BaselineRates};
-pub use campaign::{
-    AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Supervision, Work,
-};
+pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, CampaignError, Supervision, Work};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};
+pub use happening::RunProgress;
+pub use job::{Executed, Executor, Job};
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,
 };
 pub use monitored::MonitorUse;
+pub use outcome::Outcome;
 pub use planproof_agents::GUARD_PREFIX;
 pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};

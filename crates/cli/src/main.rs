@@ -42,6 +42,7 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod stream;
 mod suites;
 mod terminal;
 mod values;

@@ -46,8 +46,13 @@ pub trait Watch {
     /// It begins, or goes on.
     fn begun(&mut self, begun: &Begun<'_>);
 
-    /// A run has come to its end, and is kept.
-    fn ended(&mut self, outcome: &Outcome);
+    /// Something happens: runs are planned, one begins, or has come to its end and is kept.
+    fn happened(&mut self, progress: &RunProgress);
+
+    /// Whether each event of each run is to be shown as it is recorded.
+    fn follows(&self) -> bool {
+        false
+    }
 
     /// Nothing more is run, but for what the campaign leads to.
     fn over(&mut self);
@@ -181,11 +186,14 @@ where
         let before = outcomes.len();
         // Only the first round finds runs that were cut off before: what was begun since ends in it.
         let earlier = std::mem::take(&mut earlier);
-        let work = Work::new(Some(writer.clone()), &units, stop).resuming(earlier).under(supervision.clone());
+        let work = Work::new(Some(writer.clone()), &units, stop)
+            .resuming(earlier)
+            .under(supervision.clone())
+            .followed(watch.follows());
         let end = campaign
             .run(work, |progress| {
+                watch.happened(&progress);
                 let RunProgress::Ended(outcome) = progress else { return };
-                watch.ended(&outcome);
                 if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
                     notes.note(&**case, &outcome);
                 }

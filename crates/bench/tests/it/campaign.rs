@@ -1,14 +1,14 @@
 //! Campaigns whose suite misbehaves.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Outcome, RunProgress, Work};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
-use planproof_store::{NewCampaign, Store, StoreLimits};
-use planproof_trace::{FinishReason, Usage};
+use planproof_store::{NewCampaign, Store, StoreLimits, Unit};
+use planproof_trace::{Event, EventKind, FinishReason, Usage, wire};
 use tokio_util::sync::CancellationToken;
 
 use crate::toy::{Fate, toy};
@@ -32,7 +32,7 @@ impl Model for Done {
     }
 }
 
-fn campaign(fates: &[Fate]) -> Campaign {
+pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
     let agent = FunctionCallingAgent::new(Arc::new(Done)).expect("the model calls tools");
     Campaign {
         id: "test".into(),
@@ -51,6 +51,13 @@ fn campaign(fates: &[Fate]) -> Campaign {
         token: || [7; 10],
         served: None,
     }
+}
+
+/// An event as a trace file has it.
+fn line(event: &Event) -> String {
+    let mut line = Vec::new();
+    wire::v1::write_event(event, &mut line);
+    String::from_utf8(line).expect("text")
 }
 
 /// What a tool could not do is not held against the agent, which may have made the best of it.
@@ -100,12 +107,16 @@ async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() 
     let mut outcomes: Vec<Outcome> = Vec::new();
     let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
     let (mut planned, mut started) = (Vec::new(), HashSet::new());
+    let mut events: HashMap<Unit, Vec<Event>> = HashMap::new();
     campaign
-        .run(Work::new(Some(writer), &units, &stop), |progress| match progress {
+        .run(Work::new(Some(writer), &units, &stop).followed(true), |progress| match progress {
             RunProgress::Planned(runs) => planned.push(runs),
             RunProgress::Started(unit) => assert!(started.insert(unit), "a run begins once"),
+            RunProgress::Event(unit, event) => events.entry(unit).or_default().push(*event),
             RunProgress::Ended(outcome) => {
                 assert!(started.contains(&outcome.unit()), "what ends has begun");
+                let last = events[&outcome.unit()].last().expect("events");
+                assert!(matches!(last.kind, EventKind::End(_)), "its events are seen before: {last:?}");
                 outcomes.push(*outcome);
             }
         })
@@ -119,6 +130,17 @@ async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() 
     let reason = outcomes[2].verdict.as_ref().expect_err("it is unscored").to_string();
     let expected = "the judge of this kind of case panicked, which is a bug: case toy-2 is out of order";
     assert_eq!(reason, expected);
+    for run in store.runs("test").expect("reads") {
+        let run = run.expect("reads");
+        let kept: Vec<String> = store.trace_lines(run.run).map(|line| line.expect("reads")).collect();
+        let shown = events.remove(&run.unit).expect("it was shown");
+        assert_eq!(
+            kept[1..],
+            shown.iter().map(line).collect::<Vec<_>>(),
+            "the stream shows what the store keeps"
+        );
+    }
+    assert!(events.is_empty());
     let stored = store.campaign("test").expect("it is there");
     assert_eq!((stored.finished(), stored.unscored), (8, 2));
     let verdicts =

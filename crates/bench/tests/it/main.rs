@@ -2,6 +2,7 @@
 //! cases are tested in the crates of their suites, most of them in `order`.
 
 mod campaign;
+mod jobs;
 mod monitored;
 mod report;
 mod toy;

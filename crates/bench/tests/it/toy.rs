@@ -24,6 +24,8 @@ pub(crate) enum Fate {
     LacksTool,
 }
 
+const FATES: [Fate; 4] = [Fate::Passes, Fate::Fails, Fate::Panics, Fate::LacksTool];
+
 /// A case.
 #[derive(Debug)]
 pub(crate) struct Toy {
@@ -93,7 +95,7 @@ impl Case for Toy {
     }
 
     fn to_line(&self) -> String {
-        json!({ "schema": "toy", "id": self.card.id }).to_string()
+        json!({ "schema": "toy", "id": self.card.id, "fate": format!("{:?}", self.fate) }).to_string()
     }
 
     fn identity(&self) -> String {
@@ -143,8 +145,14 @@ impl Suite for Toys {
         "toys"
     }
 
-    fn read(&self, _: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Err(CaseError::new("no toy is kept"))
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        let line: serde_json::Value =
+            serde_json::from_str(line).map_err(|_| CaseError::new("this is no JSON"))?;
+        let fate = FATES.into_iter().find(|fate| line["fate"] == format!("{fate:?}"));
+        let (Some(id), Some(fate)) = (line["id"].as_str(), fate) else {
+            return Err(CaseError::new("this is no toy"));
+        };
+        Ok(toy(id, fate))
     }
 
     fn classes(&self) -> &'static [ClassInfo] {

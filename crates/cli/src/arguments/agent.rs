@@ -12,7 +12,7 @@ use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
 /// Options of agents that are made from a specification.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AgentArguments {
-    /// Take so many samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
+    /// Take N samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) samples: Option<NonZeroU32>,
     /// What an agent that summarises reads: the likelier of summary and results, or always the one.
@@ -23,7 +23,7 @@ pub(crate) struct AgentArguments {
     /// or refuses it with 1 and its reason on stdout.
     #[arg(long, value_name = "WHO")]
     pub(crate) evaluator: Option<String>,
-    /// How the model is asked to go on with its text, where not in the best way that it has.
+    /// How the model is asked to continue its text, where not in the best way that it has.
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) continuation: Option<Way>,
     /// Whether the model is shown the examples of its specification: by default those of a file are, and
@@ -89,7 +89,7 @@ pub(crate) enum Way {
     Text,
     /// It continues a message of its own.
     PartialTurn,
-    /// It is told to go on.
+    /// It is asked to continue.
     Chat,
 }
 

@@ -115,6 +115,10 @@ pub(crate) struct CampaignArguments {
     /// sub-task. One run at a time. Answers are read from standard input, a line each; `help` lists them.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
     pub(crate) review: ReviewChoice,
+    /// Write what happens as it happens, a line of JSON each: runs that begin, each event of each run, how runs ended.
+    /// docs/files.md has the format (`stream v1`).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stream: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
     #[command(flatten)]
@@ -174,6 +178,7 @@ impl CampaignArguments {
             ("--replay", &self.recording.replay),
             ("--may-differ", &self.recording.may_differ),
             ("--prices", &self.budget.prices),
+            (crate::stream::OPTION, &self.stream),
         ];
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
         named.chain([("--store", self.store.store.as_path())]).collect()
@@ -184,7 +189,7 @@ impl CampaignArguments {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is
-    /// not sent; what is finished by then is kept. A campaign goes on with `--resume` and a larger budget.
+    /// not sent; what is finished by then is kept. Resume a campaign with `--resume` and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
     /// Most tokens, read and written together.

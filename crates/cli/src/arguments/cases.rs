@@ -77,7 +77,7 @@ pub(crate) struct ShapeArguments {
 }
 
 impl CaseArguments {
-    /// The places in the seed's sequence of so many cases from `--first` on.
+    /// The places in the seed's sequence of that number of cases from `--first` on.
     pub(crate) fn places(&self, count: u64) -> Result<Range<u64>, Failure> {
         let end = self.first.checked_add(count);
         end.map(|end| self.first..end).ok_or_else(|| {
@@ -129,7 +129,7 @@ fn parse_day(text: &str) -> Result<Day, &'static str> {
 
 fn parse_minutes(text: &str) -> Result<(u16, u16), &'static str> {
     let (low, high) = parse_range(text)?;
-    let minutes = |number: u32| u16::try_from(number).map_err(|_| "no task takes so many minutes");
+    let minutes = |number: u32| u16::try_from(number).map_err(|_| "no task takes that many minutes");
     Ok((minutes(low)?, minutes(high)?))
 }
 

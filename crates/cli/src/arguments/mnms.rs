@@ -45,7 +45,7 @@ pub(crate) enum MnmsCommand {
     },
     /// Keep what all raters rated 1, whose tools gave good results, and whose tools are not too frequent.
     Filter(FilterArguments),
-    /// Add the plans that come of putting other tools in the place of those of a plan.
+    /// Add the plans that come of replacing tools of a plan by others.
     Alternatives(AlternativesArguments),
     /// Say how good rated results are, and how far metrics go along with them.
     Rate {
@@ -148,7 +148,7 @@ pub(crate) enum SheetCommand {
     },
     /// On which people say which tools can stand for a tool.
     Alternatives {
-        /// Most tools in the place of one.
+        /// Most tools that replace one.
         #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, PATH_TOOLS_MAX))]
         path_tools: usize,
         /// A model that proposes tools beside those that kinds allow.
@@ -168,7 +168,7 @@ pub(crate) enum SheetCommand {
         /// `prediction`. May be given several times.
         #[arg(long = "result", required = true, value_name = "SETTING=FILE")]
         results: Vec<String>,
-        /// Only so many queries, drawn by --seed among those with a result in every setting.
+        /// Only N queries, drawn by --seed among those with a result in every setting.
         #[arg(long, value_name = "N", value_parser = whole(1usize, 100_000))]
         count: Option<usize>,
         #[command(flatten)]

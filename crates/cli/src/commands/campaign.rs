@@ -31,6 +31,7 @@ use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
+use crate::stream::Stream;
 use crate::{orders, terminal};
 
 pub(super) use asked::{Asked, MakesCases};
@@ -81,7 +82,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
-    let prepared = prepare(request.campaign, global, request.agent.clone(), request.asked)?;
+    let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.asked)?;
+    prepared.stream = stream;
     let run = &prepared.run;
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
     let Ended { outcomes, progress, failure, dissection, shrinking } =

@@ -20,6 +20,7 @@ use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render;
 use crate::report_files::ReportFile;
+use crate::stream::Stream;
 use crate::terminal;
 
 /// Width of the plot of success, in characters: one for every two points.
@@ -28,12 +29,14 @@ const PLOT_WIDTH: usize = 51;
 pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCode, Failure> {
     let plan = plan(arguments)?;
     let page = ReportFile::page(arguments.html.as_deref(), &arguments.campaign.files(), global)?;
-    let prepared = prepare(
+    let stream = Stream::open(arguments.campaign.stream.as_deref(), &arguments.campaign.files())?;
+    let mut prepared = prepare(
         &arguments.campaign,
         global,
         named_agent(&arguments.campaign)?,
         Asked::Limit(plan, arguments),
     )?;
+    prepared.stream = stream;
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, failure, .. } =

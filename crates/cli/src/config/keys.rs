@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 83] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 86] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -24,12 +24,14 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 83] = [
     ("test", "may-differ", "belongs to one recording"),
     ("test", "shrink-to", "is what one call writes"),
     ("test", "review", "asks the person at one terminal"),
+    ("test", "stream", "is what one call writes"),
     ("bench", "resume", "names one campaign"),
     ("bench", "record", "is what one call writes"),
     ("bench", "force", "belongs to what one call writes"),
     ("bench", "replay", "names one recording"),
     ("bench", "may-differ", "belongs to one recording"),
     ("bench", "review", "asks the person at one terminal"),
+    ("bench", "stream", "is what one call writes"),
     ("bench", "model", "is of the agents that one call names"),
     ("bench", "allow-repeats", "is about orders"),
     ("bench", "allow-distractors", "is about orders"),
@@ -91,6 +93,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 83] = [
     ("limit", "replay", "names one recording"),
     ("limit", "may-differ", "belongs to one recording"),
     ("limit", "review", "asks the person at one terminal"),
+    ("limit", "stream", "is what one call writes"),
     ("limit", "html", "is what one call writes"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),

@@ -39,6 +39,7 @@ mod shrink;
 mod spec;
 mod stand_in;
 mod stored;
+mod stream;
 mod strict;
 #[path = "../support/mod.rs"]
 mod support;

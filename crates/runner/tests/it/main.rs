@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::{CampaignEnd, CampaignError, Outcome};
+use planproof_bench::{CampaignEnd, CampaignError, Outcome, RunProgress};
 use planproof_runner::{
     Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, RecordedCampaign,
     Replay, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out, replay, resume,
@@ -56,7 +56,8 @@ impl Watch for StopAfter {
         assert_eq!((begun.cases, begun.repeats, begun.total), (CASES, 1, CASES));
     }
 
-    fn ended(&mut self, _: &Outcome) {
+    fn happened(&mut self, progress: &RunProgress) {
+        let RunProgress::Ended(_) = progress else { return };
         self.0 = self.0.saturating_sub(1);
         if self.0 == 0 {
             self.1.cancel();

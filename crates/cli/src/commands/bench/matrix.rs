@@ -17,6 +17,7 @@ use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
 use crate::stored::Stored;
+use crate::stream::Stream;
 
 /// What the command line says of a matrix, with what makes its cases.
 pub(super) struct Request<'a> {
@@ -230,6 +231,8 @@ async fn carry_on(
     stop: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let Request { arguments, global, .. } = request;
+    let campaign = &arguments.campaign;
+    let stream = Stream::open(campaign.stream.as_deref(), &campaign.files())?;
     let mut ended = Ended::default();
     let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
     progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
@@ -253,6 +256,7 @@ async fn carry_on(
         let prepared = resume_stored(own, stored, &arguments.campaign.model, budgets, &request.asked, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
+        prepared.stream.clone_from(&stream);
         let run = &prepared.run;
         let came = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
         if let Some(failure) = came.failure {

@@ -1,7 +1,7 @@
 //! Running a campaign that is prepared, and what it leads to, while somebody watches.
 
 use indicatif::ProgressBar;
-use planproof_bench::{CampaignEnd, Outcome, Unit};
+use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_runner::{Begun, Complete, Halted, Watch};
 use planproof_store::Progress;
@@ -14,6 +14,7 @@ use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::Failure;
+use crate::stream::Stream;
 use crate::{orders, progress, signals};
 
 /// What came of a campaign.
@@ -88,7 +89,7 @@ pub(in crate::commands) async fn carry_out(
         }
         Ok(end)
     };
-    let mut watcher = Watcher::new(global, run.reviewing.is_some());
+    let mut watcher = Watcher::new(global, prepared);
     let key = random_key();
     let leads_to = leads_on.then_some(leads_to);
     let ended = planproof_runner::carry_out(run, key, stop, &mut watcher, next, leads_to).await?;
@@ -115,11 +116,16 @@ struct Watcher<'a> {
     is_reviewed: bool,
     bar: ProgressBar,
     failed: u64,
+    campaign: &'a Campaign,
+    /// Takes down what happens, where that is asked for.
+    stream: Option<&'a Stream>,
 }
 
 impl<'a> Watcher<'a> {
-    fn new(global: &'a Global, is_reviewed: bool) -> Self {
-        Self { global, is_reviewed, bar: ProgressBar::hidden(), failed: 0 }
+    fn new(global: &'a Global, prepared: &'a Prepared) -> Self {
+        let planproof_runner::Prepared { campaign, reviewing, .. } = &prepared.run;
+        let (bar, stream) = (ProgressBar::hidden(), prepared.stream.as_deref());
+        Self { global, is_reviewed: reviewing.is_some(), bar, failed: 0, campaign, stream }
     }
 }
 
@@ -137,16 +143,30 @@ impl Watch for Watcher<'_> {
             self.bar = progress::bar(self.global, total, done);
         }
         self.failed = failed;
+        if let Some(stream) = self.stream {
+            stream.begun(&self.campaign.agent.name, begun);
+        }
     }
 
-    fn ended(&mut self, outcome: &Outcome) {
+    fn happened(&mut self, progress: &RunProgress) {
+        if let Some(stream) = self.stream {
+            stream.happened(self.campaign, progress);
+        }
+        let RunProgress::Ended(outcome) = progress else { return };
         self.failed += u64::from(outcome.passed() == Some(false));
         self.bar.inc(1);
         self.bar.set_message(format!("{} failed", self.failed));
     }
 
+    fn follows(&self) -> bool {
+        self.stream.is_some()
+    }
+
     fn over(&mut self) {
         self.bar.finish_and_clear();
+        if let Some(stream) = self.stream {
+            stream.over(&self.campaign.id);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A campaign that is prepared, and what is told of it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use planproof_bench::{Outcome, Report};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
@@ -10,6 +11,7 @@ use super::options::{OrderOptions, commands};
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::stored::StoredTraces;
+use crate::stream::Stream;
 
 /// Most cases of a replay whose differences are told.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
@@ -20,6 +22,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) order: OrderOptions,
     /// The matrix that it is a combination of, which goes on as a whole.
     pub(in crate::commands) matrix: Option<String>,
+    /// Takes down what happens while it is run, where that is asked for.
+    pub(in crate::commands) stream: Option<Arc<Stream>>,
     /// Trials of the dissection that are there already; those without a score are run again.
     pub(super) trials: Vec<TrialRecord>,
     /// The same of the shrinking.
@@ -29,7 +33,7 @@ pub(in crate::commands) struct Prepared {
 impl Prepared {
     /// A campaign that has led to nothing yet.
     pub(super) fn new(run: planproof_runner::Prepared, order: OrderOptions) -> Self {
-        Self { run, order, matrix: None, trials: Vec::new(), candidates: Vec::new() }
+        Self { run, order, matrix: None, stream: None, trials: Vec::new(), candidates: Vec::new() }
     }
 
     /// How to resume it.

@@ -1,0 +1,82 @@
+//! What came of one run.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use planproof_plan::team::TeamUse;
+use planproof_store::Unit;
+use planproof_suite::{Case, Class, Unscored, Verdict};
+use planproof_trace::{Event, EventKind, Usage};
+
+use crate::MonitorUse;
+
+/// What came of one run. Code that belongs to one suite may put the suite's own verdict into it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome<V = Verdict> {
+    /// Place of the case in the campaign.
+    pub ordinal: u32,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
+    /// The verdict, or why there is none.
+    pub verdict: Result<V, Unscored>,
+    /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
+    pub wall: Duration,
+    /// Tokens it took.
+    pub usage: Usage,
+    /// What it took to hold the model to its specification, where the agent is made from one.
+    pub monitor: Option<MonitorUse>,
+    /// What the roles of a team took, where the agent is one.
+    pub team: Option<TeamUse>,
+    /// How many of its requests the model answered that is served to the agent, where one is. Not in the
+    /// trace.
+    pub requests: Option<u32>,
+}
+
+impl Outcome {
+    /// Judges the events of a run. A judge that panics, which is a bug of its suite, leaves the run unscored.
+    pub fn of(case: &dyn Case, unit: Unit, events: &[Event], wall: Duration) -> Self {
+        let mut usage = Usage::default();
+        for event in events {
+            if let EventKind::Turn { usage: turn, .. } = event.kind {
+                usage += turn;
+            }
+        }
+        let Unit { ordinal, repeat } = unit;
+        let monitor = MonitorUse::of(events);
+        let verdict = catch_unwind(AssertUnwindSafe(|| case.judge(events))).unwrap_or_else(|panic| {
+            let reason =
+                format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));
+            Err(Unscored::Outside { reason })
+        });
+        Self { ordinal, repeat, verdict, wall, usage, monitor, team: TeamUse::of(events), requests: None }
+    }
+
+    /// Whether the agent passed; `None` without a verdict.
+    pub fn passed(&self) -> Option<bool> {
+        self.verdict.as_ref().ok().map(Verdict::passed)
+    }
+
+    /// The class of the failure; `None` when it passed, and without a verdict.
+    pub fn class(&self) -> Option<Class> {
+        self.verdict.as_ref().ok().and_then(Verdict::class)
+    }
+}
+
+impl<V> Outcome<V> {
+    /// What it is a run of.
+    pub fn unit(&self) -> Unit {
+        Unit { ordinal: self.ordinal, repeat: self.repeat }
+    }
+
+    /// The same run with another verdict, where it has one.
+    pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
+        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, requests } = self;
+        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, team, requests }
+    }
+}
+
+/// What a panic says.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
