@@ -70,7 +70,8 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
     explained.facts.iter().zip(lines(explained)).map(line).collect()
 }
 
-/// The whole report: who, the table in the shape of the paper's Table 2, success by number of actions, classes.
+/// The whole report: who, what passed and failed, then success by size and the rest. Where no run has a score there is
+/// nothing to put into tables.
 pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let mut out = String::new();
     let model = match &report.model {
@@ -88,14 +89,18 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             "SIMULATION: a simulated model planned; these figures say nothing of any real model."
         );
     }
-    let _ = writeln!(out, "\n{}", summary_table(report));
-    let _ = writeln!(out, "\n{}", size_table(report));
-    let _ = writeln!(out, "{}", legend(&report.baselines()));
-    if !report.metrics.0.is_empty() {
-        let _ = writeln!(out, "\n{}", metrics_table(report));
+    let _ = write!(out, "\n{}", came_to(report));
+    if report.scored() > 0 {
+        let _ = writeln!(out, "\n{}", size_table(report));
+        let _ = writeln!(out, "{}", legend(&report.baselines()));
+        if !report.metrics.0.is_empty() {
+            let _ = writeln!(out, "\n{}", metrics_table(report));
+        }
     }
-    for section in &report.sections.0 {
-        let _ = writeln!(out, "\n{}", section_lines(section));
+    if report.all_scored() > 0 {
+        for section in &report.sections.0 {
+            let _ = writeln!(out, "\n{}", section_lines(section));
+        }
     }
     if let Some(used) = &report.monitor {
         let _ = writeln!(out, "\n{}", monitor_table(used));
@@ -113,17 +118,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         }
     }
     if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
-        let _ = writeln!(out, "\nHeld back by the guard: calls of {held_back} of {} runs.", report.scored());
-    }
-    if report.failed > 0 {
-        let _ = writeln!(out, "\nFailures by class: {}", classes_in_words(&report.classes));
-    }
-    if report.all_unscored() > 0 {
-        let _ = writeln!(
-            out,
-            "\nUnscored: {} runs say nothing of the agent, because something else failed.",
-            report.all_unscored()
-        );
+        let _ = writeln!(out, "\nDenied by the guard: calls of {held_back} of {} runs.", report.scored());
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found, commands));
@@ -186,7 +181,7 @@ fn metrics_table(report: &Report) -> Table {
 }
 
 /// Characters of a line of text.
-const WIDTH: usize = 118;
+const WIDTH: usize = 80;
 
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -201,28 +196,29 @@ pub(crate) fn table(head: &[&str]) -> Table {
     table
 }
 
-fn summary_table(report: &Report) -> Table {
-    let mut head = vec!["Agent", "Generated", "Errors (% [95 %])"];
-    if report.solver.is_some() {
-        head.extend(["Solver\ncalls", "Solver\ntime", "Synthesis\ntime"]);
+/// What came of it, in a few lines: the figures that everybody looks for first.
+fn came_to(report: &Report) -> String {
+    let mut out = String::new();
+    if let Some(success) = report.success() {
+        let (passed, scored) = (report.passed, report.scored());
+        let _ = writeln!(out, "Passed:     {passed} of {scored}, {} %", rate_with_interval(success));
     }
-    head.push("Agent\ntime");
-    let mut table = table(&head);
-    let errors = match report.success() {
-        Some(Rate { rate, low, high }) => {
-            let errors = Rate { rate: 1.0 - rate, low: 1.0 - high, high: 1.0 - low };
-            format!("{} ({})", report.failed, rate_with_interval(errors))
-        }
-        None => "-".to_owned(),
-    };
-    let mut row = vec![short(&report.agent, 24), report.runs.to_string(), errors];
-    if let Some(solver) = report.solver {
-        let made = report.synthesis_seconds.unwrap_or_default();
-        row.extend([solver.calls.to_string(), seconds(solver.seconds), seconds(made)]);
+    if report.failed > 0 {
+        let _ = writeln!(out, "Failed:     {} ({})", report.failed, classes_in_words(&report.classes));
     }
-    row.push(seconds(report.agent_seconds));
-    table.add_row(row);
-    table
+    if report.all_unscored() > 0 {
+        let runs = if report.all_unscored() == 1 { "run says" } else { "runs say" };
+        let _ = writeln!(
+            out,
+            "Unscored:   {} {runs} nothing of the agent, because something else failed",
+            report.all_unscored()
+        );
+    }
+    if report.all_not_run() > 0 {
+        let _ = writeln!(out, "Not run:    {}", report.all_not_run());
+    }
+    let _ = writeln!(out, "Agent time: {}, all runs added up", seconds(report.agent_seconds));
+    out
 }
 
 /// What it took to hold a model to its specification.
@@ -277,25 +273,26 @@ pub(crate) fn capitalised(word: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Several agents on the same cases, a line each.
+/// Several agents on the same cases, a line each, and below what agents without a plan would get on them.
 pub(crate) fn comparison(reports: &[Report]) -> String {
     let baselines = reports.first().map(Report::baselines).unwrap_or_default();
-    let mut head = vec!["Agent", "Passed", "% [95 %]"];
-    head.extend(baselines.iter().map(|rate| rate.baseline.title));
-    head.push("Fails mostly by");
-    let mut table = table(&head);
+    let mut table = table(&["Agent", "Passed", "% [95 %]", "Fails mostly by"]);
     for report in reports {
         let most = report.classes.iter().filter(|(_, count)| **count > 0).max_by_key(|(_, count)| **count);
-        let mut row = vec![
+        table.add_row([
             terminal::inline(&report.agent),
             format!("{} of {}", report.passed, report.scored()),
             report.success().map_or("-".to_owned(), rate_with_interval),
-        ];
-        row.extend(report.baselines().iter().map(|rate| rate.best().map_or("-".to_owned(), percent)));
-        row.push(most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()));
-        table.add_row(row);
+            most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
+        ]);
     }
-    format!("{table}\n{}", legend(&baselines))
+    let mut out = format!("{table}\nWithout planning, on the same cases:");
+    for rate in baselines.iter() {
+        let Baseline { title, who, .. } = rate.baseline;
+        let best = rate.best().map_or("-".to_owned(), |rate| format!("{} %", percent(rate)));
+        let _ = write!(out, "\n  {best:>6}  {}", wrap(&format!("{title}: {who}."), WIDTH - 10));
+    }
+    out
 }
 
 /// A rate in per cent with its 95 % interval: "12.0 [8.8, 16.2]".

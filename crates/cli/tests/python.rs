@@ -687,7 +687,7 @@ fn guard_lifts_framework(framework: &str) {
     };
     run(&agent, 1);
     let guarded = run(&format!("repair:{agent}"), 0);
-    assert!(guarded.out.contains("Held back by the guard: calls of "), "{guarded:?}");
+    assert!(guarded.out.contains("Denied by the guard: calls of "), "{guarded:?}");
     assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
     assert!(guarded.out.contains("Lift of the guard: +"), "{guarded:?}");
     assert!(place.run("runs export last").code(0).out.contains("\"held_back\":true"));

@@ -215,8 +215,9 @@ fn print(
     let mut out = terminal::text();
     writeln!(
         out,
-        "{CASES} planning tasks were written in English; the right orders of each are known. Six simulated models did them,\n\
-         each in the same function-calling loop. SIMULATIONS: the figures say nothing of any real model.\n"
+        "{CASES} planning tasks were written in English; the correct orders of each are\n\
+         known. Six simulated models did them, each in the same function-calling loop.\n\
+         SIMULATIONS: the figures say nothing of any real model.\n"
     )?;
     writeln!(out, "{}", render::comparison(reports))?;
     writeln!(

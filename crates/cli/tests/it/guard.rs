@@ -16,7 +16,7 @@ fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     let bare = newest["run"].as_str().unwrap();
     let run = place.run("test repair:tools@sim/careless --cases 40 --seed 5").code(0);
     assert!(run.out.contains("SIMULATION"), "{run:?}");
-    assert!(run.out.contains("Held back by the guard: calls of "), "{run:?}");
+    assert!(run.out.contains("Denied by the guard: calls of "), "{run:?}");
     let said = "On the same cases the bare agent passed 37 of 40, behind the guard 40 of 40: 3 fixed, 0 broken.\n\
                 Lift of the guard: +7.5 points. A split into fixed and broken as uneven as this comes about by chance with \
                 p = 0.250 (exact McNemar test).\n";
