@@ -603,7 +603,7 @@ asyncio.run(main())
 "#;
 
 /// Without a guard calls made at once may overlap; behind it each ends before the next one begins, in the
-/// trace too, and those that come too early are held back until they are right.
+/// trace too, and those that come too early are denied until they are right.
 fn a_guard_lets_calls_at_once_through_one_by_one() {
     let place = Place::new();
     place.write("at_once.py", ALL_AT_ONCE);

@@ -1,8 +1,8 @@
-//! What a simulated model makes of a guard's words, and how far it has got in its turns where some were held back.
+//! What a simulated model makes of a guard's words, and how far it has got in its turns where some were denied.
 //!
 //! A model that heeds them calls what is right instead, of several what comes first in its own plan, and then
-//! tries again what was held back. [`SimKind::InOrder`] does not: it goes on with its plan, and what was held
-//! back stays undone.
+//! tries again what was denied. [`SimKind::InOrder`] does not: it keeps to its plan, and what was
+//! denied stays undone.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(crate) struct Advised {
     pub(crate) start: Option<u16>,
 }
 
-/// Whether a tool's answer says that the call was held back.
+/// Whether a tool's answer says that the call was denied.
 pub(crate) fn is_held_back(answer: &str) -> bool {
     answer.contains(GUARD_NOT_DONE)
 }
@@ -49,7 +49,7 @@ pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
 pub(crate) struct Progress {
     /// The next turn that was not tried yet.
     at: usize,
-    /// Turns that were held back, to be tried again.
+    /// Turns that were denied, to be tried again.
     again: VecDeque<usize>,
     /// What it will call next, because it was told to.
     advised: Option<u16>,

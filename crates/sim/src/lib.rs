@@ -13,8 +13,8 @@
 //! with which topics are asked for.
 //!
 //! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it
-//! has forgotten too, and then tries again what was held back; only [`SimKind::InOrder`] insists on its own
-//! plan, in which what was held back stays undone. So obedient is no real model: what a guard gains with a
+//! has forgotten too, and then tries again what was denied; only [`SimKind::InOrder`] insists on its own
+//! plan, in which what was denied stays undone. So obedient is no real model: what a guard gains with a
 //! simulation says nothing of what it gains elsewhere.
 //!
 //! [`GoldModel`] is of another sort: it understands nothing, and is handed the right answers beforehand, so it

@@ -174,7 +174,7 @@ pub struct Verdict {
     pub correct_next: Vec<Vec<ActionId>>,
     /// Calls of tools that do not exist, or with arguments that do not fit.
     pub refused: Vec<Refused>,
-    /// Calls that a guard held back, in the order of the calls, in the time form those before the last restart as well.
+    /// Calls that a guard denied, in the order of the calls, in the time form those before the last restart as well.
     /// They were not executed and are no mistake by themselves.
     pub held_back: Vec<Refused>,
     /// Why the run ended, where the agent did not end it by an answer.

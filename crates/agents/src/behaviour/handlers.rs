@@ -107,7 +107,7 @@ async fn summary_of(
     }
     if results.iter().any(|result| result.is_held_back) {
         // What a guard says has to reach the agent whole, and a summary may leave out what is right instead.
-        let note = "results, because calls were held back".to_owned();
+        let note = "results, because calls were denied".to_owned();
         return Ok(Written { note, ..Written::by_tools(texts_of(results)) });
     }
     let texts: Vec<&str> = results.iter().map(text_of).collect();

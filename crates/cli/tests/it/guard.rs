@@ -80,7 +80,7 @@ fn every_kind_of_agent_can_be_guarded_and_goes_on() {
             assert!(lift > 0.0, "{kind} {form}: {lift}");
         }
     }
-    // These write their calls before they see an answer, or make none: what is held back, or never called, is lost.
+    // These write their calls before they see an answer, or make none: what is denied, or never called, is lost.
     for kind in ["rewoo", "direct", "direct:samples=3", "fallback:direct,react", "fallback:direct,tools"] {
         let options = "--cases 12 --actions 4";
         let (mut classes, lift) = classes_and_lift(&place, &format!("{kind}@sim/careless"), options);

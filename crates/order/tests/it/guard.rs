@@ -56,7 +56,7 @@ async fn nothing_wrong_is_executed() {
                 SimKind::Perfect | SimKind::Parallel | SimKind::Careless => {
                     assert_eq!(after, cases.len(), "{kind:?}");
                 }
-                // It does not heed the guard, so that what was held back is lost.
+                // It does not heed the guard, so that what was denied is lost.
                 SimKind::InOrder => assert_eq!(after, cases.len() - held_back),
                 SimKind::Forgetful => assert!(after > before && after < cases.len(), "{before} {after}"),
                 SimKind::Clumsy => assert!(after >= before, "{before} {after}"),

@@ -37,7 +37,7 @@ pub fn executed_calls(events: &[Event]) -> Vec<usize> {
     calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
 }
 
-/// Calls with their results, those apart that were held back. Starts and ends are places in the trace, which
+/// Calls with their results, those apart that were denied. Starts and ends are places in the trace, which
 /// is the order of observation.
 pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
     let events_at = events.iter().enumerate();

@@ -59,7 +59,7 @@ fn bad_case_files_are_told_what_is_wrong() {
 }
 
 /// Calls in the one-line notation, mostly wrong in one way or another: any of the tools, or one that is not there,
-/// with a start in the time form, refused, held back and overlapping, and each of the ends that there are.
+/// with a start in the time form, refused, denied and overlapping, and each of the ends that there are.
 fn wrong_run(case: &Case, draw: &mut Draw) -> String {
     let mut line = String::new();
     for number in 0..draw.below(2 * case.tools.len() as u32) {
