@@ -27,8 +27,9 @@ impl RunProgress {
     }
 }
 
-/// Takes events of all runs to the one who observes the campaign. The channel has no limit of its own: a recorder never
-/// waits, and what lies in it is kept by the run's recorder as well, so that it at most doubles what runs going on take.
+/// Takes events of all runs to the one who observes the campaign. The channel has no limit of its own: a recorder
+/// never waits, and what lies in it is kept by the run's recorder as well, so that it at most doubles what runs take
+/// that are under way.
 pub(crate) struct Live {
     sender: Option<UnboundedSender<(Unit, Event)>>,
     receiver: UnboundedReceiver<(Unit, Event)>,

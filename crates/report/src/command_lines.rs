@@ -9,9 +9,9 @@ pub struct CommandLines {
 }
 
 impl CommandLines {
-    /// `command` is the one that makes such campaigns, such as `test`, `limit` or `bench gsm8k`. `store` is the path of the run
-    /// store, where it is not the default one. `agent` are the words by which that command knows the agent
-    /// and how it is run, not yet quoted.
+    /// `command` is the one that makes such campaigns, such as `test`, `limit` or `bench gsm8k`. `store` is the path of
+    /// the run store, where it is not the default one. `agent` are the words by which that command knows the agent and
+    /// how it is run, not yet quoted.
     pub fn new<'a>(command: &str, store: Option<&str>, agent: impl IntoIterator<Item = &'a str>) -> Self {
         let agent: Vec<String> = agent.into_iter().map(shell_word).collect();
         Self {

@@ -6,6 +6,8 @@ use super::rust::code_only;
 
 /// Most lines of a source file or document.
 const LINES_MAX: usize = 900;
+/// Most columns of a comment, indentation included.
+const COMMENT_COLUMNS_MAX: usize = 120;
 
 // The needles are put together here so that this file does not hold them.
 
@@ -49,6 +51,10 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         find(0, format!("{lines} lines; split it, {LINES_MAX} is the most"));
     }
     if is_rust {
+        for (index, line) in file.text.lines().enumerate().filter(|(_, line)| is_wide_comment(line)) {
+            let width = line.chars().count();
+            find(index + 1, format!("a comment of {width} columns; {COMMENT_COLUMNS_MAX} is the most"));
+        }
         if needs_module_doc(&file.path) && !file.text.starts_with("//!") {
             find(1, "begin with a module doc (`//!`)".into());
         }
@@ -58,6 +64,18 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 }
 
 /// Checks code from which comments and literals have been removed.
+/// Whether a line is a comment wider than screens are. Rows of tables, drawings and samples of a format stay whole.
+fn is_wide_comment(line: &str) -> bool {
+    let text = line.trim_start();
+    let Some(text) =
+        text.strip_prefix("///").or_else(|| text.strip_prefix("//!")).or_else(|| text.strip_prefix("//"))
+    else {
+        return false;
+    };
+    let is_whole = text.trim_start().starts_with(['|', '{', '│', '┌', '└']) || text.contains("://");
+    !is_whole && line.chars().count() > COMMENT_COLUMNS_MAX
+}
+
 fn check_code(code: &str, mut find: impl FnMut(usize, String)) {
     for (index, line) in code.lines().enumerate() {
         for (leftover, why) in CODE_LEFTOVERS.iter().filter(|(leftover, _)| line.contains(leftover)) {
@@ -145,6 +163,19 @@ mod tests {
             check_text("a.rs", &format!("//! Doc.\n{code}\n"), &[code]);
             check_text("a.rs", &format!("//! Doc.\n// {code}\n"), &[]);
         }
+    }
+
+    #[test]
+    fn wide_comments_are_caught() {
+        let words = "word ".repeat(24);
+        for mark in ["//", "///", "//!"] {
+            check_text("a.rs", &format!("//! Doc.\n    {mark} {words}.\n"), &["a.rs:2: a comment of"]);
+            check_text("a.rs", &format!("//! Doc.\n{mark} | {words}|\n"), &[]);
+            check_text("a.rs", &format!("//! Doc.\n{mark} https://example.org/{}\n", "x".repeat(120)), &[]);
+        }
+        check_text("a.rs", &format!("//! Doc.\nlet text = \"{words}\";\n"), &[]);
+        // Columns, not bytes.
+        check_text("a.rs", &format!("//! {}\n", "λ".repeat(116)), &[]);
     }
 
     #[test]
