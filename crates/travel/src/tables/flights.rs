@@ -1,8 +1,8 @@
 //! Flights: looked up by their number, or by their leg and day, wherever the rows lie.
 //!
 //! A [`FlightStore`] holds the rows and finds them by numbers; [`Flights`] knows the names of cities and days. The
-//! store here keeps all rows in columns in memory (`flights/columns.rs`), 28 bytes a row, which is right for tables up to
-//! some hundred thousand rows. The crate `flights` has one for the published table, which is on disk, and is held to
+//! store here keeps all rows in columns in memory (`flights/columns.rs`), 28 bytes a row, which is right for tables up
+//! to some hundred thousand rows. The crate `flights` has one for the published table, which is on disk, and is held to
 //! this one by its tests.
 
 mod builder;
@@ -130,8 +130,8 @@ impl Flights {
         self.store.is_empty()
     }
 
-    /// Those of a leg on a day such as `2022-03-16`, in the order of the file. Costs two binary searches in memory, some
-    /// microseconds on disk.
+    /// Those of a leg on a day such as `2022-03-16`, in the order of the file. Costs two binary searches in memory,
+    /// some microseconds on disk.
     pub fn on(&self, origin: &str, destination: &str, date: &str) -> impl Iterator<Item = Flight<'_>> {
         let leg = || {
             let FlightNames { cities, dates } = &*self.names;

@@ -65,7 +65,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Sorts rows that come in the order of the file. Takes `n log n` time for `n` rows, and 16 bytes a row for a while.
+    /// Sorts rows that come in the order of the file. Takes `n log n` time for `n` rows, and 16 bytes a row meanwhile.
     pub(super) fn new(mut columns: Columns) -> Self {
         let rows = u32::try_from(columns.len()).unwrap_or(u32::MAX);
         let mut order: Vec<u32> = (0..rows).collect();
