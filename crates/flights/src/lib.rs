@@ -1,8 +1,8 @@
 //! TravelPlanner's table of flights on disk: 3.8 million rows, found in microseconds, of which next to nothing is in
 //! memory.
 //!
-//! [`open`] reads the published file once and writes an index into a folder that the caller names; from then on it opens
-//! that index, in milliseconds, as long as the file is the same. What it gives are the
+//! [`open`] reads the published file once and writes an index into a folder that the caller names; from then on it
+//! opens that index, in milliseconds, as long as the file is the same. What it gives are the
 //! [`Flights`](planproof_travel::tables::Flights) that the tools and the evaluator of `travel` ask, which reads no
 //! files. The answers are those of the table in memory (`FlightsBuilder`), to which the tests hold it.
 //!
@@ -118,9 +118,9 @@ impl FlightsError {
 /// or one of another version of the file: of another size, time of change, or path, or written in another layout. The
 /// folder is made where it is missing.
 ///
-/// Opening takes milliseconds, making the index seconds for the published table. It needs some 60 MB of memory for
-/// that (12 bytes a row, and what [`ROWS_IN_MEMORY`] says), and 32 bytes a row on disk, for a while twice as much.
-/// `progress` is called every few milliseconds meanwhile; where it breaks off, so does the making.
+/// Opening takes milliseconds, making the index seconds for the published table. That needs some 20 MB of memory,
+/// whatever the table ([`ROWS_IN_MEMORY`]), and on disk 32 bytes a row, for a while twice as much. `progress` is called
+/// every few milliseconds meanwhile; where it breaks off, so does the making.
 ///
 /// An index takes its name when it is complete, so that one that was cut off is never opened. Of several processes that
 /// want the same index one makes it, and the others wait for it. Afterwards the file may go: the index has all of it.

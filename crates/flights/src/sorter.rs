@@ -1,5 +1,5 @@
-//! Sorts more records than there is memory for: pieces that fit are sorted and written one behind the other (runs), then
-//! merged, in `n log n` time.
+//! Sorts more records than there is memory for: pieces that fit are sorted and written one behind the other (runs),
+//! then merged, in `n log n` time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

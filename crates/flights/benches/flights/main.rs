@@ -70,7 +70,7 @@ fn compare(rows: u32) -> Result<()> {
         let made = child(&["--make"])?;
         let disk: u64 = fs::read_dir(&cache)?.map(|file| Ok(file?.metadata()?.len())).sum::<Result<_>>()?;
         let asked = child(&["--ask", &rows.to_string()])?;
-        let ([seconds, cpu, peak], [opened, leg, number, peak_asked]) = (made[..], asked[..]) else {
+        let (&[seconds, cpu, peak], &[opened, leg, number, peak_asked]) = (&made[..], &asked[..]) else {
             return Err("a measurement is incomplete".into());
         };
         let [leg_first, number_first] = *first.get_or_insert([leg, number]);

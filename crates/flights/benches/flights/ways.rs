@@ -77,7 +77,7 @@ fn sqlite(table: &Path, path: &Path) -> Result<Connection> {
         let mut insert = connection.prepare("INSERT INTO name VALUES (?1, ?2, ?3)")?;
         for (kind, names) in [("city", &reader.names().cities), ("date", &reader.names().dates)] {
             for (number, name) in names.all().iter().enumerate() {
-                insert.execute(params![kind, number, name])?;
+                insert.execute(params![kind, number as i64, name])?;
             }
         }
     }
