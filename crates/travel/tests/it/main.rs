@@ -2,6 +2,7 @@
 
 mod any_plan;
 mod loopholes;
+mod page;
 mod own;
 mod scores;
 mod tools;
