@@ -1,7 +1,8 @@
 //! Places in a plane and the ways between them, as a drawing.
 //!
-//! Ways bend to the left of who goes them, so that one there and one back lie apart. A way that is gone again bends
-//! further. Labels stand at the apex of their way, on its outer side.
+//! A way there and one back bend to the left of who goes them, so that they lie apart; a way alone bends away from the
+//! middle of all places, so that a round trip has its labels outside. A way that is gone again bends further. Labels
+//! stand at the apex of their way, on its outer side.
 
 use maud::{Markup, html};
 use planproof_suite::{Map, MapPlace, MapWay};
@@ -49,8 +50,11 @@ pub(super) fn draw(map: &Map) -> Markup {
         .filter_map(|(number, way)| {
             let before = &map.ways[..number];
             let is_same = |it: &&MapWay| (it.from, it.to) == (way.from, way.to);
-            let arc = Arc::between(place(way.from)?, place(way.to)?, before.iter().filter(is_same).count());
-            Some((way, arc?))
+            let before = before.iter().filter(is_same).count();
+            let is_alone = !map.ways.iter().any(|it| (it.to, it.from) == (way.from, way.to));
+            let (from, to) = (place(way.from)?, place(way.to)?);
+            let is_left = !is_alone || is_outside_left(from, to, (WIDTH / 2.0, height / 2.0));
+            Some((way, Arc::between(from, to, before, is_left)?))
         })
         .collect();
     html! {
@@ -124,6 +128,13 @@ fn mark(place: &MapPlace, (x, y): Point, height: f64) -> Markup {
     }
 }
 
+/// Whether the middle of the drawing lies to the right of who goes from one place to the other.
+fn is_outside_left(from: Point, to: Point, middle: Point) -> bool {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    // The vertical axis points down.
+    dx * (middle.1 - from.1) - dy * (middle.0 - from.0) >= 0.0
+}
+
 /// A bent way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arc {
@@ -135,14 +146,16 @@ struct Arc {
 }
 
 impl Arc {
-    /// The way that is gone for the time after `before` others; nothing if it leads nowhere.
-    fn between(from: Point, to: Point, before: usize) -> Option<Self> {
+    /// The way that is gone after `before` others between the same places, and bends to the left or the right; nothing
+    /// if it leads nowhere.
+    fn between(from: Point, to: Point, before: usize, is_left: bool) -> Option<Self> {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = dx.hypot(dy);
         if length <= 2.0 * END_GAP {
             return None;
         }
-        let outwards = (dy / length, -dx / length);
+        let side = if is_left { 1.0 } else { -1.0 };
+        let outwards = (side * dy / length, -side * dx / length);
         let bend = (length * BEND).max(BEND_MIN) * (1.0 + before as f64);
         let middle = (from.0.midpoint(to.0), from.1.midpoint(to.1));
         // The apex of a quadratic curve lies half way to its control point.
@@ -236,9 +249,18 @@ mod tests {
     fn ways_there_and_back_lie_apart() {
         let (one, other) = ((0.0, 0.0), (100.0, 0.0));
         let apexes = [(one, other, 0), (other, one, 0), (one, other, 1)]
-            .map(|(from, to, before)| Arc::between(from, to, before).expect("a way").apex().1);
+            .map(|(from, to, before)| Arc::between(from, to, before, true).expect("a way").apex().1);
         assert!(apexes[0] < -9.0 && apexes[1] > 9.0 && apexes[2] < apexes[0] - 9.0, "{apexes:?}");
-        assert_eq!(Arc::between(one, one, 0), None);
+        assert_eq!(Arc::between(one, one, 0, true), None);
+    }
+
+    #[test]
+    fn a_way_alone_bends_away_from_the_middle() {
+        let (one, other, middle) = ((0.0, 0.0), (100.0, 0.0), (50.0, 80.0));
+        for (from, to) in [(one, other), (other, one)] {
+            let arc = Arc::between(from, to, 0, is_outside_left(from, to, middle)).expect("a way");
+            assert!(arc.apex().1 < -9.0, "{arc:?}");
+        }
     }
 
     #[test]

@@ -75,6 +75,9 @@ fn remark(finding: &Finding) -> String {
     format!("{}: {}", finding.check.label(), finding.what)
 }
 
+/// Takes an entry: where it stands in the plan, its kind, when it is, its text if it has one, and what it costs.
+type Add<'a> = dyn FnMut(EntryPlace, &'static str, (String, Option<&str>), Option<f64>) + 'a;
+
 /// A day, counted from 0.
 struct Reader<'r> {
     database: &'r Database,
@@ -143,7 +146,7 @@ impl Reader<'_> {
         all
     }
 
-    fn sights(&self, add: &mut dyn FnMut(EntryPlace, &'static str, (String, Option<&str>), Option<f64>)) {
+    fn sights(&self, add: &mut Add<'_>) {
         for (at, sight) in self.day.sights() {
             add(at, "sight", (String::new(), Some(sight.text)), None);
         }
