@@ -63,7 +63,9 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
     let line = |(fact, (label, text)): (&Fact, (&str, String))| {
         let text = match fact.content {
             Content::Ends(_) => one_line_with_its_end(&text),
-            Content::Text(_) | Content::Steps(_) => terminal::inline(&text),
+            Content::Text(_) | Content::Steps(_) | Content::Map(_) | Content::Timeline(_) => {
+                terminal::inline(&text)
+            }
         };
         format!("  {:<9} {text}\n", format!("{label}:"))
     };

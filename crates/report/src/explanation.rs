@@ -13,7 +13,9 @@ pub fn lines(explained: &Explanation) -> impl Iterator<Item = (&'static str, Str
         let text = fact.content.to_text();
         let text = match fact.content {
             Content::Ends(_) => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
-            Content::Text(_) | Content::Steps(_) => short(&one_line(&text), LINE_CHARACTERS_MAX),
+            Content::Text(_) | Content::Steps(_) | Content::Map(_) | Content::Timeline(_) => {
+                short(&one_line(&text), LINE_CHARACTERS_MAX)
+            }
         };
         (fact.label, text)
     })

@@ -13,6 +13,7 @@ mod dissection;
 mod events;
 mod failures;
 mod limit;
+mod map;
 mod matrix;
 mod page;
 mod passed;
@@ -21,6 +22,7 @@ mod run;
 mod shrinking;
 mod summary;
 pub(crate) mod text;
+mod timeline;
 
 use std::io;
 

@@ -1,6 +1,8 @@
 //! A verdict in words, as plain data that every report draws in its own way. All texts are as the case, the agent and
 //! the world outside wrote them: who draws them escapes and shortens them.
 
+use crate::drawing::{Map, Period};
+
 /// A verdict in words.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explanation {
@@ -49,6 +51,10 @@ pub enum Content {
     Ends(String),
     /// Steps, one after the other.
     Steps(Vec<Step>),
+    /// Places and the ways between them.
+    Map(Map),
+    /// What happens when.
+    Timeline(Vec<Period>),
 }
 
 /// A step of a sequence.
@@ -139,12 +145,14 @@ impl Fact {
 }
 
 impl Content {
-    /// All of it as one text: the steps separated by commas.
+    /// All of it as one text: the steps separated by commas, ways and parts of a timeline by semicolons.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Ends(text) => text.clone(),
             Self::Steps(steps) if steps.is_empty() => "nothing".to_owned(),
             Self::Steps(steps) => steps.iter().map(Step::to_text).collect::<Vec<_>>().join(", "),
+            Self::Map(map) => map.to_text(),
+            Self::Timeline(periods) => periods.iter().map(Period::to_text).collect::<Vec<_>>().join("; "),
         }
     }
 }

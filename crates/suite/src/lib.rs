@@ -10,13 +10,15 @@
 //!
 //! The kind of case, and those that there are (`suite.rs`, `registry.rs`), a case and what statistics need of it
 //! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words
-//! (`explanation.rs`), tables and figures that only a suite can make (`section.rs`), what stands between an agent and
+//! (`explanation.rs`), maps and timelines as data
+//! (`drawing.rs`), tables and figures that only a suite can make (`section.rs`), what stands between an agent and
 //! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is handed it
 //! (`gold.rs`), rates with their intervals (`statistics.rs`), and what several suites have in common: files with a line
 //! for each row (`rows.rs`), and what is read out of a run that ends with an answer (`runs.rs`).
 
 mod case;
 mod data;
+mod drawing;
 mod explanation;
 mod gold;
 mod guard;
@@ -32,6 +34,7 @@ pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
 pub use data::{Data, Predicted, Selection};
+pub use drawing::{Map, MapPlace, MapWay, Period, PeriodEntry};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
 pub use gold::{Gold, GoldCall};
 pub use guard::{Decision, Guard};

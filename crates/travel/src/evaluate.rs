@@ -50,11 +50,11 @@ mod finding;
 mod judgement;
 mod loophole;
 mod original;
-mod right;
+pub(crate) mod right;
 mod score;
 
 pub use check::Check;
-pub use finding::Finding;
+pub use finding::{EntryPlace, Finding};
 pub use judgement::{Judgement, Mark};
 pub use loophole::Loophole;
 pub use score::{Rates, Scores, Share, Tally};

@@ -8,12 +8,14 @@
 //!
 //! Python's rules for values and texts (`python.rs`), the three readers of entries that everything shares
 //! (`entry.rs`), queries (`query.rs`), plans as they were written (`plan.rs`), the tables (`tables.rs`), the evaluator
-//! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), and a small
+//! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), a plan as a
+//! map and a timeline (`page.rs`), and a small
 //! data set of our own (`own.rs`, `data/own`).
 
 pub mod entry;
 pub mod evaluate;
 pub mod own;
+pub mod page;
 pub mod plan;
 pub mod python;
 pub mod query;

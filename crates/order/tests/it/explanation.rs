@@ -25,6 +25,7 @@ fn written(explained: &Explanation) -> String {
                 let steps = steps.iter().map(|it| step(it.is_wrong, it.to_text()));
                 format!("[{}]", steps.collect::<Vec<_>>().join(", "))
             }
+            drawn => drawn.to_text(),
         };
         out += &format!("{:<10}{told}\n", format!("{}:", fact.label));
     }

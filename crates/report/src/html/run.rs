@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use planproof_bench::Outcome;
 use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
 
-use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
+use super::{NAME_CHARACTERS_MAX, map, timeline};
 use crate::campaign::capitalised;
 
 /// Most characters shown of a text; that of a case of 64 actions has about half as many.
@@ -187,6 +187,8 @@ fn content(content: &Content) -> Markup {
             Content::Text(text) => (Foreign::short(text, REASON_CHARACTERS_MAX)),
             Content::Ends(text) => (Foreign::both_ends(text, REASON_CHARACTERS_MAX)),
             Content::Steps(steps) => (sequence(steps)),
+            Content::Map(map) => (map::draw(map)),
+            Content::Timeline(periods) => (timeline::list(periods)),
         }
     }
 }

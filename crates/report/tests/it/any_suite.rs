@@ -38,13 +38,18 @@ const ID: &str = "any";
 type Cases<'a> = &'a [Arc<dyn Case>];
 
 /// Asserts it of a suite, with so many of its cases as `make` is asked for. Each must have a `gold` answer. `test` is
-/// the full name of the test that calls this, and nothing else: it is started again as the process that is killed.
-pub(crate) fn has_everything(test: &str, suite: &dyn Suite, make: impl Fn(u64) -> Vec<Arc<dyn Case>>) {
+/// the full name of the test that calls this, and nothing else: it is started again as the process that is killed, to
+/// which this gives nothing. Otherwise it gives the page of a campaign.
+pub(crate) fn has_everything(
+    test: &str,
+    suite: &dyn Suite,
+    make: impl Fn(u64) -> Vec<Arc<dyn Case>>,
+) -> Option<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let many = make(MANY);
     if let Some(store) = std::env::var_os(STORE) {
         runtime.block_on(run(gold(&many, ERROR_RATE), &many, Path::new(&store)));
-        return;
+        return None;
     }
     runtime.block_on(survives_a_kill(test, &many));
     let cases = make(SOME);
@@ -52,7 +57,7 @@ pub(crate) fn has_everything(test: &str, suite: &dyn Suite, make: impl Fn(u64) -
         let again = suite.read(&case.to_line()).unwrap();
         assert_eq!((case.card(), case.to_line()), (again.card(), again.to_line()), "a case is read back");
     }
-    runtime.block_on(is_replayed_and_reported(test, suite, &cases));
+    Some(runtime.block_on(is_replayed_and_reported(test, suite, &cases)))
 }
 
 async fn survives_a_kill(test: &str, cases: Cases<'_>) {
@@ -75,7 +80,7 @@ async fn survives_a_kill(test: &str, cases: Cases<'_>) {
     assert!(before.iter().all(|(unit, kept)| after[unit] == *kept), "what was finished is kept");
 }
 
-async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_>) {
+async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_>) -> String {
     let origin = Origin { version: String::new(), command: String::new() };
     let path = place(test, "recording.jsonl");
     let file = RecordingFile::create(&path, true, &origin, Secrets::default()).unwrap();
@@ -142,6 +147,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
         ("Inspect", Box::new(|out| inspect::write(&reported_a, out).unwrap())),
         ("step", Box::new(|out| step_summary::write(&reported_a, out).unwrap())),
     ];
+    let mut page = String::new();
     for (name, write) in reports {
         let (mut out, mut twice) = (Vec::new(), Vec::new());
         write(&mut out);
@@ -151,7 +157,11 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
         // The page of a comparison names what changed; the step's page has its first findings alone.
         assert!(name == "comparison" || text.contains(class.as_str()), "{name}: {class}: {text}");
         assert!(name == "step" || text.contains(&case.card().id), "{name}: {}: {text}", case.card().id);
+        if name == "page" {
+            page = text;
+        }
     }
+    page
 }
 
 /// An agent with this model on these cases, kept in that store, as far as it is not finished there.

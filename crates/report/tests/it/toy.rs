@@ -11,8 +11,28 @@ use crate::any_suite;
 #[test]
 fn a_kind_of_case_of_a_hundred_lines_has_all_that_a_campaign_has() {
     let test = "toy::a_kind_of_case_of_a_hundred_lines_has_all_that_a_campaign_has";
-    any_suite::has_everything(test, &Sums, |count| (0..count).map(Sum::of).collect());
+    let page = any_suite::has_everything(test, &Sums, |count| (0..count).map(Sum::of).collect());
+    if let Some(page) = page {
+        pictures_are_drawn_and_foreign_words_stay_words(&page);
+    }
 }
+
+/// The strict reader of our pages refuses whatever is no markup of ours.
+fn pictures_are_drawn_and_foreign_words_stay_words(page: &str) {
+    let page = crate::markup::parse(page).expect("the page is all ours");
+    let map = page.all("div", "map")[0];
+    assert_eq!([map.all("circle", "").len(), map.all("path", "line").len()], [2, 2]);
+    assert_eq!(map.all("g", "broken").len(), 1);
+    let timeline = page.all("ol", "timeline")[0];
+    assert_eq!([timeline.all("li", "broken").len(), timeline.all("p", "remark").len()], [1, 2]);
+    let words = timeline.lines().replace("\n", " ");
+    // The title of the period, its note and its remark; of the entry, its time, text, note and remark.
+    assert_eq!(words.matches(&HOSTILE.replace('\u{202e}', "⟨U+202E⟩")).count(), 7, "{words}");
+}
+
+/// It closes every element that it could be in.
+pub(crate) const HOSTILE: &str =
+    "</text></svg></style><script>alert('1')</script><img src=x onerror=\"x\"> & \u{202e}x";
 
 struct Sums;
 static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "wrong_sum", meaning: "It is another number.", rank: 0 }];
@@ -87,8 +107,24 @@ impl Case for Sum {
         })
     }
     fn explain(&self, verdict: &Verdict) -> suite::Explanation {
-        let facts =
-            vec![suite::Fact::text("answered", &*verdict.detail), suite::Fact::text("right", self.target())];
+        // Pictures of every kind, with texts that nobody would write in good faith.
+        let text = || HOSTILE.to_owned();
+        let place = |east| suite::MapPlace { name: text(), east, north: -east / 2.0 };
+        let way = |from, to| suite::MapWay { from, to, label: text(), is_wrong: from > to };
+        let entry =
+            suite::PeriodEntry { kind: "sum", when: text(), text: text(), note: text(), wrong: vec![text()] };
+        let period = suite::Period { title: text(), note: text(), wrong: vec![text()], entries: vec![entry] };
+        let map = suite::Map {
+            caption: text(),
+            places: vec![place(0.0), place(4.0), place(f64::NAN)],
+            ways: vec![way(0, 1), way(1, 0), way(1, 2), way(7, 0)],
+        };
+        let facts = vec![
+            suite::Fact::text("answered", &*verdict.detail),
+            suite::Fact::text("right", self.target()),
+            suite::Fact { label: "map", content: suite::Content::Map(map) },
+            suite::Fact { label: "days", content: suite::Content::Timeline(vec![period]) },
+        ];
         suite::Explanation {
             text: self.2.clone(),
             gist: "not the sum".into(),

@@ -1,12 +1,12 @@
 //! The checks as they were meant.
 
-mod day;
+pub(crate) mod day;
 mod hard;
-mod itinerary;
+pub(crate) mod itinerary;
 mod trip;
 
 use super::check::Check;
-use super::finding::Finding;
+use super::finding::{EntryPlace, Finding};
 use super::judgement::{Judgement, Mark};
 use super::loophole::Loophole;
 use crate::plan::Plan;
@@ -54,13 +54,20 @@ struct Findings {
 }
 
 impl Findings {
-    /// Something about a day, counted from 0.
-    fn on(&mut self, check: Check, day: usize, loophole: Option<Loophole>, what: String) {
-        self.all.push(Finding { check, day: Some(day + 1), loophole, what });
+    /// Something about an entry of a day, counted from 0.
+    fn on(
+        &mut self,
+        check: Check,
+        (day, entry): (usize, impl Into<EntryPlace>),
+        loophole: Option<Loophole>,
+        what: String,
+    ) {
+        let entry = Some(entry.into());
+        self.all.push(Finding { check, day: Some(day + 1), entry, loophole, what });
     }
 
     /// Something about the whole trip.
     fn add(&mut self, check: Check, loophole: Option<Loophole>, what: String) {
-        self.all.push(Finding { check, day: None, loophole, what });
+        self.all.push(Finding { check, day: None, entry: None, loophole, what });
     }
 }

@@ -3,5 +3,6 @@
 mod any_plan;
 mod loopholes;
 mod own;
+mod page;
 mod scores;
 mod tools;

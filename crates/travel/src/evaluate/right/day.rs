@@ -2,7 +2,8 @@
 
 use super::Findings;
 use super::itinerary::{Day, Entry, Itinerary, Means, Place, Travel};
-use crate::evaluate::{Check, Loophole};
+use crate::evaluate::{Check, EntryPlace, Loophole};
+use crate::plan::{ACCOMMODATION, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{self, Database, Flight, Table};
 
@@ -12,23 +13,23 @@ pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_
             leg(number, day, travel, findings);
             means(database, query, number, day, travel, findings);
         }
-        for meal in day.meals.iter().flatten() {
-            city(number, day, meal, false, findings);
-            named(&database.restaurants, number, meal, findings);
+        for (key, meal) in day.meals() {
+            city((number, key.into()), day, meal, false, findings);
+            named(&database.restaurants, (number, key.into()), meal, findings);
         }
-        for sight in &day.attractions {
-            city(number, day, sight, false, findings);
-            named(&database.attractions, number, sight, findings);
+        for (at, sight) in day.sights() {
+            city((number, at), day, sight, false, findings);
+            named(&database.attractions, (number, at), sight, findings);
         }
         if let Some(stay) = &day.stay {
-            city(number, day, stay, true, findings);
-            named(&database.stays, number, stay, findings);
+            city((number, ACCOMMODATION.into()), day, stay, true, findings);
+            named(&database.stays, (number, ACCOMMODATION.into()), stay, findings);
         }
     }
 }
 
 /// The two ends of a way: those of the entry, or else those of the day.
-pub(super) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &'p str)> {
+pub(crate) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &'p str)> {
     travel.leg.or(match day.place {
         Place::Leg(from, to) => Some((from, to)),
         _ => None,
@@ -36,15 +37,14 @@ pub(super) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &
 }
 
 /// The flight that is meant: the one of the day if there is one, else another one on the same way.
-pub(super) fn flight<'t>(
+pub(crate) fn flight<'t>(
     database: &'t Database,
     number: &str,
     (from, to): (&str, &str),
     date: Option<&String>,
 ) -> Option<(Flight<'t>, bool)> {
-    let on_way = |flight: &Flight<'_>| flight.origin == from && flight.destination == to;
     let is_of_day = |flight: &Flight<'_>| date.is_some_and(|date| flight.date == date);
-    let mut flights = database.flights.numbered(number).filter(on_way);
+    let mut flights = database.flights.numbered_between(number, from, to);
     let first = flights.next()?;
     let of_day = [first].into_iter().chain(flights).find(is_of_day);
     Some(of_day.map_or((first, false), |flight| (flight, true)))
@@ -57,19 +57,25 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
         (Place::City(city), _) => {
             let slips = city.chars().all(|letter| travel.text.contains(letter));
             let what = format!("one stays in {city} and travels: {}", travel.text);
-            findings.on(check, number, slips.then_some(Loophole::Letters), what);
+            findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::Letters), what);
         }
         (Place::Leg(from, to), Some(leg)) if leg != (from, to) => {
             let slips = travel.text.contains(from) && travel.text.contains(to);
             let what = format!("one goes from {from} to {to} and travels: {}", travel.text);
-            findings.on(check, number, slips.then_some(Loophole::CityInText), what);
+            findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::CityInText), what);
         }
         _ => {}
     }
 }
 
 /// An entry lies where one is; where one sleeps, at the end of the day.
-fn city(number: usize, day: &Day<'_>, entry: &Entry<'_>, at_the_end: bool, findings: &mut Findings) {
+fn city(
+    at: (usize, EntryPlace),
+    day: &Day<'_>,
+    entry: &Entry<'_>,
+    at_the_end: bool,
+    findings: &mut Findings,
+) {
     let (is_there, where_one_is, slips) = match day.place {
         Place::Nowhere => return,
         Place::City(city) => {
@@ -93,12 +99,17 @@ fn city(number: usize, day: &Day<'_>, entry: &Entry<'_>, at_the_end: bool, findi
     if !is_there {
         let loophole = if entry.is_overlooked { Some(Loophole::LastAttraction) } else { slips };
         let what = format!("{} is not in {where_one_is}", entry.text);
-        findings.on(Check::CurrentCity, number, loophole, what);
+        findings.on(Check::CurrentCity, at, loophole, what);
     }
 }
 
 /// An entry is in a table, with its whole name.
-fn named<T: tables::Place>(table: &Table<T>, number: usize, entry: &Entry<'_>, findings: &mut Findings) {
+fn named<T: tables::Place>(
+    table: &Table<T>,
+    at: (usize, EntryPlace),
+    entry: &Entry<'_>,
+    findings: &mut Findings,
+) {
     if table.named(&entry.name, entry.city).is_some() {
         return;
     }
@@ -108,7 +119,7 @@ fn named<T: tables::Place>(table: &Table<T>, number: usize, entry: &Entry<'_>, f
         let (name, city) = crate::entry::name_city(entry.text);
         table.holding(name, city).next().map(|_| Loophole::PartOfName)
     };
-    findings.on(Check::Sandbox, number, loophole, format!("the tables do not have {}", entry.text));
+    findings.on(Check::Sandbox, at, loophole, format!("the tables do not have {}", entry.text));
 }
 
 /// What one travels by is in the tables, on that way and that day.
@@ -124,30 +135,40 @@ fn means(
     let text = travel.text;
     let Some((from, to)) = ends(day, travel) else {
         let loophole = matches!(travel.means, Means::Other).then_some(Loophole::AnyMeans);
-        findings.on(check, number, loophole, format!("{text} does not say from where to where"));
+        findings.on(
+            check,
+            (number, TRANSPORTATION),
+            loophole,
+            format!("{text} does not say from where to where"),
+        );
         return;
     };
     match travel.means {
         Means::Other => {
             let what = format!("{text} is no flight with a number, no car and no taxi");
-            findings.on(check, number, Some(Loophole::AnyMeans), what);
+            findings.on(check, (number, TRANSPORTATION), Some(Loophole::AnyMeans), what);
         }
         Means::Road(mode) if database.distances.cost(from, to, mode).is_none() => {
-            findings.on(check, number, None, format!("the tables have no way from {from} to {to}"));
+            findings.on(
+                check,
+                (number, TRANSPORTATION),
+                None,
+                format!("the tables have no way from {from} to {to}"),
+            );
         }
         Means::Road(_) => {}
         Means::Flight(code) => match flight(database, code, (from, to), query.date.get(number)) {
             None => {
                 findings.on(
                     check,
-                    number,
+                    (number, TRANSPORTATION),
                     None,
                     format!("the tables have no flight {code} from {from} to {to}"),
                 );
             }
             Some((flight, false)) => {
                 let what = format!("flight {code} goes on {}", flight.date);
-                findings.on(check, number, Some(Loophole::FlightDate), what);
+                findings.on(check, (number, TRANSPORTATION), Some(Loophole::FlightDate), what);
             }
             Some((_, true)) => {}
         },

@@ -6,6 +6,7 @@ use super::Findings;
 use super::day::{ends, flight};
 use super::itinerary::{Day, Entry, Itinerary, Means};
 use crate::evaluate::{Check, Loophole};
+use crate::plan::{ACCOMMODATION, TRANSPORTATION};
 use crate::query::{Query, TransportRule};
 use crate::tables::{Database, Mode, Place, Table};
 
@@ -89,11 +90,11 @@ fn rooms(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
         let loophole = is_misread(&database.stays, entry).then_some(Loophole::PartOfName);
         if let Some(rule) = query.local_constraint.house_rule.filter(|rule| stay.forbids(rule.forbidden())) {
             let what = format!("{} says: {}", stay.name, rule.forbidden());
-            findings.on(Check::RoomRule, number, loophole, what);
+            findings.on(Check::RoomRule, (number, ACCOMMODATION), loophole, what);
         }
         if query.local_constraint.room_type.is_some_and(|wanted| !wanted.accepts(&stay.room_type)) {
             let what = format!("{} is of the kind {}", stay.name, stay.room_type);
-            findings.on(Check::RoomType, number, loophole, what);
+            findings.on(Check::RoomType, (number, ACCOMMODATION), loophole, what);
         }
     }
 }
@@ -125,6 +126,11 @@ fn transportation(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findi
             _ => continue,
         };
         let loophole = (!travel.text.contains(word)).then_some(Loophole::LowerCase);
-        findings.on(Check::TransportRule, number, loophole, format!("one travels: {}", travel.text));
+        findings.on(
+            Check::TransportRule,
+            (number, TRANSPORTATION),
+            loophole,
+            format!("one travels: {}", travel.text),
+        );
     }
 }

@@ -3,41 +3,53 @@
 use serde_json::Value;
 
 use crate::entry::{from_to, strip_parenthesis};
+use crate::evaluate::EntryPlace;
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, Plan, TRANSPORTATION};
 use crate::tables::{Mode, clean_name};
 
 /// A plan whose days are objects, and whose entries are texts or null.
-pub(super) struct Itinerary<'p> {
+pub(crate) struct Itinerary<'p> {
     /// As many as were asked for, or fewer.
-    pub(super) days: Vec<Day<'p>>,
+    pub(crate) days: Vec<Day<'p>>,
     /// How many days come after these and are filled in.
-    pub(super) extra: usize,
+    pub(crate) extra: usize,
 }
 
 /// A day. An entry that is missing, null, empty or a hyphen is none.
-pub(super) struct Day<'p> {
-    pub(super) place: Place<'p>,
-    pub(super) travel: Option<Travel<'p>>,
-    pub(super) meals: [Option<Entry<'p>>; 3],
-    pub(super) attractions: Vec<Entry<'p>>,
-    pub(super) stay: Option<Entry<'p>>,
+pub(crate) struct Day<'p> {
+    pub(crate) place: Place<'p>,
+    pub(crate) travel: Option<Travel<'p>>,
+    pub(crate) meals: [Option<Entry<'p>>; 3],
+    pub(crate) attractions: Vec<Entry<'p>>,
+    pub(crate) stay: Option<Entry<'p>>,
     /// How many of the six entries are filled in.
-    pub(super) filled: usize,
+    pub(crate) filled: usize,
     /// How many of all keys are filled in.
-    pub(super) filled_with_others: usize,
+    pub(crate) filled_with_others: usize,
     nulls: Vec<&'static str>,
 }
 
-impl Day<'_> {
+impl<'p> Day<'p> {
+    /// Its meals with their keys.
+    pub(crate) fn meals(&self) -> impl Iterator<Item = (&'static str, &Entry<'p>)> {
+        MEALS.into_iter().zip(&self.meals).filter_map(|(key, meal)| Some((key, meal.as_ref()?)))
+    }
+
+    /// Its sights with their places.
+    pub(crate) fn sights(&self) -> impl Iterator<Item = (EntryPlace, &Entry<'p>)> {
+        let sights = self.attractions.iter().enumerate();
+        sights.map(|(number, sight)| (EntryPlace { key: ATTRACTION, number }, sight))
+    }
+
     /// Whether the value of a key is null.
-    pub(super) fn is_null(&self, key: &str) -> bool {
+    pub(crate) fn is_null(&self, key: &str) -> bool {
         self.nulls.contains(&key)
     }
 }
 
 /// Where a day is spent.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'p> {
+pub(crate) enum Place<'p> {
     /// The day does not say, or is not needed.
     Nowhere,
     /// On the way from one city to another.
@@ -47,16 +59,16 @@ pub(super) enum Place<'p> {
 }
 
 /// How one travels.
-pub(super) struct Travel<'p> {
-    pub(super) text: &'p str,
-    pub(super) means: Means<'p>,
+pub(crate) struct Travel<'p> {
+    pub(crate) text: &'p str,
+    pub(crate) means: Means<'p>,
     /// The two ends, where the entry names them.
-    pub(super) leg: Option<(&'p str, &'p str)>,
+    pub(crate) leg: Option<(&'p str, &'p str)>,
 }
 
 /// By what one travels.
 #[derive(Clone, Copy)]
-pub(super) enum Means<'p> {
+pub(crate) enum Means<'p> {
     /// A flight with this number.
     Flight(&'p str),
     /// A car.
@@ -66,14 +78,14 @@ pub(super) enum Means<'p> {
 }
 
 /// Something with a name and a city.
-pub(super) struct Entry<'p> {
+pub(crate) struct Entry<'p> {
     /// As it was written, with its blanks.
-    pub(super) text: &'p str,
+    pub(crate) text: &'p str,
     /// With single blanks.
-    pub(super) name: String,
-    pub(super) city: &'p str,
+    pub(crate) name: String,
+    pub(crate) city: &'p str,
     /// Whether the published evaluator does not see it, because no semicolon follows.
-    pub(super) is_overlooked: bool,
+    pub(crate) is_overlooked: bool,
 }
 
 impl<'p> Itinerary<'p> {
@@ -81,7 +93,7 @@ impl<'p> Itinerary<'p> {
     ///
     /// # Errors
     /// What makes it no plan at all, as a sentence without a full stop.
-    pub(super) fn read(plan: &'p Plan, days: usize) -> Result<Self, String> {
+    pub(crate) fn read(plan: &'p Plan, days: usize) -> Result<Self, String> {
         let Value::Array(all) = &plan.0 else {
             return Err("the plan is no list of days".to_owned());
         };

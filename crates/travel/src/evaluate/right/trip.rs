@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Findings;
 use super::itinerary::{Entry, Itinerary, Means, Place};
 use crate::evaluate::{Check, Loophole};
-use crate::plan::{ACCOMMODATION, ATTRACTION, KEYS, MEALS, TRANSPORTATION};
+use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{Database, Mode, Place as _};
 
@@ -29,7 +29,7 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
     for (number, day) in itinerary.days.iter().enumerate() {
         let (from, to) = match day.place {
             Place::Nowhere => {
-                findings.on(check, number, None, "it does not say where one is".to_owned());
+                findings.on(check, (number, CITY), None, "it does not say where one is".to_owned());
                 continue;
             }
             Place::Leg(from, to) => (from, to),
@@ -38,10 +38,15 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
         if from != here {
             let is_start = number == 0 && matches!(day.place, Place::City(_));
             let loophole = is_start.then_some(Loophole::Start);
-            findings.on(check, number, loophole, format!("it begins in {from}, but one is in {here}"));
+            findings.on(
+                check,
+                (number, CITY),
+                loophole,
+                format!("it begins in {from}, but one is in {here}"),
+            );
         }
         if matches!(day.place, Place::Leg(..)) && from == to {
-            findings.on(check, number, None, format!("one travels from {from} to {to}"));
+            findings.on(check, (number, CITY), None, format!("one travels from {from} to {to}"));
         }
         here = to;
         if to == query.org || visited.last() == Some(&to) {
@@ -57,10 +62,10 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
                 .then(|| (Some(Loophole::Destination), format!("one goes to {to} instead of {}", query.dest)))
         };
         if let Some((loophole, what)) = wrong {
-            findings.on(check, number, loophole, what);
+            findings.on(check, (number, CITY), loophole, what);
         }
         if visited.contains(&to) {
-            findings.on(check, number, None, format!("one comes to {to} again"));
+            findings.on(check, (number, CITY), None, format!("one comes to {to} again"));
         }
         visited.push(to);
     }
@@ -76,10 +81,15 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
 fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for (number, day) in itinerary.days.iter().enumerate() {
-        for meal in day.meals.iter().flatten() {
+        for (key, meal) in day.meals() {
             if let Some(earlier) = seen.insert((meal.name.clone(), meal.city), meal.text) {
                 let loophole = (earlier != meal.text).then_some(Loophole::Spelling);
-                findings.on(Check::Restaurants, number, loophole, format!("{} comes again", meal.text));
+                findings.on(
+                    Check::Restaurants,
+                    (number, key),
+                    loophole,
+                    format!("{} comes again", meal.text),
+                );
             }
         }
     }
@@ -89,14 +99,19 @@ fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
 fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let mut seen: BTreeMap<_, &Entry<'_>> = BTreeMap::new();
     for (number, day) in itinerary.days.iter().enumerate() {
-        for sight in &day.attractions {
+        for (at, sight) in day.sights() {
             if let Some(earlier) = seen.insert((sight.name.clone(), sight.city), sight) {
                 let loophole = if earlier.is_overlooked || sight.is_overlooked {
                     Some(Loophole::LastAttraction)
                 } else {
                     (earlier.text != sight.text).then_some(Loophole::Spelling)
                 };
-                findings.on(Check::Attractions, number, loophole, format!("{} comes again", sight.text));
+                findings.on(
+                    Check::Attractions,
+                    (number, at),
+                    loophole,
+                    format!("{} comes again", sight.text),
+                );
             }
         }
     }
@@ -123,7 +138,7 @@ fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>,
             (fitting > 1).then_some(Loophole::AmbiguousStay)
         };
         let what = format!("{name} is booked for {nights} nights and wants {}", stay.minimum_nights);
-        findings.on(Check::MinimumNights, first, loophole, what);
+        findings.on(Check::MinimumNights, (first, ACCOMMODATION), loophole, what);
     }
 }
 
@@ -131,7 +146,7 @@ fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>,
 fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let check = Check::Transportation;
     if itinerary.days.first().is_none_or(|day| day.travel.is_none()) {
-        findings.on(check, 0, None, "one does not travel".to_owned());
+        findings.on(check, (0, TRANSPORTATION), None, "one does not travel".to_owned());
     }
     let means = itinerary.days.iter().filter_map(|day| day.travel.as_ref()).map(|travel| travel.means);
     let (mut is_driving, mut has_others) = (false, false);
@@ -188,7 +203,7 @@ fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
         missing.extend((number + 1 != query.days && day.stay.is_none()).then_some(ACCOMMODATION));
         for key in missing {
             let loophole = day.is_null(key).then_some(Loophole::NullEntry);
-            findings.on(check, number, loophole, format!("there is no {key}"));
+            findings.on(check, (number, key), loophole, format!("there is no {key}"));
         }
     }
     let filled: usize = days.iter().map(|day| day.filled).sum();

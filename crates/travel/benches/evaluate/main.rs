@@ -1,4 +1,10 @@
-//! What judging a plan takes in each mode, over the data set of our own.
+//! What judging a plan takes.
+//!
+//! `cargo bench -p planproof-travel --bench evaluate` times both modes over the data set of our own with criterion. Where
+//! the kit of recorded verdicts is at hand, it first judges its cases with its tables, nine rounds in turn, beside a
+//! plain version: the look-ups alone that the published evaluator makes for each plan, each as a scan of the table.
+
+mod kit;
 
 use std::hint::black_box;
 
@@ -7,6 +13,7 @@ use planproof_travel::evaluate::judge;
 use planproof_travel::{Compat, own};
 
 fn plans(criterion: &mut Criterion) {
+    kit::compare();
     let database = own::database().expect("tables");
     let (queries, plans) = (own::queries().expect("queries"), own::plans().expect("plans"));
     let mut group = criterion.benchmark_group("20 plans");

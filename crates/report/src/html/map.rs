@@ -1,0 +1,278 @@
+//! Places in a plane and the ways between them, as a drawing.
+//!
+//! A way there and one back bend to the left of who goes them, so that they lie apart; a way alone bends away from the
+//! middle of all places, so that a round trip has its labels outside. A way that is gone again bends further. Labels
+//! stand at the apex of their way, on its outer side.
+
+use maud::{Markup, html};
+use planproof_suite::{Map, MapPlace, MapWay};
+
+use super::NAME_CHARACTERS_MAX;
+use super::text::Foreign;
+
+/// Most places and ways drawn.
+const PLACES_MAX: usize = 40;
+const WAYS_MAX: usize = 60;
+/// Most characters shown of a name or a label. All of it is in the title of the place or the way.
+const LABEL_CHARACTERS_MAX: usize = 24;
+
+// Measures of the drawing in its own units; the page scales it.
+const WIDTH: f64 = 480.0;
+const HEIGHT_MIN: f64 = 190.0;
+const HEIGHT_MAX: f64 = 340.0;
+const MARGIN_X: f64 = 92.0;
+const MARGIN_Y: f64 = 52.0;
+const DISC: f64 = 5.0;
+/// How far the apex of a way lies from the straight line, as a share of its length, and at least.
+const BEND: f64 = 0.16;
+const BEND_MIN: f64 = 18.0;
+/// How far a label lies from the apex.
+const LABEL_GAP: f64 = 9.0;
+/// How far a way ends before the middle of its place.
+const END_GAP: f64 = 9.0;
+/// How long and how wide the tip of an arrow is.
+const TIP: (f64, f64) = (9.0, 4.0);
+/// How large the letters are, for the middle of a line.
+const LETTER: f64 = 14.0;
+
+type Point = (f64, f64);
+
+/// The drawing, with its caption below.
+pub(super) fn draw(map: &Map) -> Markup {
+    let places: Vec<Option<Point>> = laid_out(&map.places);
+    let (_, height) = frame(&map.places);
+    let place = |number: usize| places.get(number).copied().flatten();
+    let ways: Vec<(&MapWay, Arc)> = map
+        .ways
+        .iter()
+        .take(WAYS_MAX)
+        .enumerate()
+        .filter_map(|(number, way)| {
+            let before = &map.ways[..number];
+            let is_same = |it: &&MapWay| (it.from, it.to) == (way.from, way.to);
+            let before = before.iter().filter(is_same).count();
+            let is_alone = !map.ways.iter().any(|it| (it.to, it.from) == (way.from, way.to));
+            let (from, to) = (place(way.from)?, place(way.to)?);
+            let is_left = !is_alone || is_outside_left(from, to, (WIDTH / 2.0, height / 2.0));
+            Some((way, Arc::between(from, to, before, is_left)?))
+        })
+        .collect();
+    html! {
+        div.map {
+            @if places.iter().any(Option::is_some) {
+                svg viewBox={ "0 0 " (units(WIDTH)) " " (units(height)) } role="img"
+                    aria-label=(Foreign::short(&map.to_text(), NAME_CHARACTERS_MAX))
+                {
+                    @for (way, arc) in &ways { (arc.show(way)) }
+                    @for (place, at) in map.places.iter().zip(&places) {
+                        @if let Some(at) = at { (mark(place, *at, height)) }
+                    }
+                    // Above everything else, so that no line strikes them through.
+                    @for (number, (way, arc)) in ways.iter().enumerate() { (arc.label(number + 1, way)) }
+                }
+            }
+            @if !map.caption.is_empty() { p.note { (Foreign::short(&map.caption, NAME_CHARACTERS_MAX)) } }
+        }
+    }
+}
+
+/// The scale and the height of the drawing.
+fn frame(places: &[MapPlace]) -> (f64, f64) {
+    let (east, north) = (extent(places, |it| it.east), extent(places, |it| it.north));
+    let (wide, tall) = (east.1 - east.0, north.1 - north.0);
+    let room = WIDTH - 2.0 * MARGIN_X;
+    let scale = |wide: f64, room: f64| if wide > 0.0 { room / wide } else { f64::INFINITY };
+    let scale = scale(wide, room).min(scale(tall, HEIGHT_MAX - 2.0 * MARGIN_Y));
+    let scale = if scale.is_finite() { scale } else { 1.0 };
+    (scale, (tall * scale + 2.0 * MARGIN_Y).clamp(HEIGHT_MIN, HEIGHT_MAX))
+}
+
+fn drawn(places: &[MapPlace]) -> impl Iterator<Item = &MapPlace> {
+    places.iter().take(PLACES_MAX).filter(|it| it.east.is_finite() && it.north.is_finite())
+}
+
+/// The least and the greatest value; zeros where there is none.
+fn extent(places: &[MapPlace], of: impl Fn(&MapPlace) -> f64) -> Point {
+    let values = drawn(places).map(of);
+    let found = values.fold(None, |found: Option<Point>, value| {
+        Some(found.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    });
+    found.unwrap_or_default()
+}
+
+/// Where places are drawn, all of them in the middle of the drawing together.
+fn laid_out(places: &[MapPlace]) -> Vec<Option<Point>> {
+    let (scale, height) = frame(places);
+    let (east, north) = (extent(places, |it| it.east), extent(places, |it| it.north));
+    let middle = (east.0.midpoint(east.1), north.0.midpoint(north.1));
+    let at = |(number, it): (usize, &MapPlace)| {
+        let is_drawn = number < PLACES_MAX && it.east.is_finite() && it.north.is_finite();
+        is_drawn.then(|| {
+            (WIDTH / 2.0 + (it.east - middle.0) * scale, height / 2.0 - (it.north - middle.1) * scale)
+        })
+    };
+    places.iter().enumerate().map(at).collect()
+}
+
+/// A place with its name, above it in the upper half and below it in the lower.
+fn mark(place: &MapPlace, (x, y): Point, height: f64) -> Markup {
+    let name_y = if y <= height / 2.0 { y - 14.0 } else { y + 24.0 };
+    html! {
+        g.place {
+            title { (Foreign::short(&place.name, NAME_CHARACTERS_MAX)) }
+            circle cx=(units(x)) cy=(units(y)) r=(units(DISC)) {}
+            text x=(units(x)) y=(units(name_y)) text-anchor="middle" {
+                (Foreign::cut(&place.name, LABEL_CHARACTERS_MAX))
+            }
+        }
+    }
+}
+
+/// Whether the middle of the drawing lies to the right of who goes from one place to the other.
+fn is_outside_left(from: Point, to: Point, middle: Point) -> bool {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    // The vertical axis points down.
+    dx * (middle.1 - from.1) - dy * (middle.0 - from.0) >= 0.0
+}
+
+/// A bent way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Arc {
+    start: Point,
+    control: Point,
+    end: Point,
+    /// Of length one, to the outer side.
+    outwards: Point,
+}
+
+impl Arc {
+    /// The way that is gone after `before` others between the same places, and bends to the left or the right; nothing
+    /// if it leads nowhere.
+    fn between(from: Point, to: Point, before: usize, is_left: bool) -> Option<Self> {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        if length <= 2.0 * END_GAP {
+            return None;
+        }
+        let side = if is_left { 1.0 } else { -1.0 };
+        let outwards = (side * dy / length, -side * dx / length);
+        let bend = (length * BEND).max(BEND_MIN) * (1.0 + before as f64);
+        let middle = (from.0.midpoint(to.0), from.1.midpoint(to.1));
+        // The apex of a quadratic curve lies half way to its control point.
+        let control = (middle.0 + 2.0 * bend * outwards.0, middle.1 + 2.0 * bend * outwards.1);
+        Some(Self { start: towards(from, control), control, end: towards(to, control), outwards })
+    }
+
+    fn apex(&self) -> Point {
+        let of = |start: f64, control: f64, end: f64| start / 4.0 + control / 2.0 + end / 4.0;
+        (of(self.start.0, self.control.0, self.end.0), of(self.start.1, self.control.1, self.end.1))
+    }
+
+    fn show(&self, way: &MapWay) -> Markup {
+        let point = |(x, y): Point| format!("{} {}", units(x), units(y));
+        let curve = format!("M{} Q{} {}", point(self.start), point(self.control), point(self.end));
+        let (dx, dy) = (self.end.0 - self.control.0, self.end.1 - self.control.1);
+        let length = dx.hypot(dy).max(1.0);
+        let (dx, dy) = (dx / length, dy / length);
+        let back = (self.end.0 - TIP.0 * dx, self.end.1 - TIP.0 * dy);
+        let side = |sign: f64| point((back.0 - sign * TIP.1 * dy, back.1 + sign * TIP.1 * dx));
+        let tip = format!("M{} L{} L{} Z", side(1.0), point(self.end), side(-1.0));
+        html! {
+            g.way.broken[way.is_wrong] {
+                title { (Foreign::short(&way.label, NAME_CHARACTERS_MAX)) }
+                path.line d=(curve) {}
+                path.tip d=(tip) {}
+            }
+        }
+    }
+
+    fn label(&self, number: usize, way: &MapWay) -> Markup {
+        let (x, y) = self.apex();
+        let (ox, oy) = self.outwards;
+        let anchor = match ox {
+            _ if ox > 0.5 => "start",
+            _ if ox < -0.5 => "end",
+            _ => "middle",
+        };
+        // Letters stand on their line: half of them is below the middle of the text.
+        let y = y + oy * LABEL_GAP + LETTER * (0.35 + oy * 0.35);
+        let sign = if way.is_wrong { " ✗" } else { "" };
+        html! {
+            text.label.broken[way.is_wrong] x=(units(x + ox * LABEL_GAP)) y=(units(y)) text-anchor=(anchor) {
+                (number) ": " (Foreign::cut(&way.label, LABEL_CHARACTERS_MAX)) (sign)
+            }
+        }
+    }
+}
+
+/// The point so far before another one as ways end before their places.
+fn towards(from: Point, to: Point) -> Point {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let share = END_GAP / dx.hypot(dy).max(END_GAP);
+    (from.0 + dx * share, from.1 + dy * share)
+}
+
+/// A measure as it is written, to a tenth of a unit.
+fn units(measure: f64) -> String {
+    // Adding nothing turns a negative zero into a positive one.
+    let text = format!("{:.1}", measure + 0.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(east: f64, north: f64) -> MapPlace {
+        MapPlace { name: "x".to_owned(), east, north }
+    }
+
+    fn way(from: usize, to: usize) -> MapWay {
+        MapWay { from, to, label: String::new(), is_wrong: false }
+    }
+
+    #[test]
+    fn places_keep_their_directions_and_stay_within() {
+        for [wide, tall] in [[10.0, 1.0], [1.0, 10.0], [0.0, 5.0], [5.0, 0.0], [0.0, 0.0], [1e9, 1e-9]] {
+            let places = [place(-100.0, 30.0), place(-100.0 + wide, 30.0 + tall)];
+            let laid: Vec<Point> = laid_out(&places).into_iter().flatten().collect();
+            let (_, height) = frame(&places);
+            for (x, y) in &laid {
+                assert!((MARGIN_X - 1.0..=WIDTH - MARGIN_X + 1.0).contains(x), "{x}");
+                assert!((MARGIN_Y - 1.0..=height - MARGIN_Y + 1.0).contains(y), "{y} of {height}");
+            }
+            assert!(laid[0].0 <= laid[1].0 && laid[0].1 >= laid[1].1);
+        }
+    }
+
+    #[test]
+    fn ways_there_and_back_lie_apart() {
+        let (one, other) = ((0.0, 0.0), (100.0, 0.0));
+        let apexes = [(one, other, 0), (other, one, 0), (one, other, 1)]
+            .map(|(from, to, before)| Arc::between(from, to, before, true).expect("a way").apex().1);
+        assert!(apexes[0] < -9.0 && apexes[1] > 9.0 && apexes[2] < apexes[0] - 9.0, "{apexes:?}");
+        assert_eq!(Arc::between(one, one, 0, true), None);
+    }
+
+    #[test]
+    fn a_way_alone_bends_away_from_the_middle() {
+        let (one, other, middle) = ((0.0, 0.0), (100.0, 0.0), (50.0, 80.0));
+        for (from, to) in [(one, other), (other, one)] {
+            let arc = Arc::between(from, to, 0, is_outside_left(from, to, middle)).expect("a way");
+            assert!(arc.apex().1 < -9.0, "{arc:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_left_out() {
+        let map = Map {
+            caption: String::new(),
+            places: vec![place(0.0, 0.0), place(f64::NAN, 0.0), place(1.0, f64::INFINITY), place(1.0, 1.0)],
+            ways: vec![way(0, 1), way(0, 9), way(0, 0), way(0, 3)],
+        };
+        let drawn = draw(&map).into_string();
+        assert_eq!([drawn.matches("<circle").count(), drawn.matches("class=\"line\"").count()], [2, 1]);
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
+        assert_eq!(draw(&Map::default()).into_string(), "<div class=\"map\"></div>");
+    }
+}

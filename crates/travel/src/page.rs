@@ -1,0 +1,61 @@
+//! A plan as a map and a timeline, with what is wrong with it where it is wrong: data that every report draws.
+//!
+//! Cities stand where their sights are in the mean, which is all that the tables know of places. What a plan says is
+//! read as the right evaluator reads it; costs are those of the tables, for all who travel, and missing where the
+//! tables do not have an entry.
+
+mod map;
+mod timeline;
+
+use planproof_suite::{Content, Fact};
+
+use crate::evaluate::Judgement;
+use crate::evaluate::right::itinerary::Itinerary;
+use crate::plan::Plan;
+use crate::query::Query;
+use crate::tables::Database;
+
+/// The map and the timeline of a plan, as facts of an explanation. Nothing for no plan, and for one that is malformed.
+/// `judgement` is that of this plan; its findings, which the right mode alone has, are put where they belong. Takes
+/// time as judging does.
+pub fn facts(database: &Database, query: &Query, plan: &Plan, judgement: &Judgement) -> Vec<Fact> {
+    if !plan.is_delivered() {
+        return Vec::new();
+    }
+    let Ok(itinerary) = Itinerary::read(plan, query.days) else { return Vec::new() };
+    let mut facts = Vec::new();
+    let map = map::of(database, query, &itinerary, judgement);
+    if !map.ways.is_empty() {
+        facts.push(Fact { label: "map", content: Content::Map(map) });
+    }
+    let timeline = timeline::of(database, query, &itinerary, judgement);
+    facts.push(Fact { label: "days", content: Content::Timeline(timeline) });
+    facts
+}
+
+/// US dollars, with cents only where there are any: `$1,234` or `$12.50`.
+fn dollars(amount: f64) -> String {
+    let cents = (amount * 100.0).round();
+    let whole = (cents / 100.0).trunc().abs().to_string();
+    let mut text = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    let rest = cents.abs() % 100.0;
+    let sign = if cents < 0.0 { "-" } else { "" };
+    if rest == 0.0 { format!("{sign}${text}") } else { format!("{sign}${text}.{rest:02}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_people_do() {
+        let texts = [0.0, 7.0, 1234.0, 1_234_567.5, 12.05, -3.0, 999.999].map(dollars);
+        assert_eq!(texts, ["$0", "$7", "$1,234", "$1,234,567.50", "$12.05", "-$3", "$1,000"]);
+    }
+}

@@ -1,0 +1,178 @@
+//! What is done when, day by day, and what it costs.
+
+use planproof_suite::{Period, PeriodEntry};
+
+use super::dollars;
+use crate::evaluate::right::day::{ends, flight};
+use crate::evaluate::right::itinerary::{Day, Itinerary, Means, Place};
+use crate::evaluate::{Check, EntryPlace, Finding, Judgement, Mark};
+use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
+use crate::query::Query;
+use crate::tables::{Database, Mode};
+
+/// A period for each day, and one for the whole trip.
+pub(super) fn of(
+    database: &Database,
+    query: &Query,
+    itinerary: &Itinerary<'_>,
+    judgement: &Judgement,
+) -> Vec<Period> {
+    let days = itinerary.days.iter().enumerate();
+    let mut periods: Vec<Period> =
+        days.map(|(number, day)| Reader { database, query, judgement, number, day }.period()).collect();
+    periods.push(whole(query, judgement));
+    periods
+}
+
+/// By what one travels, in a word.
+pub(super) fn means_word(means: Means<'_>) -> &'static str {
+    match means {
+        Means::Flight(_) => "flight",
+        Means::Road(Mode::SelfDriving) => "own car",
+        Means::Road(Mode::Taxi) => "taxi",
+        Means::Other => "other",
+    }
+}
+
+/// What the journey of a day, counted from 0, costs for all.
+pub(super) fn travel_cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
+    let travel = day.travel.as_ref()?;
+    let (from, to) = ends(day, travel)?;
+    match travel.means {
+        Means::Other => None,
+        Means::Road(mode) => {
+            let cars = mode.cars(query.people_number);
+            Some(database.distances.cost(from, to, mode)? as f64 * f64::from(cars))
+        }
+        Means::Flight(code) => {
+            let (flight, _) = flight(database, code, (from, to), query.date.get(number))?;
+            Some(flight.price() * f64::from(query.people_number))
+        }
+    }
+}
+
+/// What is said of all of it.
+fn whole(query: &Query, judgement: &Judgement) -> Period {
+    let note = match judgement.total_cost {
+        Some(total) => format!("{} of {}", dollars(total), dollars(query.budget)),
+        None => format!("budget {}", dollars(query.budget)),
+    };
+    let mut wrong: Vec<String> =
+        judgement.findings.iter().filter(|it| it.day.is_none()).map(remark).collect();
+    // The published evaluator says which checks fail, and not why.
+    let is_found = |check: Check| judgement.findings.iter().any(|finding| finding.check == check);
+    let failed =
+        Check::all().filter(|&check| !is_found(check)).filter_map(|check| match judgement.mark(check)? {
+            Mark::Failed => Some(format!("{} does not hold", check.label())),
+            Mark::Raised(raised) => Some(format!("{}: the evaluator ends with {raised}", check.label())),
+            Mark::Passed | Mark::NotAsked => None,
+        });
+    wrong.extend(failed);
+    Period { title: "the whole trip".to_owned(), note, wrong, entries: Vec::new() }
+}
+
+fn remark(finding: &Finding) -> String {
+    format!("{}: {}", finding.check.label(), finding.what)
+}
+
+/// Takes an entry: where it stands in the plan, its kind, when it is, its text if it has one, and what it costs.
+type Add<'a> = dyn FnMut(EntryPlace, &'static str, (String, Option<&str>), Option<f64>) + 'a;
+
+/// A day, counted from 0.
+struct Reader<'r> {
+    database: &'r Database,
+    query: &'r Query,
+    judgement: &'r Judgement,
+    number: usize,
+    day: &'r Day<'r>,
+}
+
+impl Reader<'_> {
+    fn period(&self) -> Period {
+        let place = match self.day.place {
+            Place::Nowhere => String::new(),
+            Place::Leg(from, to) => format!(", {from} to {to}"),
+            Place::City(city) => format!(", {city}"),
+        };
+        let date = self.query.date.get(self.number).map_or_else(String::new, |date| format!(", {date}"));
+        let (mut entries, mut total) = (Vec::new(), 0.0);
+        for (entry, cost) in self.entries() {
+            total += cost.unwrap_or_default();
+            entries.push(PeriodEntry { note: cost.map_or_else(String::new, dollars), ..entry });
+        }
+        Period {
+            title: format!("day {}{date}{place}", self.number + 1),
+            note: dollars(total),
+            wrong: self.wrong(CITY.into()),
+            entries,
+        }
+    }
+
+    /// What is wrong with an entry.
+    fn wrong(&self, entry: EntryPlace) -> Vec<String> {
+        let is_of = |it: &&Finding| it.day == Some(self.number + 1) && it.entry == Some(entry);
+        self.judgement.findings.iter().filter(is_of).map(remark).collect()
+    }
+
+    /// The entries in the order of the day, with what they cost. One that is missing is there if that is wrong.
+    fn entries(&self) -> Vec<(PeriodEntry, Option<f64>)> {
+        let mut all = Vec::new();
+        let mut add = |at: EntryPlace, kind, (when, text): (String, Option<&str>), cost| {
+            let wrong = self.wrong(at);
+            if text.is_some() || !wrong.is_empty() {
+                let text = text.unwrap_or("–").trim().to_owned();
+                all.push((PeriodEntry { kind, when, text, note: String::new(), wrong }, cost));
+            }
+        };
+        let Self { database, query, day, .. } = self;
+        let people = f64::from(query.people_number);
+        let travel = day.travel.as_ref();
+        let kind = travel.map_or("travel", |travel| means_word(travel.means));
+        let cost = travel_cost(database, query, self.number, day);
+        add(TRANSPORTATION.into(), kind, (self.when(), travel.map(|it| it.text)), cost);
+        for (at, key) in MEALS.into_iter().enumerate() {
+            if at == 1 {
+                self.sights(&mut add);
+            }
+            let meal = day.meals.get(at).and_then(Option::as_ref);
+            let restaurant = meal.and_then(|it| database.restaurants.named(&it.name, it.city));
+            let cost = restaurant.map(|it| f64::from(it.average_cost) * people);
+            add(key.into(), key, (String::new(), meal.map(|it| it.text)), cost);
+        }
+        let stay = day.stay.as_ref();
+        let found = stay.and_then(|it| database.stays.named(&it.name, it.city));
+        let cost = found.map(|it| it.night(query.people_number));
+        add(ACCOMMODATION.into(), "night", (String::new(), stay.map(|it| it.text)), cost);
+        all
+    }
+
+    fn sights(&self, add: &mut Add<'_>) {
+        for (at, sight) in self.day.sights() {
+            add(at, "sight", (String::new(), Some(sight.text)), None);
+        }
+        if self.day.attractions.is_empty() {
+            add(ATTRACTION.into(), "sight", (String::new(), None), None);
+        }
+    }
+
+    /// When one travels: from when to when for a flight, how long on the road.
+    fn when(&self) -> String {
+        let when = || {
+            let travel = self.day.travel.as_ref()?;
+            let (from, to) = ends(self.day, travel)?;
+            match travel.means {
+                Means::Other => None,
+                Means::Road(_) => Some(self.database.distances.get(from, to)?.duration.clone()),
+                Means::Flight(code) => {
+                    let (flight, _) =
+                        flight(self.database, code, (from, to), self.query.date.get(self.number))?;
+                    Some(format!("{} to {}", flight.departs(), flight.arrives()))
+                }
+            }
+        };
+        when().unwrap_or_default()
+    }
+}
+
+// The kinds of entries are those of a plan.
+const _: () = assert!(KEYS.len() == MEALS.len() + 3);
