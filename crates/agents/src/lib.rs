@@ -9,7 +9,8 @@
 //! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
 //! (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
-//! (`planning/carry_out.rs`). The team of manager, executors, supervisor and deliverer (`team.rs`, where its
+//! (`planning/carry_out.rs`). The agents that write sub-tasks with their tools, at once or one by one
+//! (`subtasks.rs`, where its parts are listed). The team of manager, executors, supervisor and deliverer (`team.rs`, where its
 //! parts are listed). Agents made from a specification (`behaviour.rs`): the loop under the monitor
 //! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from
 //! their traces (`behaviour/retrace.rs`) and how they could go on (`behaviour/retrace/way.rs`), what a model
@@ -29,6 +30,7 @@ mod function_calling;
 mod limits;
 pub mod planning;
 mod program;
+pub mod subtasks;
 mod surroundings;
 pub mod team;
 
@@ -43,5 +45,6 @@ pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
 pub use planning::PlanningAgent;
 pub use program::CommandError;
+pub use subtasks::SubTaskAgent;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
 pub use team::TeamAgent;

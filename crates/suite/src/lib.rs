@@ -33,7 +33,7 @@ pub mod statistics;
 pub use case::{Card, Case, CaseError};
 pub use data::{Data, Predicted, Selection};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
-pub use gold::{Gold, GoldCall};
+pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, GoldSubTask, Toolbox, Unscored, Verdict,
 };
 use planproof_tools::sql::{self, SqlTools};
 use planproof_tools::{CombinedTools, OpenSource};
@@ -273,8 +273,10 @@ impl Case for TptuCase {
                 self.question().plan.iter().filter(|step| !step.reference.contains('$')).map(call).collect()
             }
         };
+        let sub_task = |step: &Step| GoldSubTask { text: step.subtask.clone(), call: call(step) };
         Some(Gold {
             calls,
+            sub_tasks: self.question().plan.iter().map(sub_task).collect(),
             reasoning: String::new(),
             answer: self.in_form(&self.right()),
             wrong_answer: self.in_form(&self.wrong()),

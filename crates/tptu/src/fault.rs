@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use planproof_plan::subtasks::PlanFaultKind;
 use planproof_suite::ClassInfo;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +107,13 @@ pub enum Fault {
         /// The one that was found.
         found: String,
     },
+    /// The agent broke at a reply that its model did not mend.
+    NotMended {
+        /// Of which kind the last fault was: a word of [`PlanFaultKind`].
+        kind: String,
+        /// What was wrong.
+        what: String,
+    },
     /// A part of the answer is missing.
     MissingPart {
         /// Which part.
@@ -166,8 +174,14 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
 
 impl Fault {
     /// The name of its class.
-    pub const fn class(&self) -> &'static str {
+    pub fn class(&self) -> &'static str {
         match self {
+            Self::NotMended { kind, .. } => match PlanFaultKind::find(kind) {
+                Some(PlanFaultKind::UnknownTool) => "task_not_understood",
+                Some(PlanFaultKind::Endless) => "endless_extension",
+                Some(PlanFaultKind::NoSummary) => "missing_summary",
+                Some(PlanFaultKind::Format | PlanFaultKind::Lengths) | None => "wrong_format",
+            },
             Self::NoList { .. }
             | Self::WrongItem { .. }
             | Self::Lengths { .. }
@@ -226,6 +240,7 @@ impl fmt::Display for Fault {
             Self::DoesNotRun { what } => write!(f, "it does not run: {what}"),
             Self::WrongRows { what } => write!(f, "other rows than the right ones: {what}"),
             Self::WrongValue { wanted, found } => write!(f, "{found} instead of {wanted}"),
+            Self::NotMended { what, .. } => write!(f, "the agent broke: {what}"),
             Self::MissingPart { part } => write!(f, "part {part} of the answer is missing"),
             Self::WrongPart { part, what } => write!(f, "part {part} of the answer is wrong: {what}"),
             Self::Unused { part, what } => {

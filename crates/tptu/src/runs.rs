@@ -1,5 +1,6 @@
 //! What is read out of the events of a run.
 
+use planproof_plan::subtasks::PlanOfRun;
 use planproof_suite::{Unscored, runs};
 use planproof_trace::{Arguments, Event, EventKind, paired_calls};
 use serde_json::Value;
@@ -13,6 +14,8 @@ pub(crate) struct Run {
     pub(crate) turns: Vec<String>,
     /// Its calls.
     pub(crate) calls: Vec<Call>,
+    /// The sub-tasks that it wrote, where it is an agent that writes some and carries them out.
+    pub(crate) plan: Option<PlanOfRun>,
     /// How it ended.
     pub(crate) ended: Ended,
 }
@@ -75,7 +78,8 @@ impl Run {
                 is_error: paired.result.is_some_and(|(_, result)| result.is_error),
             }
         });
-        Ok(Self { turns: events.iter().filter_map(said).collect(), calls: calls.collect(), ended })
+        let (turns, calls) = (events.iter().filter_map(said).collect(), calls.collect());
+        Ok(Self { turns, calls, plan: PlanOfRun::of(events), ended })
     }
 
     /// The first call that repeats one that had done its work, both counted from 1.

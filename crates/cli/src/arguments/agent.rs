@@ -35,10 +35,10 @@ pub(crate) struct AgentArguments {
     pub(crate) compose_executors: bool,
 }
 
-/// When a person is asked about the work of a team.
+/// When a person is asked about the work on sub-tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReviewChoice {
-    /// Once its graph is there, before the first sub-task.
+    /// Whenever sub-tasks were planned, before the first of them.
     Plan,
     /// Then, and after each sub-task.
     Each,
@@ -154,8 +154,9 @@ pub(crate) struct RunArguments {
     /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
     /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
     /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is `openai/NAME`
+    /// `one-step@MODEL`, `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one,
+    /// or by groups), `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`,
+    /// `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is `openai/NAME`
     /// (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every
     /// KIND), or `sim/NAME`.
     pub(crate) agent: String,
@@ -172,7 +173,8 @@ pub(crate) struct RunArguments {
     /// Write the trace (trace v1) to this file while the agent runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Show a team's graph of sub-tasks and ask before it goes on: `plan` once, `each` also after each sub-task.
+    /// Show the sub-tasks of an agent that plans some and ask before it goes on: `plan` whenever some were planned, `each`
+    /// also after each of them.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none")]
     pub(crate) review: ReviewChoice,
     /// Standing instructions to the model, as its system message.

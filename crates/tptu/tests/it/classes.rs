@@ -127,7 +127,7 @@ pub(crate) fn code_lands_in_its_classes() {
     let broken = format!(r#"call python {{"code": "x"}} | err "NameError: x" | {}"#, answer("Answer: 12"));
     check(&cube_root, &broken, TASK, "it does not run: NameError: x");
     let sql = format!("{} | {}", call("sql", "query", "SELECT 12", "12"), answer("Answer: 12"));
-    check(&cube_root, &sql, FORMAT, "there is no call of the Python tool");
+    check(&cube_root, &sql, TASK, "step 1: SQL generator instead of Python generator");
 }
 
 pub(crate) fn answers_land_in_their_classes() {
