@@ -93,6 +93,12 @@ impl SimModel {
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
+        if let Some(asked) = subtasks::Asked::of(request) {
+            let text = asked.understood(&self.calling, request);
+            let read = request.messages.iter().map(text_bytes).sum();
+            let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
+            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+        }
         if request.tools.is_empty()
             && let Some(TextReply { text, finish }) =
                 dspy::chat(&self.calling, request).or_else(|| text::chat(&self.calling, request))

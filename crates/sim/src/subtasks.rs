@@ -1,6 +1,8 @@
 //! Sub-tasks with their tools, where the right calls and the right answer are known from a key: all at once, one by one
 //! and by groups, the arguments of their calls, and the answer. What can be planted there are the failures of section
-//! 3.4 of the paper on TPTU.
+//! 3.4 of the paper on TPTU. What models write that understand synthesised tasks is in `subtasks/understood.rs`.
+
+mod understood;
 
 use std::fmt;
 

@@ -40,6 +40,7 @@ mod spec;
 mod stand_in;
 mod stored;
 mod strict;
+mod subtasks;
 #[path = "../support/mod.rs"]
 mod support;
 mod tables;
