@@ -38,7 +38,7 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 14] = [
+pub const AGENT_OPTIONS: [&str; 15] = [
     "samples",
     "summary",
     "evaluator",
@@ -53,13 +53,14 @@ pub const AGENT_OPTIONS: [&str; 14] = [
     "manager",
     "parallel",
     "roles",
+    "judge",
 ];
 
 /// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
 
-/// Those of them that an agent has that writes sub-tasks. A planning agent has them, too.
-const SUB_TASK_OPTIONS: [&str; 1] = ["replies"];
+/// Those of them that an agent has that writes sub-tasks. A planning agent has the first of them, too.
+const SUB_TASK_OPTIONS: [&str; 2] = ["replies", "judge"];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
 const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
@@ -165,6 +166,8 @@ pub struct AgentOptions {
     pub compose: Option<bool>,
     /// The file that describes the roles of a team.
     pub roles: Option<String>,
+    /// The name of the model that is asked what cases leave to a judge.
+    pub judge: Option<String>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -364,7 +367,8 @@ impl AgentKind {
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let is_of_specified = |it: &str| !PLAN_OPTIONS.contains(&it) && !TEAM_OPTIONS.contains(&it);
+        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS];
+        let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
             return Ok(Self::Specified(SpecName::parse(base)?, options));
@@ -501,6 +505,10 @@ impl AgentOptions {
                     let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.parallel = Some(parallel);
                 }
+                "judge" if !value.contains('/') => {
+                    return Err(wrong("the name of a model, as in openai/gpt-5"));
+                }
+                "judge" => read.judge = Some(value.to_owned()),
                 "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
                 "roles" => read.roles = Some(value.to_owned()),
                 "evaluator" => {
@@ -547,8 +555,11 @@ fn known() -> String {
 
 /// The agents that have an option, for messages.
 fn who_has(option: &str) -> &'static str {
-    if SUB_TASK_OPTIONS.contains(&option) {
+    let is_of_both = PLAN_OPTIONS.contains(&option) && SUB_TASK_OPTIONS.contains(&option);
+    if is_of_both {
         "agents that plan (plan, one-step, sequential, hierarchical)"
+    } else if SUB_TASK_OPTIONS.contains(&option) {
+        "agents that write sub-tasks (one-step, sequential, hierarchical)"
     } else if PLAN_OPTIONS.contains(&option) {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
@@ -699,6 +710,8 @@ mod tests {
             ("react:format=code@sim/x", "react has no option format: that is for planning agents"),
             ("plan:feedback=V@sim/x", "write none, P, PV, PE or PVE"),
             ("sequential:format=code@sim/x", "sequential has no option format: that is for planning agents"),
+            ("one-step:judge=gpt@sim/x", "is no value of the option judge: write the name of a model"),
+            ("react:judge=a/b@sim/x", "that is for agents that write sub-tasks"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();

@@ -28,7 +28,8 @@ use std::sync::Arc;
 
 use planproof_model::{BoxFuture, Model, run_time};
 use planproof_plan::subtasks::{
-    Asking, Division, PlanFault, PlanFaultKind, SUB_TASKS_MAX, read_groups, read_next, read_plan, sections,
+    Asking, Division, Pair, PlanFault, PlanFaultKind, SUB_TASKS_MAX, read_groups, read_next, read_plan,
+    sections,
 };
 use planproof_plan::team::review::Moment;
 use planproof_trace::{Author, EndReason, EventKind};
@@ -38,7 +39,7 @@ use crate::{Agent, Ran, RunContext, RunError};
 use conversation::Desk;
 use steps::Steps;
 
-/// How often the same sub-task with the same tool may come up in a run of a model that is asked for one at a time.
+/// How often a model that is asked for one sub-task at a time may come up with the same one.
 pub const REPEATS_MAX: usize = 5;
 
 /// Most characters of a result that a model is shown. Of a longer one it sees the beginning and the end.
@@ -64,13 +65,20 @@ pub struct SubTaskAgent {
     model: Arc<dyn Model>,
     division: Division,
     options: SubTaskOptions,
+    judge: Option<Arc<dyn Model>>,
 }
 
 impl SubTaskAgent {
     /// An agent that asks `model` and divides tasks in this way. The model need not be able to call tools: it writes
     /// what they are called with as text.
     pub fn new(model: Arc<dyn Model>, division: Division, options: SubTaskOptions) -> Self {
-        Self { model, division, options }
+        Self { model, division, options, judge: None }
+    }
+
+    /// The same, with a model that is asked what cases leave to a judge, such as whether a sub-task is the right one.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
+        Self { judge: Some(judge), ..self }
     }
 
     async fn work(&self, run: &RunContext<'_>) -> Result<EndReason, Stop> {
@@ -82,8 +90,8 @@ impl SubTaskAgent {
         match self.division {
             Division::AtOnce => {
                 let prompt = prompts::plan(run.query, tools);
-                let pairs = desk.ask(Asking::Plan, vec![prompt], |reply| read_plan(reply, &names)).await?;
-                let list: Value = pairs.iter().map(planproof_plan::subtasks::Pair::to_json).collect();
+                let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names)).await?;
+                let list: Value = pairs.iter().map(Pair::to_json).collect();
                 desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
                 pairs.into_iter().for_each(|pair| steps.add(pair, 0));
                 if !steps.is_empty() {
@@ -99,7 +107,7 @@ impl SubTaskAgent {
             Division::OneByOne => self.one_by_one(&mut desk, &mut steps, None, 0).await?,
             Division::Grouped => {
                 let prompt = prompts::groups(run.query, tools);
-                let groups = desk.ask(Asking::Groups, vec![prompt], read_groups).await?;
+                let groups = desk.ask(Asking::Groups, prompt, read_groups).await?;
                 let list = Value::from(groups.clone()).to_string();
                 desk.note(Asking::Groups, sections::GROUPS, Author::Model, &list, "");
                 for (number, group) in groups.iter().enumerate() {
@@ -108,7 +116,7 @@ impl SubTaskAgent {
             }
         }
         let prompt = prompts::summary(run.query, &steps.results(None));
-        let answer = desk.ask(Asking::Summary, vec![prompt], answer).await?;
+        let answer = desk.ask(Asking::Summary, prompt, answer).await?;
         Ok(EndReason::Answered { text: answer })
     }
 
@@ -132,14 +140,14 @@ impl SubTaskAgent {
                 desk.ask_on(Asking::Next, messages, is_first, |reply| read_next(reply, &names)).await?;
             is_first = false;
             let Some(pair) = next else { return Ok(()) };
-            let repeats = steps.count_of(&pair);
-            steps.add(pair, number);
-            if let Some(words) = endless(steps.len(), repeats + 1) {
-                let last = steps.to_json().as_array().and_then(|all| all.last().cloned()).unwrap_or_default();
-                let place = steps.len().to_string();
-                desk.note(Asking::Next, sections::SUB_TASK, Author::Model, &last.to_string(), &place);
+            let count = steps.len() + 1;
+            if let Some(words) = endless(count, steps.count_of(&pair) + 1) {
+                // It is not carried out, but the trace shows it.
+                let (text, place) = (pair.to_json().to_string(), count.to_string());
+                desk.note(Asking::Next, sections::SUB_TASK, Author::Model, &text, &place);
                 return Err(desk.broken(Asking::Next, &PlanFault::new(PlanFaultKind::Endless, words)));
             }
+            steps.add(pair, number);
             review::ask(desk, steps, &Moment::Planned).await?;
             call::carry_out(desk, steps).await?;
         }
@@ -162,6 +170,10 @@ fn answer(reply: &str) -> Result<String, PlanFault> {
 }
 
 impl Agent for SubTaskAgent {
+    fn judge(&self) -> Option<&dyn Model> {
+        self.judge.as_deref()
+    }
+
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });

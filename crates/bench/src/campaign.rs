@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::guard::GuardedTools;
 use crate::served::{Replies, end_of};
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
-use crate::{MonitorUse, RunSummary};
+use crate::{MonitorUse, RunSummary, judging};
 
 /// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields
 /// takes longer.
@@ -575,7 +575,13 @@ impl Shared {
             reviewing: self.supervision.reviewing.as_ref(),
             surroundings: &self.surroundings,
         };
-        agent.agent.run(run).await
+        let ran = agent.agent.run(run).await?;
+        let is_of_use =
+            !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
+        match agent.agent.judge().filter(|_| is_of_use) {
+            Some(judge) => Ok(Ran { end: judging::ask(judge, case, recorder, seed, ran.end).await, ..ran }),
+            None => Ok(ran),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! # What is where
 //!
 //! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up
-//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a served model replies
+//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a judge model is asked (`judging.rs`), what a served model replies
 //! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
 //! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
 //! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
@@ -17,6 +17,7 @@ mod baselines;
 mod campaign;
 mod findings;
 mod guard;
+mod judging;
 mod limit;
 mod monitored;
 mod repeats;
@@ -34,6 +35,7 @@ pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Supervision, Work,
 };
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};
+pub use judging::QUESTIONS_MAX;
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

@@ -296,7 +296,10 @@ pub(crate) fn agent(
         AgentForm::Asking { kind: AgentKind::SubTasks(division, options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
             let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
-            let agent = SubTaskAgent::new(model, *division, options.sub_tasks());
+            let mut agent = SubTaskAgent::new(model, *division, options.sub_tasks());
+            if let Some(judge) = &options.judge {
+                agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
+            }
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Team(options), model } => {

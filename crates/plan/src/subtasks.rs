@@ -121,6 +121,34 @@ impl Asking {
     }
 }
 
+/// What a judge model is asked of a sub-task.
+pub mod judging {
+    /// The sentence with which the question begins.
+    pub const MARK: &str = "You compare two sub-tasks of one task.";
+
+    /// The sub-task that is right.
+    pub const RIGHT: &str = "# Right";
+
+    /// The one that was planned.
+    pub const PLANNED: &str = "# Planned";
+
+    /// The first word of a reply that they are the same.
+    pub const YES: &str = "YES";
+
+    /// The first word of a reply that they are not.
+    pub const NO: &str = "NO";
+
+    /// What a reply says: its first word, whatever stands around it; `None` where that is neither of the two.
+    pub fn read(reply: &str) -> Option<bool> {
+        let word = reply.split(|it: char| !it.is_alphanumeric()).find(|word| !word.is_empty())?;
+        match word.to_ascii_uppercase().as_str() {
+            YES => Some(true),
+            NO => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// The headings of prompts. Each stands on a line of its own, and what it is of goes on to the next one.
 pub mod headings {
     /// The task, as the case states it.
@@ -140,9 +168,6 @@ pub mod headings {
 
     /// What earlier sub-tasks gave.
     pub const RESULTS: &str = "# Results";
-
-    /// What was learnt from earlier runs.
-    pub const LESSONS: &str = "# Lessons";
 
     /// What to reply, and in which form.
     pub const REPLY: &str = "# Reply";
@@ -173,7 +198,4 @@ pub mod sections {
 
     /// What a sub-task gave, in words of the environment where there is no result of a call.
     pub const FAILURE: &str = "failure";
-
-    /// The lessons of earlier runs that were found for the task, as a list of texts in JSON.
-    pub const LESSONS: &str = "lessons";
 }

@@ -206,6 +206,10 @@ impl GoldModel {
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
             return Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None });
         }
+        if let Some(text) = subtasks::judged(request) {
+            let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
+            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+        }
         if let Some(asked) = subtasks::Asked::of(request) {
             let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
             let usage = usage(read, text.len());

@@ -7,7 +7,7 @@ mod understood;
 use std::fmt;
 
 use planproof_model::{ChatRequest, Message};
-use planproof_plan::subtasks::{Asking, DONE, Pair, headings};
+use planproof_plan::subtasks::{Asking, DONE, Pair, headings, judging};
 use planproof_suite::{GoldCall, GoldSubTask};
 use planproof_trace::CallId;
 use serde_json::Value as Json;
@@ -195,6 +195,21 @@ impl<'r> Asked<'r> {
         let Some((_, rest)) = self.text.rsplit_once(&format!("\n{heading}\n")) else { return "" };
         rest.split("\n# ").next().unwrap_or(rest).trim()
     }
+}
+
+/// What a judge says of two sub-tasks that knows nothing but their words: they are the same where those are. `None`
+/// where that is not what is asked.
+pub(crate) fn judged(request: &ChatRequest) -> Option<String> {
+    let Some(Message::User { text }) = request.messages.first() else { return None };
+    if !text.starts_with(judging::MARK) {
+        return None;
+    }
+    let section = |heading: &str| {
+        let (_, rest) = text.rsplit_once(&format!("\n{heading}\n"))?;
+        Some(rest.split("\n# ").next().unwrap_or(rest).trim())
+    };
+    let is_same = section(judging::RIGHT) == section(judging::PLANNED);
+    Some(if is_same { judging::YES } else { judging::NO }.to_owned())
 }
 
 /// The sub-tasks of a key: those that somebody wrote, or a sub-task for each call.

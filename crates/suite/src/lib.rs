@@ -20,6 +20,7 @@ mod data;
 mod explanation;
 mod gold;
 mod guard;
+pub mod questions;
 mod registry;
 mod section;
 mod suite;

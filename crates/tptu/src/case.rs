@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, GoldSubTask, Toolbox, Unscored, Verdict,
+    questions,
 };
 use planproof_tools::sql::{self, SqlTools};
 use planproof_tools::{CombinedTools, OpenSource};
@@ -17,7 +18,7 @@ use crate::judge::Detail;
 use crate::question::{LINE_BYTES_MAX, Part, Question, Step};
 use crate::runs::shortened;
 use crate::tool::ToolName;
-use crate::{explain, judge, plan, prompt, tables};
+use crate::{explain, judge, plan, prompt, sub_task_questions, tables};
 
 /// What cases name as their schema.
 pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
@@ -239,6 +240,14 @@ impl Case for TptuCase {
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
         judge::judge(self, events)
+    }
+
+    fn questions(&self, events: &[Event]) -> Vec<questions::Question> {
+        match self.evaluation() {
+            Evaluation::ToolOrder => Vec::new(),
+            it if it.is_planning() => sub_task_questions::about(self.question(), events),
+            _ => Vec::new(),
+        }
     }
 
     fn explain(&self, verdict: &Verdict) -> Explanation {

@@ -85,6 +85,11 @@ pub enum Fault {
         /// The fact that they lack.
         fact: String,
     },
+    /// A judge model says that a sub-task is another one.
+    JudgedOther {
+        /// Which step.
+        place: usize,
+    },
     /// There is no statement or code.
     NothingToRun {
         /// What was demanded: `SQL statement` or `call of Python`.
@@ -194,6 +199,7 @@ impl Fault {
             | Self::MissingStep { .. }
             | Self::ExtraStep { .. }
             | Self::WrongSubtask { .. }
+            | Self::JudgedOther { .. }
             | Self::DoesNotRun { .. }
             | Self::WrongRows { .. }
             | Self::WrongValue { .. }
@@ -211,6 +217,7 @@ impl Fault {
             | Self::WrongTool { place, .. }
             | Self::MissingStep { place, .. }
             | Self::ExtraStep { place }
+            | Self::JudgedOther { place }
             | Self::WrongSubtask { place, .. } => Some(*place),
             _ => None,
         }
@@ -236,6 +243,9 @@ impl fmt::Display for Fault {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
                 None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
             },
+            Self::JudgedOther { place } => {
+                write!(f, "step {place}: the judge model says that the sub-task is another one")
+            }
             Self::NothingToRun { wanted } => write!(f, "there is no {wanted}"),
             Self::DoesNotRun { what } => write!(f, "it does not run: {what}"),
             Self::WrongRows { what } => write!(f, "other rows than the right ones: {what}"),

@@ -1,6 +1,6 @@
 //! From the events of a run to a verdict.
 
-use planproof_plan::subtasks::{Division, Pair, PlanOfRun};
+use planproof_plan::subtasks::Division;
 use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_tools::sql::SqlError;
 use planproof_trace::Event;
@@ -14,7 +14,7 @@ use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
 use crate::statement::{last_number, statement};
 use crate::tool::ToolName;
-use crate::{answer, plan, rows, tables};
+use crate::{answer, carried_out, plan, rows, tables};
 
 /// What verdicts name as their schema.
 pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
@@ -138,16 +138,8 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
 /// that is one: an agent that carries its plan out answers with something else.
 fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
     if let Some(plan) = &run.plan {
-        return match plan.pairs.is_empty() {
-            true => Judged::fault("", Fault::NoList { what: "it is empty".to_owned() }),
-            false => {
-                let mut faults = plan::judge(&carried_out(plan), &question.plan);
-                if evaluation == Evaluation::ToolOrder {
-                    faults.retain(|fault| !matches!(fault, Fault::WrongSubtask { .. }));
-                }
-                Judged { found: in_json(plan), faults }
-            }
-        };
+        let (found, faults) = carried_out::judge(evaluation, question, run, plan);
+        return Judged { found, faults };
     }
     let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
     let read = match evaluation {
@@ -165,25 +157,6 @@ fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -
         Ok((found, plan)) => Judged { found, faults: plan::judge(&plan, &question.plan) },
         Err(fault) => Judged::fault(text, fault),
     }
-}
-
-/// The steps of a plan that an agent carried out.
-fn carried_out(plan: &PlanOfRun) -> Vec<plan::Planned> {
-    let step = |pair: &Pair| plan::Planned { tool: pair.tool.clone(), subtask: Some(pair.text.clone()) };
-    plan.pairs.iter().map(step).collect()
-}
-
-fn in_json(plan: &PlanOfRun) -> String {
-    serde_json::Value::from_iter(plan.pairs.iter().map(Pair::to_json)).to_string()
-}
-
-/// What is wrong with the sub-tasks that an agent carried out and that did not lead to the answer: another tool, other
-/// words, a repetition. That a step is missing shows in the answer.
-fn causes(question: &Question, run: &Run) -> Vec<Fault> {
-    let Some(plan) = &run.plan else { return Vec::new() };
-    let faults = plan::judge(&carried_out(plan), &question.plan);
-    let is_cause = |fault: &Fault| !matches!(fault, Fault::MissingStep { .. } | Fault::ExtraStep { .. });
-    faults.into_iter().filter(is_cause).collect()
 }
 
 /// Why there is nothing to run: another tool was called instead, or nothing was written.
@@ -289,7 +262,7 @@ fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unsco
         judged.faults.push(Fault::WrongItem { place: question.answer.len() + 1, wanted });
     }
     if !judged.faults.is_empty() {
-        judged.faults.extend(causes(question, run));
+        judged.faults.extend(carried_out::causes(question, run));
         judged.faults.extend(run.repeated().map(|(place, of)| Fault::Repeated { place, of }));
     }
     Ok(judged)
@@ -311,17 +284,11 @@ fn gives(call: &Call, tool: ToolName, right: &Part, is_printed: bool) -> Result<
     }
 }
 
-/// What was done again of a run that came to no end: a call, or a sub-task.
-fn repetition(question: &Question, run: &Run) -> Option<Fault> {
-    let of_plan = || causes(question, run).into_iter().find(|fault| matches!(fault, Fault::Repeated { .. }));
-    run.repeated().map(|(place, of)| Fault::Repeated { place, of }).or_else(of_plan)
-}
-
 fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
     let Judged { found, mut faults } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
-        Ended::AtLimit(_) => match repetition(case.question(), run) {
+        Ended::AtLimit(_) => match carried_out::repetition(case.question(), run) {
             Some(fault) => {
                 faults.push(fault);
                 class_of(&faults)

@@ -11,8 +11,8 @@ use crate::behaviour::filtered;
 /// What stands in a conversation for a reply without text, which servers refuse.
 const EMPTY_REPLY: &str = "(no text)";
 
-/// Longest text of a section, in bytes.
-const SECTION_BYTES_MAX: usize = 64 * 1024;
+/// Longest text of a section, in bytes: more than a plan of the largest size takes.
+const SECTION_BYTES_MAX: usize = 1024 * 1024;
 
 /// Where the model is asked, with how often that was done.
 pub(super) struct Desk<'a> {
@@ -50,11 +50,10 @@ impl<'a> Desk<'a> {
     pub(super) async fn ask<T>(
         &mut self,
         asking: Asking,
-        prompt: Vec<String>,
+        prompt: String,
         read: impl Fn(&str) -> Result<T, PlanFault>,
     ) -> Result<T, Stop> {
-        let messages = prompt.into_iter().map(|text| Message::User { text }).collect();
-        self.ask_on(asking, messages, true, read).await
+        self.ask_on(asking, vec![Message::User { text: prompt }], true, read).await
     }
 
     /// The same with a conversation that was begun before; `is_new` has its first message noted.

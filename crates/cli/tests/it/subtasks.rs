@@ -112,6 +112,24 @@ fn a_run_shows_its_parts_and_replays() {
 }
 
 #[test]
+fn a_judge_model_decides_on_the_words_of_sub_tasks() {
+    let place = Place::new();
+    let report = |line: &str| place.run(line).json();
+    let right = report("bench tptu sequential:judge=sim/gold@sim/gold --limit 60 --json -q");
+    assert_eq!((&right["passed"], &right["unscored"]), (&json!(60), &json!(0)), "{right}");
+    let shown = place.run("runs show last --case tptu-planning-02.pairs").code(0).out;
+    assert!(shown.contains("judge: section judged model"), "{shown}");
+    // What it says is recorded with the rest.
+    place.run("bench tptu one-step:judge=sim/gold@sim/gold --limit 30 --record r.jsonl -q").code(0);
+    assert_eq!(report("bench tptu --replay r.jsonl --json -q")["passed"], 30);
+    // One that says neither YES nor NO leaves it to the facts.
+    let unclear = report("bench tptu one-step:judge=sim/perfect@sim/gold --limit 60 --json -q");
+    assert_eq!(unclear["passed"], 60, "{unclear}");
+    let run = place.run("bench tptu tools:judge=sim/gold@sim/gold").code(2);
+    assert!(run.err.contains("tools has no options"), "{run:?}");
+}
+
+#[test]
 fn a_person_changes_a_plan() {
     let place = Place::new();
     let with = |line: &str, stdin: &str| Run::of(place.command(&line.split(' ').collect::<Vec<_>>()), stdin);
