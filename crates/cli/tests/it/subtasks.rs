@@ -95,13 +95,7 @@ fn table_11_has_a_row_for_each_agent() {
 fn a_run_shows_its_parts_and_replays() {
     let place = Place::new();
     place.run("bench tptu sequential@sim/gold --limit 3 --record r.jsonl -q").code(0);
-    let traces = |place: &Place| {
-        let text = place.run("runs export last --format traces").code(0).out;
-        json_lines(&text)
-            .into_iter()
-            .filter(|line| line.get("kind").is_some() || line.get("event").is_some())
-            .count()
-    };
+    let traces = |place: &Place| json_lines(&place.run("runs export last --format traces").code(0).out).len();
     let recorded = traces(&place);
     let shown = place.run("runs show last --case tptu-planning-01.tool-order").code(0).out;
     for words in ["planner: section prompt", "planner: section tools", "caller: ", "summariser: "] {
