@@ -38,7 +38,7 @@ async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd
         return Ok(StepEnd { text, is_failure: true });
     };
     let prompt = prompts::call(run.query, tool, &step.pair, &steps.results(None));
-    desk.note(Asking::Call, sections::PROMPT, Author::Environment, &prompt, &number);
+    desk.note_prompt(Asking::Call, &prompt, &number);
     let mut messages = vec![Message::User { text: prompt }];
     let mut asked_again = 0;
     loop {

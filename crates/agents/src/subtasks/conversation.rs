@@ -11,6 +11,9 @@ use crate::behaviour::filtered;
 /// What stands in a conversation for a reply without text, which servers refuse.
 const EMPTY_REPLY: &str = "(no text)";
 
+/// What stands for the task in prompts as the trace has them.
+const TASK_NOTED: &str = "(the query)";
+
 /// Longest text of a section, in bytes: more than a plan of the largest size takes.
 const SECTION_BYTES_MAX: usize = 1024 * 1024;
 
@@ -65,7 +68,7 @@ impl<'a> Desk<'a> {
         read: impl Fn(&str) -> Result<T, PlanFault>,
     ) -> Result<T, Stop> {
         if let (true, Some(Message::User { text })) = (is_new, messages.first()) {
-            self.note(asking, sections::PROMPT, Author::Environment, text, "");
+            self.note_prompt(asking, text, "");
         }
         let mut asked_again = 0;
         loop {
@@ -121,6 +124,13 @@ impl<'a> Desk<'a> {
     pub(super) fn recorder(&self, asking: Asking) -> Recorder {
         // The names are ours, and fit.
         self.run.recorder.as_actor(asking.actor()).unwrap_or_else(|_| self.run.recorder.clone())
+    }
+
+    /// Notes a prompt, without the task, which stands in the trace already.
+    pub(super) fn note_prompt(&self, asking: Asking, prompt: &str, about: &str) {
+        let task = self.run.query.trim();
+        let text = if task.is_empty() { prompt.to_owned() } else { prompt.replacen(task, TASK_NOTED, 1) };
+        self.note(asking, sections::PROMPT, Author::Environment, &text, about);
     }
 
     pub(super) fn note(&self, asking: Asking, state: &str, author: Author, text: &str, about: &str) {
