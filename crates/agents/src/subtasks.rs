@@ -1,6 +1,6 @@
-//! Agents that write sub-tasks with their tools and carry them out: all at once (one-step), one by one (sequential), or
-//! one by one within groups (hierarchical). (Ruan et al. 2023, "TPTU", section 2.3. What goes back to the model, the
-//! hierarchical agent, which the paper names and leaves out, and a person's review are ours.)
+//! Agents that write sub-tasks with their tools and carry them out: all at once (one-step), one by one (sequential),
+//! or one by one within groups (hierarchical). (Ruan et al. 2023, "TPTU", section 2.3. What goes back to the model,
+//! the hierarchical agent, which the paper names and leaves out, and a person's review are ours.)
 //!
 //! The parts of the paper's framework (section 2.1) stand in the trace: the task instruction as the query; designed
 //! prompts as sections of the actor that asks; the tool set; what models wrote as turns; the intermediate output as
@@ -12,9 +12,9 @@
 //!
 //! # What is where
 //!
-//! The agent and its run are here, sub-tasks and how far each is in `subtasks/steps.rs`, conversations with the model in
-//! `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, and the prompts in
-//! `subtasks/prompts.rs`.
+//! The agent and its run are here, sub-tasks and how far each is in `subtasks/steps.rs`, conversations with the model
+//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, and the
+//! prompts in `subtasks/prompts.rs`.
 
 mod call;
 mod conversation;

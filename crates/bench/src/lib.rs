@@ -6,12 +6,12 @@
 //! # What is where
 //!
 //! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up
-//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a judge model is asked (`judging.rs`), what a served model replies
-//! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
-//! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
-//! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
-//! what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`), and
-//! what closer looks at failures showed (`studies.rs`).
+//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a judge model is asked
+//! (`judging.rs`), what a served model replies (`served.rs`), campaigns whose cases follow from what came before
+//! (`rounds.rs`), what repeats say (`repeats.rs`), intervals for looking often (`sequential.rs`), what agents that do
+//! not plan would get (`baselines.rs`), the search for the capability limit (`limit.rs`), what figures need of a run
+//! (`summary.rs`), what a team took (`team.rs`), what it took to hold models to specifications (`monitored.rs`),
+//! reports (`report.rs`), findings (`findings.rs`), and what closer looks at failures showed (`studies.rs`).
 
 mod baselines;
 mod campaign;

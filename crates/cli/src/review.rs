@@ -1,7 +1,8 @@
-//! A person at the terminal who watches an agent that works on sub-tasks: what is shown, and what is read from standard input.
+//! A person at the terminal who watches an agent that works on sub-tasks: what is shown, and what is read from
+//! standard input.
 //!
-//! Questions go to stderr, so that stdout stays the report. Each answer is a line; a program that answers instead of a
-//! person writes decisions as JSON.
+//! Questions go to stderr, so that stdout stays the report. Each answer is a line; a program that answers instead of
+//! a person writes decisions as JSON.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Arc;

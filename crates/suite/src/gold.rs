@@ -31,7 +31,7 @@ pub struct GoldCall {
 pub struct GoldSubTask {
     /// What is to be done, in words.
     pub text: String,
-    /// The call that does it. In the texts of its arguments `$1` stands for the value that the first sub-task gives, and
-    /// so on.
+    /// The call that does it. In the texts of its arguments `$1` stands for the value that the first sub-task gives,
+    /// and so on.
     pub call: GoldCall,
 }

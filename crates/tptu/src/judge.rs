@@ -134,8 +134,8 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
     Ok(verdict(case, &run, judged))
 }
 
-/// A plan is that which the agent carried out, where it is one that writes sub-tasks; else the answer, or the first turn
-/// that is one: an agent that carries its plan out answers with something else.
+/// A plan is that which the agent carried out, where it is one that writes sub-tasks; else the answer, or the first
+/// turn that is one: an agent that carries its plan out answers with something else.
 fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
     if let Some(plan) = &run.plan {
         let (found, faults) = carried_out::judge(evaluation, question, run, plan);

@@ -133,8 +133,8 @@ impl Steps {
         self.all.iter().enumerate().filter_map(end).collect()
     }
 
-    /// Puts another pair in a place. It and all that came after it have not ended then, because later sub-tasks see what
-    /// earlier ones gave.
+    /// Puts another pair in a place. It and all that came after it have not ended then, because later sub-tasks see
+    /// what earlier ones gave.
     pub(super) fn replace(&mut self, place: usize, pair: Pair) {
         if let Some(step) = self.all.get_mut(place) {
             step.pair = pair;

@@ -213,8 +213,8 @@ fn no_request_to_a_known_model_is_refused() {
     }
 }
 
-/// Whatever the model makes of them: the tools of every suite that has some, instructions to reason, and what agents ask
-/// that write sub-tasks and a team, with what they ask their models to mend.
+/// Whatever the model makes of them: the tools of every suite that has some, instructions to reason, and what agents
+/// ask that write sub-tasks and a team, with what they ask their models to mend.
 #[test]
 fn no_request_of_a_suite_or_a_team_is_refused() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! `one-step@MODEL`, `sequential@MODEL` and `hierarchical@MODEL`: sub-tasks with their tools, and the suite that was made
-//! for them.
+//! `one-step@MODEL`, `sequential@MODEL` and `hierarchical@MODEL`: sub-tasks with their tools, and the suite that was
+//! made for them.
 
 use serde_json::{Value, json};
 
