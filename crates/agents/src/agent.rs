@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::BoxFuture;
+use planproof_model::{BoxFuture, Model};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::McpError;
 use planproof_trace::{EndReason, Event, Recorder};
@@ -24,6 +24,12 @@ pub trait Agent: Send + Sync + fmt::Debug {
     /// Whether it can resume a run that was cut off, from [`RunContext::earlier`]. Any other begins the run anew.
     fn can_resume(&self) -> bool {
         false
+    }
+
+    /// The model that is asked whatever a case leaves to a judge, after the run and before its end; nobody by default.
+    /// The agent itself has nothing to do with it.
+    fn judge(&self) -> Option<&dyn Model> {
+        None
     }
 
     /// Whether all of it is our code, so that nothing in it depends on the time but a model may.

@@ -7,12 +7,14 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use planproof_plan::subtasks::Division;
 use planproof_spec::SHIPPED;
 use planproof_trace::Continuation;
 use thiserror::Error;
 
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
+use crate::subtasks::SubTaskOptions;
 use crate::team::{Deliver, ManagerPrompt, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent};
 
@@ -36,7 +38,7 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 14] = [
+pub const AGENT_OPTIONS: [&str; 15] = [
     "samples",
     "summary",
     "evaluator",
@@ -51,10 +53,14 @@ pub const AGENT_OPTIONS: [&str; 14] = [
     "manager",
     "parallel",
     "roles",
+    "judge",
 ];
 
 /// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
+
+/// Those of them that an agent has that writes sub-tasks. A planning agent has the first of them, too.
+const SUB_TASK_OPTIONS: [&str; 2] = ["replies", "judge"];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
 const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
@@ -90,6 +96,8 @@ pub enum AgentKind {
     Tools(ToolLoop),
     /// Writes a plan and carries it out.
     Planning(AgentOptions),
+    /// Writes sub-tasks with their tools and carries them out.
+    SubTasks(Division, AgentOptions),
     /// Divides the task among several.
     Team(AgentOptions),
     /// Goes by a specification.
@@ -158,6 +166,8 @@ pub struct AgentOptions {
     pub compose: Option<bool>,
     /// The file that describes the roles of a team.
     pub roles: Option<String>,
+    /// The name of the model that is asked what cases leave to a judge.
+    pub judge: Option<String>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -242,6 +252,7 @@ impl AgentSpec {
             AgentForm::Asking {
                 kind:
                     AgentKind::Planning(options)
+                    | AgentKind::SubTasks(_, options)
                     | AgentKind::Team(options)
                     | AgentKind::Specified(_, options)
                     | AgentKind::Pair(_, _, options),
@@ -261,7 +272,10 @@ impl AgentSpec {
     pub fn specifications(&self) -> Vec<&SpecName> {
         match &self.form {
             AgentForm::Asking { kind, .. } => match kind {
-                AgentKind::Tools(_) | AgentKind::Planning(_) | AgentKind::Team(_) => Vec::new(),
+                AgentKind::Tools(_)
+                | AgentKind::Planning(_)
+                | AgentKind::SubTasks(..)
+                | AgentKind::Team(_) => Vec::new(),
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
             },
@@ -342,6 +356,10 @@ impl AgentKind {
                 PLAN_OPTIONS.contains(&it)
             })?));
         }
+        if let Some(division) = division(base) {
+            let options = AgentOptions::parse_for(base, options, |it| SUB_TASK_OPTIONS.contains(&it))?;
+            return Ok(Self::SubTasks(division, options));
+        }
         if base == TeamAgent::KIND {
             let options = AgentOptions::parse_for(base, options, |it| TEAM_OPTIONS.contains(&it))?;
             return Ok(Self::Team(options));
@@ -349,7 +367,8 @@ impl AgentKind {
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let is_of_specified = |it: &str| !PLAN_OPTIONS.contains(&it) && !TEAM_OPTIONS.contains(&it);
+        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS];
+        let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
             return Ok(Self::Specified(SpecName::parse(base)?, options));
@@ -399,6 +418,12 @@ impl AgentOptions {
             feedback: self.feedback.unwrap_or(usual.feedback),
             replies_max: self.replies.unwrap_or(usual.replies_max),
         }
+    }
+
+    /// How an agent with these options writes sub-tasks.
+    pub fn sub_tasks(&self) -> SubTaskOptions {
+        let usual = SubTaskOptions::default();
+        SubTaskOptions { replies_max: self.replies.unwrap_or(usual.replies_max) }
     }
 
     /// How a team with these options works.
@@ -480,6 +505,10 @@ impl AgentOptions {
                     let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.parallel = Some(parallel);
                 }
+                "judge" if !value.contains('/') => {
+                    return Err(wrong("the name of a model, as in openai/gpt-5"));
+                }
+                "judge" => read.judge = Some(value.to_owned()),
                 "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
                 "roles" => read.roles = Some(value.to_owned()),
                 "evaluator" => {
@@ -518,14 +547,20 @@ fn known() -> String {
     let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
     let reasoning = FunctionCallingAgent::KIND_THAT_REASONS;
     let (plan, team) = (PlanningAgent::KIND, TeamAgent::KIND);
+    let divisions = Division::ALL.map(Division::as_str).join(", ");
     format!(
-        "{tools}, {reasoning}, {responses}, {plan}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND"
+        "{tools}, {reasoning}, {responses}, {plan}, {divisions}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND"
     )
 }
 
 /// The agents that have an option, for messages.
 fn who_has(option: &str) -> &'static str {
-    if PLAN_OPTIONS.contains(&option) {
+    let is_of_both = PLAN_OPTIONS.contains(&option) && SUB_TASK_OPTIONS.contains(&option);
+    if is_of_both {
+        "agents that plan (plan, one-step, sequential, hierarchical)"
+    } else if SUB_TASK_OPTIONS.contains(&option) {
+        "agents that write sub-tasks (one-step, sequential, hierarchical)"
+    } else if PLAN_OPTIONS.contains(&option) {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
         "teams (team)"
@@ -540,7 +575,7 @@ fn unknown(kind: &str) -> AgentSpecError {
         kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
     AgentSpecError(match known_kind {
         Some((base, _)) if !has_options(base) => format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification, for plan and for team"
+            "{base} has no options: those in an agent's name are for agents that are made from a specification, for those that plan and for team"
         ),
         Some((base, options)) => match listed(options) {
             Err(error) => error.0,
@@ -569,9 +604,14 @@ fn split(kind: &str) -> (&str, &str) {
     }
 }
 
+/// How an agent of this kind divides tasks into sub-tasks, if it is one that does.
+fn division(base: &str) -> Option<Division> {
+    Division::ALL.into_iter().find(|division| division.as_str() == base)
+}
+
 /// Whether a kind can have options.
 fn has_options(base: &str) -> bool {
-    base == PlanningAgent::KIND || base == TeamAgent::KIND || is_specified(base)
+    base == PlanningAgent::KIND || division(base).is_some() || base == TeamAgent::KIND || is_specified(base)
 }
 
 /// Whether a kind without its options is made from specifications.
@@ -648,6 +688,8 @@ mod tests {
         let usual = PlanOptions::default();
         let wanted = PlanOptions { format: PlanFormat::Code, feedback: Feedback::Pv, ..usual };
         assert_eq!(planning, Some(wanted));
+        let sub_tasks = parsed("one-step:replies=1@sim/x").options().map(AgentOptions::sub_tasks);
+        assert_eq!(sub_tasks, Some(SubTaskOptions { replies_max: NonZeroU32::MIN }));
         assert_eq!(parsed("plan@sim/x").options().map(AgentOptions::planning), Some(usual));
         assert_eq!(parsed("tools@openai/a@b").model(), Some("openai/a@b"));
     }
@@ -667,6 +709,9 @@ mod tests {
             ("plan:samples=2@sim/x", "plan has no option samples"),
             ("react:format=code@sim/x", "react has no option format: that is for planning agents"),
             ("plan:feedback=V@sim/x", "write none, P, PV, PE or PVE"),
+            ("sequential:format=code@sim/x", "sequential has no option format: that is for planning agents"),
+            ("one-step:judge=gpt@sim/x", "is no value of the option judge: write the name of a model"),
+            ("react:judge=a/b@sim/x", "that is for agents that write sub-tasks"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();

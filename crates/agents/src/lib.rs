@@ -2,24 +2,24 @@
 //!
 //! # What is where
 //!
-//! The trait that all of them have (`agent.rs`), what they have around them (`surroundings.rs`), and their
-//! names, taken apart (`agent_spec.rs`). The function-calling loop, which sends the conversation with each
-//! request (`tools@`) or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`),
-//! `url:` (`external/url.rs`), the programs of the user's that they start (`program.rs`, in process groups of
-//! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
-//! (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
-//! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
-//! (`planning/carry_out.rs`). The team of manager, executors, supervisor and deliverer (`team.rs`, where its
-//! parts are listed). Agents made from a specification (`behaviour.rs`): the loop under the monitor
-//! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from
-//! their traces (`behaviour/retrace.rs`) and how they could go on (`behaviour/retrace/way.rs`), what a model
-//! is told (`behaviour/instructions.rs`, requirements in words), how it is asked to go on
-//! (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan is carried
-//! out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
-//! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and
-//! whether it is better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`,
-//! by a program in `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes
-//! them over samples of another (`behaviour/voting.rs`).
+//! The trait that all of them have (`agent.rs`), what they have around them (`surroundings.rs`), and their names,
+//! taken apart (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request
+//! (`tools@`) or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`), `url:`
+//! (`external/url.rs`), the programs of the user's that they start (`program.rs`, in process groups of `tools`)
+//! without the keys of our environment (`external/environment.rs`), and the limits of a run (`limits.rs`). The
+//! planning agent (`planning.rs`): its options (`planning/options.rs`), what it asks (`planning/prompt.rs`), what it
+//! says of a plan (`planning/feedback.rs`), and carrying one out (`planning/carry_out.rs`). The agents that write
+//! sub-tasks with their tools, at once or one by one (`subtasks.rs`, where its parts are listed). The team of
+//! manager, executors, supervisor and deliverer (`team.rs`, where its parts are listed). Agents made from a
+//! specification (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text that it writes
+//! (`behaviour/writing.rs`), runs gone through again from their traces (`behaviour/retrace.rs`) and how they could go
+//! on (`behaviour/retrace/way.rs`), what a model is told (`behaviour/instructions.rs`, requirements in words), how it
+//! is asked to go on (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan
+//! is carried out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
+//! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether it is
+//! better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`, by a program in
+//! `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes them over samples of
+//! another (`behaviour/voting.rs`).
 
 mod agent;
 mod agent_spec;
@@ -29,6 +29,7 @@ mod function_calling;
 mod limits;
 pub mod planning;
 mod program;
+pub mod subtasks;
 mod surroundings;
 pub mod team;
 
@@ -43,5 +44,6 @@ pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
 pub use planning::PlanningAgent;
 pub use program::CommandError;
+pub use subtasks::SubTaskAgent;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
 pub use team::TeamAgent;

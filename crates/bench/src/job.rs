@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::team::Reviewing;
-use planproof_agents::{Ran, RunContext, RunLimits, Surroundings};
+use planproof_agents::{Ran, RunContext, RunError, RunLimits, Surroundings};
 use planproof_model::metering::noting_refusals;
 use planproof_model::run_time;
 use planproof_suite::{BoxFuture, Case, Toolbox};
@@ -17,7 +17,7 @@ use planproof_trace::{EndReason, Event, Recorder};
 
 use crate::guard::GuardedTools;
 use crate::served::Replies;
-use crate::{AgentUnderTest, Campaign, CampaignError};
+use crate::{AgentUnderTest, Campaign, CampaignError, judging};
 
 /// One run to be made, and all that it depends on.
 #[derive(Debug, Clone)]
@@ -87,7 +87,16 @@ impl InProcess {
             reviewing: self.reviewing.as_ref(),
             surroundings: &self.surroundings,
         };
-        let ((ran, was_refused), wall) = run_time::measured(noting_refusals(agent.agent.run(run))).await;
+        let running = async {
+            let ran = agent.agent.run(run).await?;
+            let is_of_use =
+                !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
+            let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };
+            // The agent is not kept waiting by its judge.
+            let end = run_time::uncharged(judging::ask(judge, &**case, recorder, *seed, ran.end)).await;
+            Ok::<_, RunError>(Ran { end, ..ran })
+        };
+        let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
         let mut ran = ran?;
         ran.was_refused |= was_refused;
         // What a tool could not do for want of something outside is not held against the agent, whatever it made of it.

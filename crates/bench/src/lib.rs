@@ -6,13 +6,14 @@
 //! # What is where
 //!
 //! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the stream of what happens in
-//! them (`happening.rs`), the seam to whoever executes runs (`job.rs`), what came of a run (`outcome.rs`), the doubt
-//! whether their set-up works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a served
-//! model replies (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say
-//! (`repeats.rs`), intervals for looking often (`sequential.rs`), what agents that do not plan would get
-//! (`baselines.rs`), the search for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what
-//! a team took (`team.rs`), what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`),
-//! findings (`findings.rs`), and what closer looks at failures showed (`studies.rs`).
+//! them (`happening.rs`), the seam to whoever executes runs (`job.rs`), what a judge model is asked (`judging.rs`),
+//! what came of a run (`outcome.rs`), the doubt whether their set-up works (`setup.rs`), what puts a guard between
+//! agent and tools (`guard.rs`), what a served model replies (`served.rs`), campaigns whose cases follow from what
+//! came before (`rounds.rs`), what repeats say (`repeats.rs`), intervals for looking often (`sequential.rs`), what
+//! agents that do not plan would get (`baselines.rs`), the search for the capability limit (`limit.rs`), what figures
+//! need of a run (`summary.rs`), what a team took (`team.rs`), what it took to hold models to specifications
+//! (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`), and what closer looks at failures showed
+//! (`studies.rs`).
 
 mod baselines;
 mod campaign;
@@ -20,6 +21,7 @@ mod findings;
 mod guard;
 mod happening;
 mod job;
+mod judging;
 mod limit;
 mod monitored;
 mod outcome;
@@ -38,6 +40,7 @@ pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, CampaignError, Supervi
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};
 pub use happening::RunProgress;
 pub use job::{Executed, Executor, Job};
+pub use judging::QUESTIONS_MAX;
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

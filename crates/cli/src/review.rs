@@ -1,7 +1,8 @@
-//! A person at the terminal who watches a team: what is shown, and what is read from standard input.
+//! A person at the terminal who watches an agent that works on sub-tasks: what is shown, and what is read from
+//! standard input.
 //!
-//! Questions go to stderr, so that stdout stays the report. Each answer is a line; a program that answers instead of a
-//! person writes decisions as JSON.
+//! Questions go to stderr, so that stdout stays the report. Each answer is a line; a program that answers instead of
+//! a person writes decisions as JSON.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::terminal;
 /// Who is asked about the work of this agent, if anybody is.
 ///
 /// # Errors
-/// The agent is no team, so that there is nothing to be asked about.
+/// The agent writes no sub-tasks, so that there is nothing to be asked about.
 pub(crate) fn reviewing(choice: ReviewChoice, agent: &AgentSpec) -> Result<Option<Reviewing>, Failure> {
     let when = match choice {
         ReviewChoice::None => return Ok(None),
@@ -29,11 +30,11 @@ pub(crate) fn reviewing(choice: ReviewChoice, agent: &AgentSpec) -> Result<Optio
         ReviewChoice::Each => ReviewWhen::Each,
     };
     match agent.form() {
-        AgentForm::Asking { kind: AgentKind::Team(_), .. } => {
+        AgentForm::Asking { kind: AgentKind::Team(_) | AgentKind::SubTasks(..), .. } => {
             Ok(Some(Reviewing { by: Arc::new(AtTerminal::new()), when }))
         }
         _ => Err(Failure::usage(format!(
-            "--review is for team@MODEL: {} has no graph of sub-tasks to be shown",
+            "--review is for team@MODEL, one-step@, sequential@ and hierarchical@: {} has no sub-tasks to be shown",
             agent.as_str()
         ))),
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, ToolLoop,
-    UrlAgent,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, SubTaskAgent,
+    ToolLoop, UrlAgent,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -290,6 +290,15 @@ pub(crate) fn agent(
             let mut agent = PlanningAgent::new(model, options);
             if options.format == PlanFormat::Code {
                 agent = agent.with_sandbox(Arc::new(sandbox()?));
+            }
+            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+        }
+        AgentForm::Asking { kind: AgentKind::SubTasks(division, options), model } => {
+            let model = find_model(model, ModelForm::Chat)?;
+            let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
+            let mut agent = SubTaskAgent::new(model, *division, options.sub_tasks());
+            if let Some(judge) = &options.judge {
+                agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }

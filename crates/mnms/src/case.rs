@@ -272,6 +272,7 @@ impl Case for Task {
         let answer = |plan: &Plan| format!("{{\"nodes\": {}}}", to_json_text(plan));
         Some(Gold {
             calls: to_json(&plan).as_array()?.iter().filter_map(call).collect(),
+            sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: answer(&plan),
             wrong_answer: answer(&self.wrong(plan)),

@@ -14,6 +14,7 @@
 //! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
 //! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
 //! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
+//! - Plans that are lists of sub-tasks with their tools ([`subtasks`]).
 //! - What the published code says of the same ([`original`]).
 
 mod fault;
@@ -28,6 +29,7 @@ mod python;
 mod read_json;
 mod reply;
 mod substitute;
+pub mod subtasks;
 pub mod team;
 mod text;
 pub mod verify;

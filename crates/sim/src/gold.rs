@@ -8,14 +8,15 @@ use planproof_model::{
     ModelError, Settings,
 };
 use planproof_plan::team::Role;
-use planproof_suite::{Gold, GoldCall};
+use planproof_suite::{Gold, GoldCall, GoldSubTask};
 use planproof_synth::Draw;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
 use thiserror::Error;
 
 use crate::planning::{self, Strike};
+pub use crate::subtasks::SubTaskFault;
 use crate::text::{Begun, TextReply, aside, ended, score};
-use crate::{history, team, text_bytes, tools, usage};
+use crate::{history, subtasks, team, text_bytes, tools, usage};
 
 /// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
 pub const GOLD_NAME: &str = "sim/gold";
@@ -27,7 +28,8 @@ const HEAD_BYTES: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{given}` is no share of wrong answers, nor a role that fails: write {GOLD_NAME}, {GOLD_NAME}/0.2 with a number from \
-     0 to 1, or {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer"
+     0 to 1, {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer, or {GOLD_NAME}/FAULT of sub-tasks with \
+     wrong-tool, wrong-order, repeated, no-summary or wrong-format"
 )]
 pub struct GoldNameError {
     /// What stands where the share should.
@@ -42,6 +44,8 @@ pub struct GoldFaults {
     /// A role of a team that it plays badly: a manager's graph has a cycle, a supervisor and an executor write nothing,
     /// and a deliverer writes nothing either.
     pub role: Option<Role>,
+    /// What it does wrong where it writes sub-tasks.
+    pub sub_tasks: Option<SubTaskFault>,
 }
 
 /// The faults that a model's name asks for: none for `sim/gold`, a fifth of all answers for `sim/gold/0.2`, the manager
@@ -53,9 +57,12 @@ pub fn gold_faults(name: &str) -> Option<Result<GoldFaults, GoldNameError>> {
     }
     let given = rest.strip_prefix('/')?;
     let share = given.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    let share = share.map(|share| GoldFaults { share, role: None });
+    let share = share.map(|share| GoldFaults { share, ..GoldFaults::default() });
     let role = || Role::ALL.into_iter().find(|role| role.as_str() == given);
-    let faults = share.or_else(|| role().map(|role| GoldFaults { share: 0.0, role: Some(role) }));
+    let role = || role().map(|role| GoldFaults { role: Some(role), ..GoldFaults::default() });
+    let fault = || SubTaskFault::ALL.into_iter().find(|fault| fault.as_str() == given);
+    let fault = || fault().map(|fault| GoldFaults { sub_tasks: Some(fault), ..GoldFaults::default() });
+    let faults = share.or_else(role).or_else(fault);
     Some(faults.ok_or_else(|| GoldNameError { given: given.to_owned() }))
 }
 
@@ -70,6 +77,8 @@ pub struct GoldModel {
     name: String,
     /// The role of a team that it plays badly.
     bad_role: Option<Role>,
+    /// What it does wrong where it writes sub-tasks.
+    bad_sub_tasks: Option<SubTaskFault>,
     keys: Vec<Handed>,
     /// The places of keys by the first bytes of their prompts.
     by_head: HashMap<[u8; HEAD_BYTES], Vec<usize>>,
@@ -82,15 +91,17 @@ pub struct GoldModel {
 pub(crate) struct Handed {
     /// The prompt, with its white space made even.
     prompt: String,
-    calls: Vec<GoldCall>,
+    pub(crate) calls: Vec<GoldCall>,
+    /// Its sub-tasks in words, where somebody wrote some.
+    pub(crate) sub_tasks: Vec<GoldSubTask>,
     /// How the answer is come by, on one line.
     pub(crate) reasoning: String,
     /// What it answers, right or wrong.
     pub(crate) answer: String,
     /// The answer that it does not give: wrong or right.
-    other_answer: String,
+    pub(crate) other_answer: String,
     /// Whether the answer is wrong, and if it is a plan in which way.
-    strike: Option<Strike>,
+    pub(crate) strike: Option<Strike>,
 }
 
 impl Handed {
@@ -121,6 +132,7 @@ impl GoldModel {
             Handed {
                 prompt: even(&prompt),
                 calls: gold.calls,
+                sub_tasks: gold.sub_tasks,
                 reasoning: even(&gold.reasoning),
                 answer,
                 other_answer,
@@ -137,7 +149,7 @@ impl GoldModel {
                 None => short.push(place),
             }
         }
-        Self { name, bad_role: None, keys, by_head, short }
+        Self { name, bad_role: None, bad_sub_tasks: None, keys, by_head, short }
     }
 
     /// The same, where it plays a role of a team badly.
@@ -145,6 +157,14 @@ impl GoldModel {
     pub fn playing_badly(mut self, role: Role) -> Self {
         self.name = format!("{GOLD_NAME}/{role}");
         self.bad_role = Some(role);
+        self
+    }
+
+    /// The same, where it does this wrong when it writes sub-tasks.
+    #[must_use]
+    pub fn with_bad_sub_tasks(mut self, fault: SubTaskFault) -> Self {
+        self.name = format!("{GOLD_NAME}/{fault}");
+        self.bad_sub_tasks = Some(fault);
         self
     }
 
@@ -185,6 +205,16 @@ impl GoldModel {
             let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
             return Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None });
+        }
+        if let Some(text) = subtasks::judged(request) {
+            let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
+            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+        }
+        if let Some(asked) = subtasks::Asked::of(request) {
+            let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
+            let usage = usage(read, text.len());
+            let finish = FinishReason::Stop;
+            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
         }
         if request.tools.is_empty() {
             let TextReply { text, finish } = self.in_text(request)?;
@@ -413,6 +443,7 @@ mod tests {
         };
         let gold = Gold {
             calls: vec![call(1), call(2)],
+            sub_tasks: Vec::new(),
             reasoning: "One and two.".to_owned(),
             answer: answer.to_owned(),
             wrong_answer: format!("not {answer}"),

@@ -27,7 +27,8 @@
 //! (`day.rs`), told by a guard (`heed.rs`) or in conflict with itself (`report.rs`), how that is written
 //! (`writing.rs`), in a conversation of calls (`calling.rs`), conversations as frameworks write them
 //! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), the text form (`text.rs`), and the model
-//! that is handed the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`).
+//! that is handed the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`,
+//! sub-tasks `subtasks.rs`).
 
 mod calling;
 mod day;
@@ -43,6 +44,7 @@ mod reading;
 mod report;
 mod script;
 mod step;
+mod subtasks;
 mod team;
 mod text;
 mod tools;
@@ -57,7 +59,7 @@ use planproof_model::{
 use planproof_trace::{FinishReason, Usage};
 
 use calling::Calling;
-pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, gold_faults};
+pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, SubTaskFault, gold_faults};
 pub use kind::SimKind;
 pub use planted::Fault;
 use text::{TOKEN_BYTES, TextReply};
@@ -91,6 +93,12 @@ impl SimModel {
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
+        if let Some(asked) = subtasks::Asked::of(request) {
+            let text = asked.understood(&self.calling, request);
+            let read = request.messages.iter().map(text_bytes).sum();
+            let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
+            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+        }
         if request.tools.is_empty()
             && let Some(TextReply { text, finish }) =
                 dspy::chat(&self.calling, request).or_else(|| text::chat(&self.calling, request))

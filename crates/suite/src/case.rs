@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::questions::Question;
 use crate::{EventNote, Explanation, Gold, Guard, Toolbox, Unscored, Verdict};
 
 /// One case of a suite. All of its methods are pure: they read nothing but the case and what they are given.
@@ -37,6 +38,13 @@ pub trait Case: fmt::Debug + Send + Sync {
     /// # Errors
     /// The run says nothing of the agent.
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored>;
+
+    /// What a judge model is to be asked about a run with these events, which has not ended yet. Its answers stand
+    /// behind them when the run is judged; without a judge nothing is asked, and the verdict does without.
+    fn questions(&self, events: &[Event]) -> Vec<Question> {
+        let _ = events;
+        Vec::new()
+    }
 
     /// A verdict of this case in words.
     fn explain(&self, verdict: &Verdict) -> Explanation;

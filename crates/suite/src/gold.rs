@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 pub struct Gold {
     /// Its calls, in order.
     pub calls: Vec<GoldCall>,
+    /// Its sub-tasks, in order; empty where nobody put them into words, so that each of its calls is one.
+    pub sub_tasks: Vec<GoldSubTask>,
     /// Its reasoning in words, before the answer; may be empty.
     pub reasoning: String,
     /// Its final answer.
@@ -22,4 +24,14 @@ pub struct GoldCall {
     pub tool: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
+}
+
+/// A sub-task of a right agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GoldSubTask {
+    /// What is to be done, in words.
+    pub text: String,
+    /// The call that does it. In the texts of its arguments `$1` stands for the value that the first sub-task gives,
+    /// and so on.
+    pub call: GoldCall,
 }

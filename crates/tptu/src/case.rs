@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, GoldSubTask, Toolbox, Unscored, Verdict,
+    questions,
 };
 use planproof_tools::sql::{self, SqlTools};
 use planproof_tools::{CombinedTools, OpenSource};
@@ -17,7 +18,7 @@ use crate::judge::Detail;
 use crate::question::{LINE_BYTES_MAX, Part, Question, Step};
 use crate::runs::shortened;
 use crate::tool::ToolName;
-use crate::{explain, judge, plan, prompt, tables};
+use crate::{explain, judge, plan, prompt, sub_task_questions, tables};
 
 /// What cases name as their schema.
 pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
@@ -241,6 +242,14 @@ impl Case for TptuCase {
         judge::judge(self, events)
     }
 
+    fn questions(&self, events: &[Event]) -> Vec<questions::Question> {
+        match self.evaluation() {
+            Evaluation::ToolOrder => Vec::new(),
+            it if it.is_planning() => sub_task_questions::about(self.question(), events),
+            _ => Vec::new(),
+        }
+    }
+
     fn explain(&self, verdict: &Verdict) -> Explanation {
         explain::explain(self, verdict)
     }
@@ -273,8 +282,10 @@ impl Case for TptuCase {
                 self.question().plan.iter().filter(|step| !step.reference.contains('$')).map(call).collect()
             }
         };
+        let sub_task = |step: &Step| GoldSubTask { text: step.subtask.clone(), call: call(step) };
         Some(Gold {
             calls,
+            sub_tasks: self.question().plan.iter().map(sub_task).collect(),
             reasoning: String::new(),
             answer: self.in_form(&self.right()),
             wrong_answer: self.in_form(&self.wrong()),

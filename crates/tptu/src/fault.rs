@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use planproof_plan::subtasks::PlanFaultKind;
 use planproof_suite::ClassInfo;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,11 @@ pub enum Fault {
         /// The fact that they lack.
         fact: String,
     },
+    /// A judge model says that a sub-task is another one.
+    JudgedOther {
+        /// Which step.
+        place: usize,
+    },
     /// There is no statement or code.
     NothingToRun {
         /// What was demanded: `SQL statement` or `call of Python`.
@@ -105,6 +111,13 @@ pub enum Fault {
         wanted: String,
         /// The one that was found.
         found: String,
+    },
+    /// The agent broke at a reply that its model did not mend.
+    NotMended {
+        /// Of which kind the last fault was: a word of [`PlanFaultKind`].
+        kind: String,
+        /// What was wrong.
+        what: String,
     },
     /// A part of the answer is missing.
     MissingPart {
@@ -166,8 +179,14 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
 
 impl Fault {
     /// The name of its class.
-    pub const fn class(&self) -> &'static str {
+    pub fn class(&self) -> &'static str {
         match self {
+            Self::NotMended { kind, .. } => match PlanFaultKind::find(kind) {
+                Some(PlanFaultKind::UnknownTool) => "task_not_understood",
+                Some(PlanFaultKind::Endless) => "endless_extension",
+                Some(PlanFaultKind::NoSummary) => "missing_summary",
+                Some(PlanFaultKind::Format | PlanFaultKind::Lengths) | None => "wrong_format",
+            },
             Self::NoList { .. }
             | Self::WrongItem { .. }
             | Self::Lengths { .. }
@@ -180,6 +199,7 @@ impl Fault {
             | Self::MissingStep { .. }
             | Self::ExtraStep { .. }
             | Self::WrongSubtask { .. }
+            | Self::JudgedOther { .. }
             | Self::DoesNotRun { .. }
             | Self::WrongRows { .. }
             | Self::WrongValue { .. }
@@ -197,6 +217,7 @@ impl Fault {
             | Self::WrongTool { place, .. }
             | Self::MissingStep { place, .. }
             | Self::ExtraStep { place }
+            | Self::JudgedOther { place }
             | Self::WrongSubtask { place, .. } => Some(*place),
             _ => None,
         }
@@ -222,10 +243,14 @@ impl fmt::Display for Fault {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
                 None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
             },
+            Self::JudgedOther { place } => {
+                write!(f, "step {place}: the judge model says that the sub-task is another one")
+            }
             Self::NothingToRun { wanted } => write!(f, "there is no {wanted}"),
             Self::DoesNotRun { what } => write!(f, "it does not run: {what}"),
             Self::WrongRows { what } => write!(f, "other rows than the right ones: {what}"),
             Self::WrongValue { wanted, found } => write!(f, "{found} instead of {wanted}"),
+            Self::NotMended { what, .. } => write!(f, "the agent broke: {what}"),
             Self::MissingPart { part } => write!(f, "part {part} of the answer is missing"),
             Self::WrongPart { part, what } => write!(f, "part {part} of the answer is wrong: {what}"),
             Self::Unused { part, what } => {

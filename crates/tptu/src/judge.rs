@@ -1,5 +1,6 @@
 //! From the events of a run to a verdict.
 
+use planproof_plan::subtasks::Division;
 use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_tools::sql::SqlError;
 use planproof_trace::Event;
@@ -13,7 +14,7 @@ use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
 use crate::statement::{last_number, statement};
 use crate::tool::ToolName;
-use crate::{answer, plan, rows, tables};
+use crate::{answer, carried_out, plan, rows, tables};
 
 /// What verdicts name as their schema.
 pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
@@ -38,12 +39,22 @@ pub(crate) const CALLS_SCORE: &str = "calls";
 /// The names of all figures.
 pub(crate) const SCORE_NAMES: [&str; 2] = [SHARE_SCORE, CALLS_SCORE];
 
+/// Name of the flag of runs of the one-step agent.
+pub(crate) const ONE_STEP: &str = "one_step";
+/// Name of the flag of runs of the sequential agent.
+pub(crate) const SEQUENTIAL: &str = "sequential";
+/// Name of the flag of runs of the hierarchical agent.
+pub(crate) const HIERARCHICAL: &str = "hierarchical";
+
 /// The flags, in the order in which they are shown.
-pub(crate) static FLAGS: [FlagInfo; 4] = [
+pub(crate) static FLAGS: [FlagInfo; 7] = [
     FlagInfo { name: "tool_used", meaning: "A call of a tool was answered." },
     FlagInfo { name: "tool_error", meaning: "A call of a tool was refused or answered with an error." },
     FlagInfo { name: "repeated_call", meaning: "A call was made again that had been answered." },
     FlagInfo { name: "partly", meaning: "It is wrong, but a step or a part of it is right." },
+    FlagInfo { name: ONE_STEP, meaning: "The agent planned all sub-tasks at once (TPTU-OA)." },
+    FlagInfo { name: SEQUENTIAL, meaning: "The agent planned one sub-task at a time (TPTU-SA)." },
+    FlagInfo { name: HIERARCHICAL, meaning: "The agent planned groups, and their sub-tasks one at a time." },
 ];
 
 /// All that the judge says of a run: the document of a verdict.
@@ -123,8 +134,13 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
     Ok(verdict(case, &run, judged))
 }
 
-/// A plan is the answer, or the first turn that is one: an agent that carries its plan out answers with something else.
+/// A plan is that which the agent carried out, where it is one that writes sub-tasks; else the answer, or the first
+/// turn that is one: an agent that carries its plan out answers with something else.
 fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
+    if let Some(plan) = &run.plan {
+        let (found, faults) = carried_out::judge(evaluation, question, run, plan);
+        return Judged { found, faults };
+    }
     let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
     let read = match evaluation {
         Evaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {
@@ -143,11 +159,22 @@ fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -
     }
 }
 
+/// Why there is nothing to run: another tool was called instead, or nothing was written.
+fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> Fault {
+    match run.calls.iter().find_map(|call| call.tool.filter(|other| *other != tool)) {
+        Some(other) => {
+            let (wanted, found) = (tool.title().to_owned(), other.title().to_owned());
+            Fault::WrongTool { place: 1, wanted, found }
+        }
+        None => Fault::NothingToRun { wanted: wanted.to_owned() },
+    }
+}
+
 /// The statement is that of the answer, or else of the last call.
 fn of_statement(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
     let called = || run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.clone());
     let Some(found) = statement(text).map(str::to_owned).or_else(called) else {
-        return Ok(Judged::fault("", Fault::NothingToRun { wanted: "SQL statement".to_owned() }));
+        return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
     };
     let right = question.answer.first().map(Part::rows).unwrap_or_default();
     Ok(match execute(&found)? {
@@ -177,7 +204,7 @@ fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>
 /// The value is that of the last call of Python, and the answer has to repeat it.
 fn of_code(question: &Question, run: &Run, text: &str) -> Judged {
     let Some(call) = run.calls_of(ToolName::Python).next_back() else {
-        return Judged::fault("", Fault::NothingToRun { wanted: "call of the Python tool".to_owned() });
+        return Judged::fault("", nothing_to_run(run, ToolName::Python, "call of the Python tool"));
     };
     let result = call.result.clone().unwrap_or_default();
     if !call.is_done() {
@@ -234,8 +261,9 @@ fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unsco
         let wanted = "part of the answer".to_owned();
         judged.faults.push(Fault::WrongItem { place: question.answer.len() + 1, wanted });
     }
-    if let (Some((place, of)), false) = (run.repeated(), judged.faults.is_empty()) {
-        judged.faults.push(Fault::Repeated { place, of });
+    if !judged.faults.is_empty() {
+        judged.faults.extend(carried_out::causes(question, run));
+        judged.faults.extend(run.repeated().map(|(place, of)| Fault::Repeated { place, of }));
     }
     Ok(judged)
 }
@@ -260,22 +288,33 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
     let Judged { found, mut faults } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
-        Ended::AtLimit(_) => match run.repeated() {
-            Some((place, of)) => {
-                faults.push(Fault::Repeated { place, of });
+        Ended::AtLimit(_) => match carried_out::repetition(case.question(), run) {
+            Some(fault) => {
+                faults.push(fault);
                 class_of(&faults)
             }
             None => Some("timeout"),
         },
-        Ended::Broken(_) => Some("agent_failed"),
+        Ended::Broken(reason) => match run.plan.as_ref().and_then(|plan| plan.broken_at) {
+            Some(kind) => {
+                let (kind, what) = (kind.as_str().to_owned(), on_one_line(reason));
+                faults.push(Fault::NotMended { kind, what });
+                class_of(&faults)
+            }
+            None => Some("agent_failed"),
+        },
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let share = right_share(case, &run.ended, &faults);
+    let is_divided = |division| run.plan.as_ref().is_some_and(|plan| plan.division == division);
     let applies = |flag: &str| match flag {
         "tool_used" => run.calls.iter().any(Call::is_done),
         "tool_error" => run.calls.iter().any(|call| call.is_error),
         "repeated_call" => run.repeated().is_some(),
         "partly" => class.is_some() && share > 0.0,
+        ONE_STEP => is_divided(Division::AtOnce),
+        SEQUENTIAL => is_divided(Division::OneByOne),
+        HIERARCHICAL => is_divided(Division::Grouped),
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();

@@ -20,16 +20,21 @@
 //! wrong with its class (`fault.rs`).
 //!
 //! The suite (`suite.rs`): a question under an evaluation as a case (`case.rs`) with its prompt (`prompt.rs`), what a
-//! run did (`runs.rs`), the verdict on it (`judge.rs`) in words (`explain.rs`), and figures beside the published ones
-//! (`figures.rs`).
+//! run did (`runs.rs`), the verdict on it (`judge.rs`; on a plan that was carried out, `carried_out.rs`) in words
+//! (`explain.rs`), what a judge model is asked of
+//! sub-tasks (`sub_task_questions.rs`), answers that were given somewhere else
+//! (`predictions.rs`), and figures beside the published ones (`figures.rs`).
 
+mod carried_out;
 mod case;
 mod explain;
 mod figures;
 mod judge;
+mod predictions;
 mod prompt;
 mod question;
 mod runs;
+mod sub_task_questions;
 mod suite;
 mod tables;
 

@@ -41,7 +41,7 @@ pub(crate) fn prompt(evaluation: Evaluation, question: &Question, schema: &str) 
 fn planning(evaluation: Evaluation, schema: &str, text: &mut String) {
     text.push_str("Plan which tools answer this, in which order. The tools are:\n");
     for tool in ToolName::shown(evaluation.has_unrelated_tools()) {
-        let _ = writeln!(text, "- {}: {}", tool.title(), tool.about());
+        let _ = writeln!(text, "- {} (`{}`): {}", tool.title(), tool.call_name(), tool.about());
     }
     let _ = write!(text, "The tables of the database are:\n{schema}\n\n{DIVISION}\n\n");
     text.push_str(match evaluation {

@@ -1,9 +1,14 @@
 //! What is read out of the events of a run.
 
+use std::collections::BTreeMap;
+
+use planproof_plan::subtasks::PlanOfRun;
+use planproof_suite::questions::is_of_judge;
 use planproof_suite::{Unscored, runs};
 use planproof_trace::{Arguments, Event, EventKind, paired_calls};
 use serde_json::Value;
 
+use crate::sub_task_questions;
 use crate::tool::ToolName;
 
 /// What an agent did, as far as it is judged.
@@ -13,6 +18,10 @@ pub(crate) struct Run {
     pub(crate) turns: Vec<String>,
     /// Its calls.
     pub(crate) calls: Vec<Call>,
+    /// The sub-tasks that it wrote, where it is an agent that writes some and carries them out.
+    pub(crate) plan: Option<PlanOfRun>,
+    /// What a judge model said of its sub-tasks, by their places from 1: whether they are the right ones.
+    pub(crate) judged: BTreeMap<usize, bool>,
     /// How it ended.
     pub(crate) ended: Ended,
 }
@@ -62,7 +71,9 @@ impl Run {
             runs::Ended::Broken(reason) => Ended::Broken(reason.to_owned()),
         };
         let said = |event: &Event| match &event.kind {
-            EventKind::Turn { text, .. } if !text.trim().is_empty() => Some(text.clone()),
+            EventKind::Turn { text, .. } if !text.trim().is_empty() && !is_of_judge(event) => {
+                Some(text.clone())
+            }
             _ => None,
         };
         let calls = paired_calls(events).into_iter().map(|paired| {
@@ -75,7 +86,14 @@ impl Run {
                 is_error: paired.result.is_some_and(|(_, result)| result.is_error),
             }
         });
-        Ok(Self { turns: events.iter().filter_map(said).collect(), calls: calls.collect(), ended })
+        let (turns, calls) = (events.iter().filter_map(said).collect(), calls.collect());
+        Ok(Self {
+            turns,
+            calls,
+            plan: PlanOfRun::of(events),
+            judged: sub_task_questions::answers(events),
+            ended,
+        })
     }
 
     /// The first call that repeats one that had done its work, both counted from 1.

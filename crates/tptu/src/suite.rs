@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Section, Selection, Suite,
-    Unit,
+    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
+    Suite, Unit,
 };
 
 use crate::case::{MakeTools, TptuCase};
 use crate::evaluation::Evaluation;
 use crate::question::{Question, own, read};
-use crate::{fault, figures, judge};
+use crate::{fault, figures, judge, predictions};
 
 /// The suite's name.
 pub const NAME: &str = "tptu";
@@ -93,6 +93,10 @@ impl Suite for Tptu {
         };
         let cases = self.cases(&questions.map_err(CaseError::new)?)?;
         Ok(selection.take(cases, limit)?.into_iter().map(|case| self.case(case)).collect())
+    }
+
+    fn score(&self, cases: &[Arc<dyn Case>], given: Data<'_>) -> Result<Predicted, CaseError> {
+        predictions::score(cases, given)
     }
 
     fn classes(&self) -> &'static [ClassInfo] {

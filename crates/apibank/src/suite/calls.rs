@@ -245,6 +245,7 @@ impl Case for CallCase {
     fn gold(&self) -> Option<Gold> {
         Some(Gold {
             calls: Vec::new(),
+            sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: self.target(),
             wrong_answer: "[Nothing()]".to_owned(),

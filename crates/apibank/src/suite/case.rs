@@ -131,6 +131,7 @@ impl Case for TaskCase {
         };
         Some(Gold {
             calls: self.task.calls.iter().map(call).collect(),
+            sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: self.task.reply.clone(),
             wrong_answer: "It cannot be done.".to_owned(),

@@ -35,10 +35,10 @@ pub(crate) struct AgentArguments {
     pub(crate) compose_executors: bool,
 }
 
-/// When a person is asked about the work of a team.
+/// When a person is asked about the work on sub-tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReviewChoice {
-    /// Once its graph is there, before the first sub-task.
+    /// Whenever sub-tasks were planned, before the first of them.
     Plan,
     /// Then, and after each sub-task.
     Each,
@@ -99,8 +99,8 @@ pub(crate) struct ModelArguments {
     /// Most requests begun a second, over all runs.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) requests_per_second: Option<NonZeroU32>,
-    /// Longest time of one model request, in seconds, below that of a run; by default two thirds of a run's, and 600 at
-    /// most.
+    /// Longest time of one model request, in seconds, below that of a run; by default two thirds of a run's, and 600
+    /// at most.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
     /// Attempts at a model request that fails for a passing reason (no connection, 408, 409, 429, 5xx), the first
@@ -151,13 +151,14 @@ impl ModelArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
-    /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
-    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is `openai/NAME`
-    /// (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every
-    /// KIND), or `sim/NAME`.
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept
+    /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
+    /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
+    /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`,
+    /// `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is
+    /// `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with
+    /// every KIND), or `sim/NAME`.
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -172,7 +173,8 @@ pub(crate) struct RunArguments {
     /// Write the trace (trace v1) to this file while the agent runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Show a team's graph of sub-tasks and ask before it goes on: `plan` once, `each` also after each sub-task.
+    /// Show the sub-tasks of an agent that plans some and ask before it goes on: `plan` whenever some were planned,
+    /// `each` also after each of them.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none")]
     pub(crate) review: ReviewChoice,
     /// Standing instructions to the model, as its system message.

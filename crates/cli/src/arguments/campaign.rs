@@ -79,15 +79,16 @@ const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 /// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
 #[derive(Debug, Args)]
 pub(crate) struct CampaignArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the
-    /// conversation kept by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`,
-    /// `rewoo@`, `reflexion@`, `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left are denied, and
-    /// the agent learns what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless,
-    /// clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL),
-    /// `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the
-    /// answers of a recording).
+    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept
+    /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
+    /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
+    /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`,
+    /// `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left
+    /// are denied, and the agent learns what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order,
+    /// forgetful, careless, clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY,
+    /// OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE`
+    /// (the answers of a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -111,8 +112,9 @@ pub(crate) struct CampaignArguments {
     /// more; docs/ci.md lists them). Repeatable.
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
-    /// Show the graph of sub-tasks of `team@MODEL` and ask before it goes on: `plan` once, `each` also after each
-    /// sub-task. One run at a time. Answers are read from standard input, a line each; `help` lists them.
+    /// Show the sub-tasks of `team@MODEL`, `one-step@`, `sequential@` or `hierarchical@` and ask before it goes on:
+    /// `plan` whenever some were planned, `each` also after each of them. One run at a time. Answers are read from
+    /// standard input, a line each; `help` lists them.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
     pub(crate) review: ReviewChoice,
     /// Write what happens as it happens, a line of JSON each: runs that begin, each event of each run, how runs ended.
@@ -212,8 +214,8 @@ pub(crate) struct RecordingArguments {
     /// Overwrite the file of `--record`.
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
-    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign that
-    /// crashed or is repeated does not pay twice.
+    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign
+    /// that crashed or is repeated does not pay twice.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
     /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay.

@@ -19,11 +19,11 @@ fn agents_and_models_that_are_none() {
     for (agent, message) in [
         (
             "foo",
-            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, or url:URL, as in tools@sim/careless",
+            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, or url:URL, as in tools@sim/careless",
         ),
         (
             "rect@sim/perfect",
-            "unknown kind of agent \"rect\"; there are tools, tools-cot, responses, plan, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
+            "unknown kind of agent \"rect\"; there are tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
         ),
         (
             "tools@gpt",

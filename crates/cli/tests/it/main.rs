@@ -41,6 +41,7 @@ mod stand_in;
 mod stored;
 mod stream;
 mod strict;
+mod subtasks;
 #[path = "../support/mod.rs"]
 mod support;
 mod tables;

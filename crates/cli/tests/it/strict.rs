@@ -213,8 +213,8 @@ fn no_request_to_a_known_model_is_refused() {
     }
 }
 
-/// Whatever the model makes of them: the tools of every suite that has some, instructions to reason, and what a team
-/// asks, with what it asks its manager to mend.
+/// Whatever the model makes of them: the tools of every suite that has some, instructions to reason, and what agents
+/// ask that write sub-tasks and a team, with what they ask their models to mend.
 #[test]
 fn no_request_of_a_suite_or_a_team_is_refused() {
     let place = Place::new();
@@ -222,9 +222,20 @@ fn no_request_of_a_suite_or_a_team_is_refused() {
     for model in ["openai/gpt-5", "openai/Qwen/Qwen3-8B", "anthropic/claude-sonnet-4-5"] {
         let line = format!("test tools-cot@{model} --cases 2 --actions 3..4 -q --json");
         assert_eq!(strict.run(&place, &line).code(0).json()["passed"], 2, "{line}");
-        for asked in
-            ["apibank tools-cot", "tptu tools", "mnms tools", "gsm8k team", "gsm8k team:deliver=solver"]
-        {
+        for kind in ["one-step", "sequential", "hierarchical"] {
+            let line = format!("test {kind}@{model} --cases 2 --actions 3..4 -q --json");
+            assert_eq!(strict.run(&place, &line).code(0).json()["passed"], 2, "{line}");
+        }
+        for asked in [
+            "apibank tools-cot",
+            "tptu tools",
+            "tptu one-step",
+            "mnms sequential",
+            "gsm8k hierarchical",
+            "mnms tools",
+            "gsm8k team",
+            "gsm8k team:deliver=solver",
+        ] {
             let before = strict.front.requests();
             let run = strict.run(&place, &format!("bench {asked}@{model} --limit 2 -q --json"));
             assert_eq!(strict.refused(), [""; 0], "{asked}@{model}: {run:?}");

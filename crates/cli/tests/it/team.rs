@@ -199,7 +199,7 @@ fn a_person_stops_edits_and_resumes() {
     for (line, words) in [
         (
             "bench gsm8k tools@sim/gold --review plan",
-            "--review is for team@MODEL: tools@sim/gold has no graph",
+            "--review is for team@MODEL, one-step@, sequential@ and hierarchical@: tools@sim/gold has no sub-tasks",
         ),
         ("bench gsm8k team@sim/gold --review plan --concurrency 2", "--review shows one run at a time"),
         ("bench gsm8k team@sim/gold tools@sim/gold --review plan", "--review shows the runs of one agent"),

@@ -196,6 +196,7 @@ impl Case for Problem {
         };
         Some(Gold {
             calls: solution.expressions.into_iter().map(call).collect(),
+            sub_tasks: Vec::new(),
             reasoning: solution.words,
             answer: format!("{STRICT_MARK}{}", self.right.as_str()),
             wrong_answer: format!("{STRICT_MARK}{}", self.wrong()),

@@ -264,6 +264,7 @@ impl Case for Question {
         };
         Some(Gold {
             calls: self.line.titles.iter().map(call).collect(),
+            sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: format!("{ANSWER_LINE} {}", self.right()),
             wrong_answer: format!("{ANSWER_LINE} {}", self.wrong()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_plan::subtasks::Asking;
 use planproof_suite::{Case, Class, Selection, Suite, Unscored};
 use planproof_tptu::{Detail, Tptu};
 use planproof_trace::notation::parse;
@@ -127,7 +128,7 @@ pub(crate) fn code_lands_in_its_classes() {
     let broken = format!(r#"call python {{"code": "x"}} | err "NameError: x" | {}"#, answer("Answer: 12"));
     check(&cube_root, &broken, TASK, "it does not run: NameError: x");
     let sql = format!("{} | {}", call("sql", "query", "SELECT 12", "12"), answer("Answer: 12"));
-    check(&cube_root, &sql, FORMAT, "there is no call of the Python tool");
+    check(&cube_root, &sql, TASK, "step 1: SQL generator instead of Python generator");
 }
 
 pub(crate) fn answers_land_in_their_classes() {
@@ -169,4 +170,66 @@ pub(crate) fn answers_land_in_their_classes() {
     let passed = run(&again, &format!("[20.08, \"{journals}\"]"));
     let detail = check(&mixed, &passed, None, "passed");
     assert_eq!(detail.flags, ["tool_used", "repeated_call"]);
+}
+
+/// The trace of an agent that wrote these sub-tasks at once, with what else happened.
+fn planned(pairs: &[(&str, &str)], rest: &str) -> String {
+    let pairs: Vec<_> = pairs.iter().map(|(tool, text)| json!({*tool: *text})).collect();
+    let plan = json!(json!(pairs).to_string());
+    let prompt = json!(Asking::Plan.mark());
+    format!("planner: section prompt environment {prompt} | planner: section plan model {plan} | {rest}")
+}
+
+pub(crate) fn plans_that_were_carried_out_land_in_their_classes() {
+    let (root, women) = (("python", "the square root of 1521"), ("sql", "count the women"));
+    // The answer does not matter: what was carried out is what is judged.
+    let check_plan = |case: &Arc<dyn Case>, pairs: &[(&str, &str)], class, gist: &str| {
+        check(case, &planned(pairs, &answer("39 and 13")), class, gist)
+    };
+    for evaluation in ["tool-order", "tool-subtask-lists", "pairs", "sequential-pairs"] {
+        let case = case(&format!("tptu-planning-02.{evaluation}"));
+        let detail = check_plan(&case, &[root, women], None, "passed");
+        assert_eq!(detail.flags, ["one_step"]);
+        check_plan(&case, &[women, root], TASK, "step 1: SQL generator instead of Python generator");
+        check_plan(&case, &[root], TASK, "step 2 is missing: SQL generator");
+        check_plan(&case, &[root, women, women], ENDLESS, "step 3 repeats step 2");
+        check_plan(&case, &[], FORMAT, "no list of the demanded form: it is empty");
+        let faults = "planner: section faults environment \"no list\" note=";
+        for (kind, class) in [
+            ("format", FORMAT),
+            ("lengths", FORMAT),
+            ("unknown_tool", TASK),
+            ("endless", ENDLESS),
+            ("no_summary", SUMMARY),
+        ] {
+            let rest = format!("{faults}\"{kind}\" | failed \"planner: no list\"");
+            check(&case, &planned(&[root], &rest), class, "the agent broke: planner: no list");
+        }
+    }
+    // Words that name no fact are wrong, unless a judge says otherwise; and right ones are wrong if it says so.
+    let pairs = case("tptu-planning-02.pairs");
+    let other = ("sql", "how many are not men");
+    let judged = |word: &str| {
+        let said = format!("judge: section judged model \"{word}\" note=\"step-2\" | ");
+        said + &answer("39 and 13")
+    };
+    check_plan(&pairs, &[root, other], TASK, "step 2: the sub-task does not name `women`");
+    check(&pairs, &planned(&[root, other], &judged("YES")), None, "passed");
+    let denied = "step 2: the judge model says that the sub-task is another one";
+    check(&pairs, &planned(&[root, women], &judged("No.")), TASK, denied);
+    check(&pairs, &planned(&[root, women], &judged("Perhaps.")), None, "passed");
+    let asked = pairs.questions(&parse(&planned(&[root, other], "say \"x\"")).unwrap());
+    let keys: Vec<&str> = asked.iter().map(|question| question.key.as_str()).collect();
+    assert_eq!(keys, ["step-1", "step-2"]);
+    assert!(asked[1].text.contains("how many are not men"), "{}", asked[1].text);
+    assert!(case("tptu-planning-02.tool-order").questions(&[]).is_empty());
+
+    // Of a wrong answer the sub-tasks say why.
+    let mixed = case("tptu-mixed-01.end-to-end");
+    let wrong = [("sql", "the exponential of 3"), ("sql", "journals with no cover personality")];
+    let gist = "step 1: SQL generator instead of Python generator";
+    check(&mixed, &planned(&wrong, &answer("[27, \"Kodo: Japanese\"]")), TASK, gist);
+    let again = format!("{} | {}", planned(&[root, women, women], "say \"x\""), "limit iterations 50");
+    let detail = check(&pairs, &again, ENDLESS, "step 3 repeats step 2; limit reached: iterations 50");
+    assert_eq!(detail.ended.as_deref(), Some("limit reached: iterations 50"));
 }

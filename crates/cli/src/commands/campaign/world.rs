@@ -60,6 +60,9 @@ impl World for Outside<'_> {
         if let Some(role) = faults.role {
             model = model.playing_badly(role);
         }
+        if let Some(fault) = faults.sub_tasks {
+            model = model.with_bad_sub_tasks(fault);
+        }
         Some(Ok(match form {
             ModelForm::Chat => Arc::new(model),
             ModelForm::KeepsReplies => Arc::new(KeepsReplies::new(Arc::new(model))),

@@ -1,0 +1,218 @@
+//! Agents that write sub-tasks with their tools and carry them out: all at once (one-step), one by one (sequential),
+//! or one by one within groups (hierarchical). (Ruan et al. 2023, "TPTU", section 2.3. What goes back to the model,
+//! the hierarchical agent, which the paper names and leaves out, and a person's review are ours.)
+//!
+//! The parts of the paper's framework (section 2.1) stand in the trace: the task instruction as the query; designed
+//! prompts as sections of the actor that asks; the tool set; what models wrote as turns; the intermediate output as
+//! plans, sub-tasks, calls with their results and faults; and the final answer as the end. The states of sections are
+//! those of [`planproof_plan::subtasks::sections`].
+//!
+//! Each conversation begins with one message that holds all that the model has to know, and goes on only where
+//! something in a reply has to be mended or a next sub-task is wanted, so that any server of chats takes it.
+//!
+//! # What is where
+//!
+//! The agent and its run are here, sub-tasks and how far each is in `subtasks/steps.rs`, conversations with the model
+//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, and the
+//! prompts in `subtasks/prompts.rs`.
+
+mod call;
+mod conversation;
+mod prompts;
+mod review;
+mod steps;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_model::{BoxFuture, Model, run_time};
+use planproof_plan::subtasks::{
+    Asking, Division, Pair, PlanFault, PlanFaultKind, SUB_TASKS_MAX, read_groups, read_next, read_plan,
+    sections,
+};
+use planproof_plan::team::review::Moment;
+use planproof_trace::{Author, EndReason, EventKind};
+use serde_json::Value;
+
+use crate::{Agent, Ran, RunContext, RunError};
+use conversation::Desk;
+use steps::Steps;
+
+/// How often a model that is asked for one sub-task at a time may come up with the same one.
+pub const REPEATS_MAX: usize = 5;
+
+/// Most characters of a result that a model is shown. Of a longer one it sees the beginning and the end.
+pub const RESULT_CHARACTERS_MAX: usize = 8_000;
+
+/// How such an agent works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubTaskOptions {
+    /// How often a model is asked again at most, for each thing that it is asked for.
+    pub replies_max: NonZeroU32,
+}
+
+impl Default for SubTaskOptions {
+    /// Three further replies.
+    fn default() -> Self {
+        Self { replies_max: NonZeroU32::MIN.saturating_add(2) }
+    }
+}
+
+/// An agent that writes sub-tasks and carries them out.
+#[derive(Clone)]
+pub struct SubTaskAgent {
+    model: Arc<dyn Model>,
+    division: Division,
+    options: SubTaskOptions,
+    judge: Option<Arc<dyn Model>>,
+}
+
+impl SubTaskAgent {
+    /// An agent that asks `model` and divides tasks in this way. The model need not be able to call tools: it writes
+    /// what they are called with as text.
+    pub fn new(model: Arc<dyn Model>, division: Division, options: SubTaskOptions) -> Self {
+        Self { model, division, options, judge: None }
+    }
+
+    /// The same, with a model that is asked what cases leave to a judge, such as whether a sub-task is the right one.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
+        Self { judge: Some(judge), ..self }
+    }
+
+    async fn work(&self, run: &RunContext<'_>) -> Result<EndReason, Stop> {
+        let tools = run.toolbox.tools();
+        let mut desk = Desk::new(&*self.model, self.options, run);
+        let mut steps = Steps::default();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        desk.note(Asking::Plan, sections::TOOLS, Author::Environment, &names.join("\n"), "");
+        match self.division {
+            Division::AtOnce => {
+                let prompt = prompts::plan(run.query, tools);
+                let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names)).await?;
+                let list: Value = pairs.iter().map(Pair::to_json).collect();
+                desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
+                pairs.into_iter().for_each(|pair| steps.add(pair, 0));
+                if !steps.is_empty() {
+                    review::ask(&desk, &mut steps, &Moment::Planned).await?;
+                }
+                call::carry_out(&mut desk, &mut steps).await?;
+                // What a person made of the plan is what was carried out.
+                if steps.was_changed() {
+                    let list = steps.to_json().to_string();
+                    desk.note(Asking::Plan, sections::PLAN, Author::User, &list, "");
+                }
+            }
+            Division::OneByOne => self.one_by_one(&mut desk, &mut steps, None, 0).await?,
+            Division::Grouped => {
+                let prompt = prompts::groups(run.query, tools);
+                let groups = desk.ask(Asking::Groups, prompt, read_groups).await?;
+                let list = Value::from(groups.clone()).to_string();
+                desk.note(Asking::Groups, sections::GROUPS, Author::Model, &list, "");
+                for (number, group) in groups.iter().enumerate() {
+                    self.one_by_one(&mut desk, &mut steps, Some(group), number).await?;
+                }
+            }
+        }
+        let prompt = prompts::summary(run.query, &steps.results(None));
+        let answer = desk.ask(Asking::Summary, prompt, answer).await?;
+        Ok(EndReason::Answered { text: answer })
+    }
+
+    /// Sub-tasks one by one, until the model says that it is done.
+    async fn one_by_one(
+        &self,
+        desk: &mut Desk<'_>,
+        steps: &mut Steps,
+        group: Option<&str>,
+        number: usize,
+    ) -> Result<(), Stop> {
+        let run = desk.run();
+        let tools = run.toolbox.tools();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let mut is_first = true;
+        loop {
+            let earlier = steps.results(Some(number));
+            let first = prompts::next(run.query, tools, group, &earlier, steps.dropped());
+            let messages = steps.conversation(first, number);
+            let next =
+                desk.ask_on(Asking::Next, messages, is_first, |reply| read_next(reply, &names)).await?;
+            is_first = false;
+            let Some(pair) = next else { return Ok(()) };
+            let count = steps.len() + 1;
+            if let Some(words) = endless(count, steps.count_of(&pair) + 1) {
+                // It is not carried out, but the trace shows it.
+                let (text, place) = (pair.to_json().to_string(), count.to_string());
+                desk.note(Asking::Next, sections::SUB_TASK, Author::Model, &text, &place);
+                return Err(desk.broken(Asking::Next, &PlanFault::new(PlanFaultKind::Endless, words)));
+            }
+            steps.add(pair, number);
+            review::ask(desk, steps, &Moment::Planned).await?;
+            call::carry_out(desk, steps).await?;
+        }
+    }
+}
+
+/// Why no further sub-task is taken up, if that is so.
+fn endless(count: usize, of_same: usize) -> Option<String> {
+    if of_same > REPEATS_MAX {
+        return Some(format!("the same sub-task came up {of_same} times, and {REPEATS_MAX} is the most"));
+    }
+    (count > SUB_TASKS_MAX).then(|| format!("there is no end after {SUB_TASKS_MAX} sub-tasks"))
+}
+
+fn answer(reply: &str) -> Result<String, PlanFault> {
+    match reply.trim().is_empty() {
+        true => Err(PlanFault::new(PlanFaultKind::NoSummary, "the answer is empty: write it")),
+        false => Ok(reply.to_owned()),
+    }
+}
+
+impl Agent for SubTaskAgent {
+    fn judge(&self) -> Option<&dyn Model> {
+        self.judge.as_deref()
+    }
+
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
+                Ok(Ok(end)) => Ok(Ran::in_process(end)),
+                Ok(Err(Stop::Ended(end))) => Ok(Ran::in_process(*end)),
+                Ok(Err(Stop::ByPerson)) => {
+                    let reason = "a person stopped it".to_owned();
+                    Ok(Ran { was_stopped: true, ..Ran::in_process(EndReason::Unscored { reason }) })
+                }
+                Err(over) => Ok(Ran::in_process(run.limits.out_of_time(&over))),
+            }
+        })
+    }
+}
+
+/// Why a run does not come to its answer.
+enum Stop {
+    /// It has ended.
+    Ended(Box<EndReason>),
+    /// A person stopped it.
+    ByPerson,
+}
+
+impl From<EndReason> for Stop {
+    fn from(end: EndReason) -> Self {
+        Self::Ended(Box::new(end))
+    }
+}
+
+impl fmt::Debug for SubTaskAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubTaskAgent")
+            .field("division", &self.division)
+            .field("options", &self.options)
+            .field("model", &self.model.name())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Conversations with the model: asking, sending back what is wrong with a reply, and noting all of it.
+
+use planproof_model::{ChatRequest, Message, Model, Settings};
+use planproof_plan::subtasks::{Asking, PlanFault, sections};
+use planproof_trace::{Author, EndReason, EventKind, FinishReason, LimitKind, Recorder};
+
+use super::{Stop, SubTaskOptions, prompts};
+use crate::RunContext;
+use crate::behaviour::filtered;
+
+/// What stands in a conversation for a reply without text, which servers refuse.
+const EMPTY_REPLY: &str = "(no text)";
+
+/// What stands for the task in prompts as the trace has them.
+const TASK_NOTED: &str = "(the query)";
+
+/// Longest text of a section, in bytes: more than a plan of the largest size takes.
+const SECTION_BYTES_MAX: usize = 1024 * 1024;
+
+/// Where the model is asked, with how often that was done.
+pub(super) struct Desk<'a> {
+    model: &'a dyn Model,
+    options: SubTaskOptions,
+    run: &'a RunContext<'a>,
+    turns: u32,
+    calls: u32,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(model: &'a dyn Model, options: SubTaskOptions, run: &'a RunContext<'a>) -> Self {
+        Self { model, options, run, turns: 0, calls: 0 }
+    }
+
+    pub(super) fn run(&self) -> &'a RunContext<'a> {
+        self.run
+    }
+
+    /// How often the model is asked again at most for one thing.
+    pub(super) fn replies_max(&self) -> u32 {
+        self.options.replies_max.get()
+    }
+
+    /// The number of the next call, from 1.
+    pub(super) fn next_call(&mut self) -> u32 {
+        self.calls += 1;
+        self.calls
+    }
+
+    /// Begins a conversation with this prompt, and asks until `read` takes a reply.
+    ///
+    /// # Errors
+    /// The end of the run: no reply was taken, the model cannot be had, or a limit was reached.
+    pub(super) async fn ask<T>(
+        &mut self,
+        asking: Asking,
+        prompt: String,
+        read: impl Fn(&str) -> Result<T, PlanFault>,
+    ) -> Result<T, Stop> {
+        self.ask_on(asking, vec![Message::User { text: prompt }], true, read).await
+    }
+
+    /// The same with a conversation that was begun before; `is_new` has its first message noted.
+    pub(super) async fn ask_on<T>(
+        &mut self,
+        asking: Asking,
+        mut messages: Vec<Message>,
+        is_new: bool,
+        read: impl Fn(&str) -> Result<T, PlanFault>,
+    ) -> Result<T, Stop> {
+        if let (true, Some(Message::User { text })) = (is_new, messages.first()) {
+            self.note_prompt(asking, text, "");
+        }
+        let mut asked_again = 0;
+        loop {
+            let reply = self.turn(asking, &messages).await?;
+            let fault = match read(&reply) {
+                Ok(read) => return Ok(read),
+                Err(fault) => fault,
+            };
+            if asked_again == self.replies_max() {
+                return Err(self.broken(asking, &fault));
+            }
+            asked_again += 1;
+            self.note(asking, sections::FAULTS, Author::Environment, &fault.words, fault.kind.as_str());
+            mend(&mut messages, reply, &fault.words);
+        }
+    }
+
+    /// One reply.
+    pub(super) async fn turn(&mut self, asking: Asking, messages: &[Message]) -> Result<String, Stop> {
+        let limit = self.run.limits.iterations;
+        if self.turns >= limit {
+            let end = EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(limit) };
+            return Err(end.into());
+        }
+        self.turns += 1;
+        let request = ChatRequest {
+            messages: messages.to_vec(),
+            tools: [].into(),
+            settings: Settings { temperature: Some(0.0), seed: Some(self.run.seed), ..Settings::default() },
+            previous: None,
+        };
+        let reply = self.model.chat(&request).await;
+        let reply = reply.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
+        self.recorder(asking).record(EventKind::Turn {
+            text: reply.text.clone(),
+            calls: 0,
+            finish: reply.finish,
+            usage: reply.usage,
+        });
+        match reply.finish {
+            FinishReason::ContentFilter => Err(filtered().into()),
+            _ => Ok(reply.text),
+        }
+    }
+
+    /// The end of a run at a fault that the model did not mend. The fault is noted.
+    pub(super) fn broken(&self, asking: Asking, fault: &PlanFault) -> Stop {
+        self.note(asking, sections::FAULTS, Author::Environment, &fault.words, fault.kind.as_str());
+        EndReason::AgentFailed { reason: format!("{}: {}", asking.actor(), fault.words) }.into()
+    }
+
+    /// The recorder of whoever asks for this.
+    pub(super) fn recorder(&self, asking: Asking) -> Recorder {
+        // The names are ours, and fit.
+        self.run.recorder.as_actor(asking.actor()).unwrap_or_else(|_| self.run.recorder.clone())
+    }
+
+    /// Notes a prompt, without the task, which stands in the trace already.
+    pub(super) fn note_prompt(&self, asking: Asking, prompt: &str, about: &str) {
+        let task = self.run.query.trim();
+        let text = if task.is_empty() { prompt.to_owned() } else { prompt.replacen(task, TASK_NOTED, 1) };
+        self.note(asking, sections::PROMPT, Author::Environment, &text, about);
+    }
+
+    pub(super) fn note(&self, asking: Asking, state: &str, author: Author, text: &str, about: &str) {
+        noted(&self.recorder(asking), author, state, text, about);
+    }
+}
+
+/// Notes a section.
+pub(super) fn noted(recorder: &Recorder, author: Author, state: &str, text: &str, about: &str) {
+    let end = text.floor_char_boundary(SECTION_BYTES_MAX.min(text.len()));
+    recorder.record(EventKind::Section {
+        state: state.to_owned(),
+        author,
+        text: text[..end].to_owned(),
+        note: about.to_owned(),
+    });
+}
+
+/// Adds a reply and what is wrong with it.
+pub(super) fn mend(messages: &mut Vec<Message>, reply: String, words: &str) {
+    let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
+    messages.push(Message::Assistant { text, calls: Vec::new() });
+    messages.push(Message::User { text: prompts::mend(words) });
+}

@@ -1,0 +1,52 @@
+//! Asking a judge model what a case leaves to one, between the end of the agent's work and that of the run.
+
+use planproof_model::{ChatRequest, Message, Model, Settings};
+use planproof_suite::Case;
+use planproof_suite::questions::{ANSWERED, JUDGE};
+use planproof_trace::{Author, EndReason, EventKind, Recorder};
+
+/// Most questions of one run. What is beyond them is not asked.
+pub const QUESTIONS_MAX: usize = 50;
+
+/// Longest answer that is kept, in bytes.
+const ANSWER_BYTES_MAX: usize = 16 * 1024;
+
+/// Has all questions of the case answered and recorded. Gives the end of the run: `end`, or that it is unscored because
+/// the judge cannot be had, which is not the agent's doing.
+pub(crate) async fn ask(
+    judge: &dyn Model,
+    case: &dyn Case,
+    recorder: &Recorder,
+    seed: u64,
+    end: EndReason,
+) -> EndReason {
+    let questions = recorder.look(|events| case.questions(events));
+    // The name is ours, and fits.
+    let recorder = recorder.as_actor(JUDGE).unwrap_or_else(|_| recorder.clone());
+    for question in questions.into_iter().take(QUESTIONS_MAX) {
+        let request = ChatRequest {
+            messages: vec![Message::User { text: question.text }],
+            tools: [].into(),
+            settings: Settings { temperature: Some(0.0), seed: Some(seed), ..Settings::default() },
+            previous: None,
+        };
+        let reply = match judge.chat(&request).await {
+            Ok(reply) => reply,
+            Err(error) => return EndReason::Unscored { reason: format!("the judge model: {error}") },
+        };
+        recorder.record(EventKind::Turn {
+            text: reply.text.clone(),
+            calls: 0,
+            finish: reply.finish,
+            usage: reply.usage,
+        });
+        let kept = reply.text.floor_char_boundary(ANSWER_BYTES_MAX.min(reply.text.len()));
+        recorder.record(EventKind::Section {
+            state: ANSWERED.to_owned(),
+            author: Author::Model,
+            text: reply.text[..kept].to_owned(),
+            note: question.key,
+        });
+    }
+    end
+}

@@ -1,0 +1,75 @@
+//! What a judge model is asked of sub-tasks, where there is one: whether each says the same as the right one. Without a
+//! judge the key facts that its words have to name decide alone.
+
+use std::collections::BTreeMap;
+
+use planproof_plan::subtasks::{PlanOfRun, judging};
+use planproof_suite::questions;
+use planproof_trace::Event;
+
+use crate::fault::Fault;
+use crate::question::Question;
+use crate::tool::ToolName;
+
+/// What keys of questions begin with, before the place of the step.
+const KEY_PREFIX: &str = "step-";
+
+/// A question for each sub-task whose tool is the right one: of another tool its words do not matter.
+pub(crate) fn about(question: &Question, events: &[Event]) -> Vec<questions::Question> {
+    let Some(plan) = PlanOfRun::of(events) else { return Vec::new() };
+    let steps = plan.pairs.iter().zip(&question.plan).enumerate();
+    let of_step = steps.filter(|(_, (pair, step))| ToolName::find(&pair.tool) == Some(step.tool));
+    let asked = of_step.map(|(place, (pair, step))| questions::Question {
+        key: format!("{KEY_PREFIX}{}", place + 1),
+        text: format!(
+            "{} Say whether whoever does the planned one has done the right one: the same things found or computed, from \
+             the same numbers and conditions, in whatever words. More detail does not matter, another condition does.\n\n\
+             # Task\n{}\n\n{}\n{}\n\n{}\n{}\n\n# Reply\nReply with one word, {} or {}.",
+            judging::MARK,
+            question.question.trim(),
+            judging::RIGHT,
+            step.subtask,
+            judging::PLANNED,
+            pair.text,
+            judging::YES,
+            judging::NO
+        ),
+    });
+    asked.collect()
+}
+
+/// What a judge said of the sub-tasks of a run, by their places from 1. Replies that say neither are left out.
+pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
+    let answered = questions::answers(events).into_iter();
+    let read = answered.filter_map(|(key, reply)| {
+        Some((key.strip_prefix(KEY_PREFIX)?.parse().ok()?, judging::read(reply)?))
+    });
+    read.collect()
+}
+
+/// Puts what a judge said in place of what the key facts say.
+pub(crate) fn heed(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
+    faults.retain(|fault| match fault {
+        Fault::WrongSubtask { place, .. } => !judged.contains_key(place),
+        _ => true,
+    });
+    for (place, _) in judged.iter().filter(|(_, is_right)| !**is_right) {
+        if !faults.iter().any(|fault| fault.step() == Some(*place)) {
+            faults.push(Fault::JudgedOther { place: *place });
+        }
+    }
+    faults.sort_by_key(Fault::step);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_judge_decides_instead_of_facts() {
+        let lacks = |place| Fault::WrongSubtask { place, fact: "x".to_owned() };
+        let mut faults = vec![lacks(1), lacks(2), Fault::ExtraStep { place: 4 }];
+        heed(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
+        assert_eq!(faults, [lacks(2), Fault::JudgedOther { place: 3 }, Fault::ExtraStep { place: 4 }]);
+    }
+}
