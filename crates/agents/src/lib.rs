@@ -5,7 +5,8 @@
 //! The trait that all of them have (`agent.rs`), what they have around them (`surroundings.rs`), and their
 //! names, taken apart (`agent_spec.rs`). The function-calling loop, which sends the conversation with each
 //! request (`tools@`) or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`),
-//! `url:` (`external/url.rs`), the programs of the user's that they start (`program.rs`, in process groups of
+//! `worker:` (`external/worker.rs`: what is said in `external/worker/process.rs`, who is free in
+//! `external/worker/pool.rs`), `url:` (`external/url.rs`), the task as JSON (`external/question.rs`), the programs of the user's that they start (`program.rs`, in process groups of
 //! `tools`) without the keys of our environment (`external/environment.rs`), and the limits of a run
 //! (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
@@ -35,10 +36,12 @@ pub mod team;
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
     AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
-    GUARD_PREFIX, PairedWith, SpecName, ToolLoop,
+    GUARD_PREFIX, PairedWith, SpecName, ToolLoop, model_with_provider,
 };
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
-pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};
+pub use external::{
+    CommandAgent, ExternalRun, ModelAccess, ProgramSetting, UrlAgent, UrlError, WorkerAgent, holds_key,
+};
 pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
 pub use planning::PlanningAgent;
