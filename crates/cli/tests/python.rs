@@ -10,6 +10,7 @@ mod support;
 mod venvs;
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
@@ -35,7 +36,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 27] = [
+    let tests: [(&str, &str, fn()); 32] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
             a_recording_of_calls_made_at_once_is_replayed,
         ),
         ("langgraph", "a_guard_lifts_the_agent_of_langgraph", || guard_lifts_framework("langgraph")),
+        ("langgraph", "a_guard_lifts_the_worker_of_langgraph", || guard_lifts(&worker())),
         ("openai-agents", "a_guard_lifts_the_agent_of_the_openai_agents_sdk", || {
             guard_lifts_framework("openai-agents");
         }),
@@ -82,6 +84,14 @@ fn main() -> ExitCode {
         }),
         ("langgraph", "the_guide_to_ci_is_true_of_langgraph", the_guide_to_ci_is_true_of_langgraph),
         ("langgraph", "the_agent_of_langgraph", || framework_agent("langgraph", &[])),
+        ("langgraph", "the_worker_of_langgraph", the_worker_of_langgraph),
+        ("pytest", "the_python_package", the_python_package),
+        ("pytest", "the_types_of_the_python_package", the_types_of_the_python_package),
+        (
+            "pytest",
+            "a_test_of_pytest_for_each_case_of_langgraph",
+            a_test_of_pytest_for_each_case_of_langgraph,
+        ),
         (
             "openai-agents",
             "the_openai_client_talks_to_a_served_model",
@@ -675,17 +685,20 @@ fn a_recording_of_calls_made_at_once_is_replayed() {
 }
 
 fn guard_lifts_framework(framework: &str) {
+    guard_lifts(&example(framework));
+}
+
+fn guard_lifts(agent: &str) {
     let place = Place::new();
-    let program = root().join("examples").join(framework).join("agent.py");
-    let agent = format!("command:{} {}", python(framework).display(), program.display());
     let run = |agent: &str, code: i32| {
         let words =
             ["test", agent, "--serve-model", "sim/careless", "--cases", "3", "--actions", "8", "--seed", "9"];
         let mut command = place.command(&words);
         keep_compiled(&mut command);
+        command.env("PYTHONPATH", package());
         Run::of(command, "").code(code)
     };
-    run(&agent, 1);
+    run(agent, 1);
     let guarded = run(&format!("repair:{agent}"), 0);
     assert!(guarded.out.contains("Held back by the guard: calls of "), "{guarded:?}");
     assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
@@ -741,23 +754,43 @@ fn tools_pass_through_us(agent: &str, agent_era: &str, server: &str, server_era:
     assert!(errors.len() == 1 && errors[0]["text"].as_str().unwrap().contains("out of paper"), "{errors:?}");
 }
 
-/// The report on the example agent of a framework.
-fn framework_report(framework: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
-    let place = Place::new();
+/// The example agent of a framework.
+fn example(framework: &str) -> String {
     let program = root().join("examples").join(framework).join("agent.py");
-    let agent = format!("command:{} {}", python(framework).display(), program.display());
+    format!("command:{} {}", python(framework).display(), program.display())
+}
+
+/// The same as a worker.
+fn worker() -> String {
+    let program = root().join("examples/langgraph/worker.py");
+    format!("worker:{} {}", python("langgraph").display(), program.display())
+}
+
+/// The folder of the package for Python.
+fn package() -> PathBuf {
+    root().join("python/src")
+}
+
+/// The report on an agent.
+fn framework_report(agent: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
+    let place = Place::new();
     let cases = cases.to_string();
     let words =
-        ["test", &agent, "--serve-model", model, "--cases", &cases, "--concurrency", "3", "-q", "--json"];
+        ["test", agent, "--serve-model", model, "--cases", &cases, "--concurrency", "3", "-q", "--json"];
     let mut command = place.command(&words);
     keep_compiled(&mut command);
+    command.env("PYTHONPATH", package());
     command.envs(environment.iter().copied());
     let run = Run::of(command, "");
     (place, run)
 }
 
 fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(framework, "sim/perfect", FRAMEWORK_CASES, environment);
+    agent_passes(&example(framework), environment);
+}
+
+fn agent_passes(agent: &str, environment: &[(&str, &str)]) {
+    let (place, run) = framework_report(agent, "sim/perfect", FRAMEWORK_CASES, environment);
     if run.code != 0 {
         // Why, in the agent's own words.
         let traces = place.run("runs export last").out;
@@ -765,12 +798,89 @@ fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
     }
     assert_eq!(run.json()["passed"], FRAMEWORK_CASES);
     assert_eq!((&run.json()["simulated"], &run.json()["model"]), (&json!(true), &json!("sim/perfect")));
-    framework_agent_follows_its_model(framework, environment);
+    agent_follows_its_model(agent, environment);
+}
+
+fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str)]) {
+    agent_follows_its_model(&example(framework), environment);
+}
+
+/// The same agent in one process for all cases: it passes, follows its model, and is replayed from a recording of it in
+/// a process for each case.
+fn the_worker_of_langgraph() {
+    agent_passes(&worker(), &[]);
+    let place = Place::new();
+    let run = |words: &[&str]| {
+        let mut command = place.command(words);
+        keep_compiled(&mut command);
+        command.env("PYTHONPATH", package());
+        Run::of(command, "").code(0).json()
+    };
+    let (worker, example) = (worker(), example("langgraph"));
+    let recorded = run(&[
+        "test",
+        &worker,
+        "--serve-model",
+        "sim/perfect",
+        "--cases",
+        "2",
+        "--record",
+        "r.jsonl",
+        "-q",
+        "--json",
+    ]);
+    assert_eq!(recorded["passed"], 2);
+    assert_eq!(run(&["test", &example, "--replay", "r.jsonl", "-q", "--json"])["passed"], 2);
+}
+
+/// Runs Python's `pytest` environment on the package.
+fn python_tool(words: &[&str], folder: &Path) -> Run {
+    let mut command = Command::new(python("pytest"));
+    command.args(words).current_dir(folder).env("PYTHONPATH", package());
+    command.env("PLANPROOF_BINARY", env!("CARGO_BIN_EXE_planproof"));
+    keep_compiled(&mut command);
+    Run::of(command, "")
+}
+
+/// The package's own tests.
+fn the_python_package() {
+    let run = python_tool(&["-m", "pytest", "-q", "-p", "no:cacheprovider"], &root().join("python")).code(0);
+    assert!(run.out.contains(" passed") && !run.out.contains("skipped"), "{run:?}");
+}
+
+fn the_types_of_the_python_package() {
+    let place = Place::new();
+    let cache = place.path("mypy");
+    let words = ["-m", "mypy", "--cache-dir", cache.to_str().unwrap()];
+    python_tool(&words, &root().join("python")).code(0);
+}
+
+fn a_test_of_pytest_for_each_case_of_langgraph() {
+    let place = Place::new();
+    for file in ["test_planning.py", "worker.py", "agent.py"] {
+        std::fs::copy(root().join("examples/langgraph").join(file), place.path(file)).unwrap();
+    }
+    let program = format!("worker:{} worker.py", python("langgraph").display());
+    let run = |model: &str| {
+        let options = format!("--serve-model {model}");
+        let words = ["-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "planproof.pytest_plugin"];
+        let own = ["--planproof-agent", &program, "--planproof-options", &options];
+        python_tool(&words.into_iter().chain(own).collect::<Vec<_>>(), &place.path("."))
+    };
+    let passed = run("sim/perfect").code(0);
+    assert!(
+        passed.out.contains("test_planning[7-19] PASSED") && passed.out.contains("20 passed"),
+        "{passed:?}"
+    );
+    let failed = run("sim/in-order").code(1);
+    for part in ["order_error: ", "violated: ", "right: ", "passed "] {
+        assert!(failed.out.contains(part), "{part}: {failed:?}");
+    }
 }
 
 /// An agent whose model plans wrongly fails on the very cases that the same model fails on in our own loop.
-fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(framework, "sim/in-order", FRAMEWORK_CASES_WRONG, environment);
+fn agent_follows_its_model(agent: &str, environment: &[(&str, &str)]) {
+    let (place, run) = framework_report(agent, "sim/in-order", FRAMEWORK_CASES_WRONG, environment);
     let report = run.code(1).json();
     let verdicts = |place: &Place| {
         let lines = json_lines(&place.run("runs export last --format verdicts").code(0).out);
@@ -779,9 +889,9 @@ fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str
             .map(|verdict| (verdict["case"].clone(), verdict["class"].clone()))
             .collect::<Vec<_>>()
     };
-    let agent = verdicts(&place);
+    let found = verdicts(&place);
     place.run(&format!("test tools@sim/in-order --cases {FRAMEWORK_CASES_WRONG} -q")).code(1);
-    assert_eq!(agent, verdicts(&place));
+    assert_eq!(found, verdicts(&place));
     assert_eq!(report["failed"], report["classes"]["order_error"]);
 }
 
