@@ -5,6 +5,7 @@
 #   mcp2                       the MCP client of protocol 2026-07-28
 #   pytest                     tests and types of the package for Python
 #   reports                    readers of JUnit files, schemas of GitHub's workflows and actions
+#   wheel                      maturin, which makes the wheel (only where it is named)
 #   inspect                    Inspect (300 MB), which reads its logs
 # A virtual environment whose requirements have not changed since it was made is left as it is.
 set -eu
@@ -19,7 +20,7 @@ requirements_of() {
     case $1 in
         openai-agents | langgraph) echo "examples/$1/requirements.txt" ;;
         ci) echo ci/requirements.txt ;;
-        mcp2 | pytest | reports | inspect) echo "ci/requirements-$1.txt" ;;
+        mcp2 | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
         *) echo "make_venvs.sh: no virtual environment is called '$1'" >&2; return 2 ;;
     esac
 }

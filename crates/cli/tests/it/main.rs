@@ -21,6 +21,7 @@ mod guard;
 mod infeasible;
 mod init;
 mod input;
+mod install;
 mod interrupt;
 mod keys;
 mod limit;
