@@ -69,7 +69,7 @@ async fn an_agent_gets_its_query_both_ways_and_answers() {
     assert_eq!(end_of(r#"echo "$PLANPROOF_QUERY"; echo noise >&2"#).await, answered(QUERY));
     let environment = r#"echo "$PLANPROOF_MCP_URL $NO_PROXY $no_proxy""#;
     let local = "127.0.0.1,localhost";
-    assert_eq!(end_of(environment).await, answered(&format!("{} {local} {local}", MCP_URL)));
+    assert_eq!(end_of(environment).await, answered(&format!("{MCP_URL} {local} {local}")));
     assert_eq!(end_of("env | grep -ic _proxy=").await, answered("2"));
     assert_eq!(end_of("true").await, answered(""));
 }
