@@ -28,7 +28,8 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
         |(name, value): &&(String, String)| holds_key(OsStr::new(name)) && value.len() >= SECRET_BYTES_MIN;
     secrets::hold(variables.iter().filter(is_key).map(|(_, value)| value.clone()));
     let variables = variables.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-    Ok(ProgramSetting { passed: env.clone(), variables, folder: cwd.clone() })
+    let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
+    Ok(ProgramSetting { passed: env.clone(), variables, folder })
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {

@@ -5,26 +5,26 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+#[path = "python/frameworks.rs"]
+mod frameworks;
+#[path = "python/package.rs"]
+mod package;
 mod support;
 #[path = "../../report/tests/support/venvs.rs"]
 mod venvs;
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_trace::Draw;
 use serde_json::{Value, json};
 
+use frameworks::{framework_agent, framework_agent_follows_its_model, guard_lifts, guard_lifts_framework};
+use package::worker;
 use support::documents::{Document, Rules, documents};
 use support::{Place, Run, json_lines, send};
 use venvs::{keep_compiled, python, root, run_tests};
-
-/// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
-const FRAMEWORK_CASES: u32 = 20;
-/// Cases of a framework's agent whose model gets them wrong; enough that some are.
-const FRAMEWORK_CASES_WRONG: u32 = 4;
 
 /// Cases of the time form that Z3 judges, with [`SCHEDULES_EACH`] random schedules each; `PLANPROOF_Z3_CASES` says
 /// otherwise.
@@ -84,9 +84,9 @@ fn main() -> ExitCode {
         }),
         ("langgraph", "the_guide_to_ci_is_true_of_langgraph", the_guide_to_ci_is_true_of_langgraph),
         ("langgraph", "the_agent_of_langgraph", || framework_agent("langgraph", &[])),
-        ("langgraph", "the_worker_of_langgraph", the_worker_of_langgraph),
-        ("pytest", "the_python_package", the_python_package),
-        ("pytest", "the_types_of_the_python_package", the_types_of_the_python_package),
+        ("langgraph", "the_worker_of_langgraph", package::the_worker_of_langgraph),
+        ("pytest", "the_python_package", package::the_python_package),
+        ("pytest", "the_types_of_the_python_package", package::the_types_of_the_python_package),
         (
             "pytest",
             "a_test_of_pytest_for_each_case_of_langgraph",
@@ -643,7 +643,6 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
     assert!(held > 0 && executed == 8 * 5, "{held} {executed}");
 }
 
-/// An unmodified agent of a framework whose model plans carelessly passes behind the guard what it failed without it.
 /// The command of an agent that makes the calls of a reply at once, in any order.
 fn at_once_agent() -> String {
     format!("command:{} {}", python("ci").display(), root().join("ci/at_once_agent.py").display())
@@ -682,28 +681,6 @@ fn a_recording_of_calls_made_at_once_is_replayed() {
         let replayed = place.run_words(&words).code(0).json();
         assert_eq!(replayed["passed"], recorded["passed"], "{replayed}");
     }
-}
-
-fn guard_lifts_framework(framework: &str) {
-    guard_lifts(&example(framework));
-}
-
-fn guard_lifts(agent: &str) {
-    let place = Place::new();
-    let run = |agent: &str, code: i32| {
-        let words =
-            ["test", agent, "--serve-model", "sim/careless", "--cases", "3", "--actions", "8", "--seed", "9"];
-        let mut command = place.command(&words);
-        keep_compiled(&mut command);
-        command.env("PYTHONPATH", package());
-        Run::of(command, "").code(code)
-    };
-    run(agent, 1);
-    let guarded = run(&format!("repair:{agent}"), 0);
-    assert!(guarded.out.contains("Held back by the guard: calls of "), "{guarded:?}");
-    assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
-    assert!(guarded.out.contains("Lift of the guard: +"), "{guarded:?}");
-    assert!(place.run("runs export last").code(0).out.contains("\"held_back\":true"));
 }
 
 /// What a user's agent would be: it is told where the tools are, and calls three of them.
@@ -754,147 +731,6 @@ fn tools_pass_through_us(agent: &str, agent_era: &str, server: &str, server_era:
     assert!(errors.len() == 1 && errors[0]["text"].as_str().unwrap().contains("out of paper"), "{errors:?}");
 }
 
-/// The example agent of a framework.
-fn example(framework: &str) -> String {
-    let program = root().join("examples").join(framework).join("agent.py");
-    format!("command:{} {}", python(framework).display(), program.display())
-}
-
-/// The same as a worker.
-fn worker() -> String {
-    let program = root().join("examples/langgraph/worker.py");
-    format!("worker:{} {}", python("langgraph").display(), program.display())
-}
-
-/// The folder of the package for Python.
-fn package() -> PathBuf {
-    root().join("python/src")
-}
-
-/// The report on an agent.
-fn framework_report(agent: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
-    let place = Place::new();
-    let cases = cases.to_string();
-    let words =
-        ["test", agent, "--serve-model", model, "--cases", &cases, "--concurrency", "3", "-q", "--json"];
-    let mut command = place.command(&words);
-    keep_compiled(&mut command);
-    command.env("PYTHONPATH", package());
-    command.envs(environment.iter().copied());
-    let run = Run::of(command, "");
-    (place, run)
-}
-
-fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
-    agent_passes(&example(framework), environment);
-}
-
-fn agent_passes(agent: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(agent, "sim/perfect", FRAMEWORK_CASES, environment);
-    if run.code != 0 {
-        // Why, in the agent's own words.
-        let traces = place.run("runs export last").out;
-        panic!("{run:?}\n{:?}", traces.lines().filter(|line| line.contains("\"end\"")).collect::<Vec<_>>());
-    }
-    assert_eq!(run.json()["passed"], FRAMEWORK_CASES);
-    assert_eq!((&run.json()["simulated"], &run.json()["model"]), (&json!(true), &json!("sim/perfect")));
-    agent_follows_its_model(agent, environment);
-}
-
-fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str)]) {
-    agent_follows_its_model(&example(framework), environment);
-}
-
-/// The same agent in one process for all cases: it passes, follows its model, and is replayed from a recording of it in
-/// a process for each case.
-fn the_worker_of_langgraph() {
-    agent_passes(&worker(), &[]);
-    let place = Place::new();
-    let run = |words: &[&str]| {
-        let mut command = place.command(words);
-        keep_compiled(&mut command);
-        command.env("PYTHONPATH", package());
-        Run::of(command, "").code(0).json()
-    };
-    let (worker, example) = (worker(), example("langgraph"));
-    let recorded = run(&[
-        "test",
-        &worker,
-        "--serve-model",
-        "sim/perfect",
-        "--cases",
-        "2",
-        "--record",
-        "r.jsonl",
-        "-q",
-        "--json",
-    ]);
-    assert_eq!(recorded["passed"], 2);
-    assert_eq!(run(&["test", &example, "--replay", "r.jsonl", "-q", "--json"])["passed"], 2);
-}
-
-/// Runs Python's `pytest` environment on the package.
-fn python_tool(words: &[&str], folder: &Path) -> Run {
-    let mut command = Command::new(python("pytest"));
-    command.args(words).current_dir(folder).env("PYTHONPATH", package());
-    command.env("PLANPROOF_BINARY", env!("CARGO_BIN_EXE_planproof"));
-    keep_compiled(&mut command);
-    Run::of(command, "")
-}
-
-/// The package's own tests.
-fn the_python_package() {
-    let run = python_tool(&["-m", "pytest", "-q", "-p", "no:cacheprovider"], &root().join("python")).code(0);
-    assert!(run.out.contains(" passed") && !run.out.contains("skipped"), "{run:?}");
-}
-
-fn the_types_of_the_python_package() {
-    let place = Place::new();
-    let cache = place.path("mypy");
-    let words = ["-m", "mypy", "--cache-dir", cache.to_str().unwrap()];
-    python_tool(&words, &root().join("python")).code(0);
-}
-
-fn a_test_of_pytest_for_each_case_of_langgraph() {
-    let place = Place::new();
-    for file in ["test_planning.py", "worker.py", "agent.py"] {
-        std::fs::copy(root().join("examples/langgraph").join(file), place.path(file)).unwrap();
-    }
-    let program = format!("worker:{} worker.py", python("langgraph").display());
-    let run = |model: &str| {
-        let options = format!("--serve-model {model}");
-        let words = ["-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "planproof.pytest_plugin"];
-        let own = ["--planproof-agent", &program, "--planproof-options", &options];
-        python_tool(&words.into_iter().chain(own).collect::<Vec<_>>(), &place.path("."))
-    };
-    let passed = run("sim/perfect").code(0);
-    assert!(
-        passed.out.contains("test_planning[7-19] PASSED") && passed.out.contains("20 passed"),
-        "{passed:?}"
-    );
-    let failed = run("sim/in-order").code(1);
-    for part in ["order_error: ", "violated: ", "right: ", "passed "] {
-        assert!(failed.out.contains(part), "{part}: {failed:?}");
-    }
-}
-
-/// An agent whose model plans wrongly fails on the very cases that the same model fails on in our own loop.
-fn agent_follows_its_model(agent: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(agent, "sim/in-order", FRAMEWORK_CASES_WRONG, environment);
-    let report = run.code(1).json();
-    let verdicts = |place: &Place| {
-        let lines = json_lines(&place.run("runs export last --format verdicts").code(0).out);
-        lines
-            .into_iter()
-            .map(|verdict| (verdict["case"].clone(), verdict["class"].clone()))
-            .collect::<Vec<_>>()
-    };
-    let found = verdicts(&place);
-    place.run(&format!("test tools@sim/in-order --cases {FRAMEWORK_CASES_WRONG} -q")).code(1);
-    assert_eq!(found, verdicts(&place));
-    assert_eq!(report["failed"], report["classes"]["order_error"]);
-}
-
 /// What a user of the `openai` package would write, against a simulated model: each interface, streamed and not.
 const OPENAI_CLIENT: &str = r#"
 import json, os, sys
@@ -906,7 +742,6 @@ client = OpenAI()
 tools = [{"name": t["name"], "description": t["description"], "parameters": t["input_schema"]} for t in case["tools"]]
 chat_tools = [{"type": "function", "function": tool} for tool in tools]
 flat_tools = [{"type": "function", **tool} for tool in tools]
-
 
 def by_chat(stream):
     messages, called = [{"role": "user", "content": case["query"]}], []
@@ -930,7 +765,6 @@ def by_chat(stream):
             called.append(call.function.name)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": "done"})
 
-
 def by_responses(stream):
     inputs, previous, called = case["query"], None, []
     while True:
@@ -952,7 +786,6 @@ def by_responses(stream):
         inputs = [{"type": "function_call_output", "call_id": call.call_id, "output": "done"} for call in calls]
         previous = response.id
 
-
 def by_completions():
     prompt = "Judge whether it is right."
     whole = client.completions.create(model=model, prompt=prompt, echo=True, logprobs=1, max_tokens=2)
@@ -962,7 +795,6 @@ def by_completions():
     assert len(choice.logprobs.tokens) == whole.usage.prompt_tokens and choice.logprobs.text_offset[1] == 4, choice
     pieces = client.completions.create(model=model, prompt=prompt, max_tokens=2, stream=True)
     assert "".join(piece.choices[0].text for piece in pieces) == "Correct."
-
 
 by_completions()
 try:

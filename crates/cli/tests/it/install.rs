@@ -26,9 +26,17 @@ fn release(place: &Place) {
         Run::of(command, "").code(0);
     }
     let mut sums = Command::new("sh");
-    sums.args(["-c", "sha256sum *.tar.gz > SHA256SUMS && mkdir ../../latest && cp -R . ../../latest/download"]);
+    sums.args([
+        "-c",
+        "sha256sum *.tar.gz > SHA256SUMS && mkdir ../../latest && cp -R . ../../latest/download",
+    ]);
     sums.current_dir(place.path("releases/download/v9.9.9"));
     Run::of(sums, "").code(0);
+}
+
+/// The same files with checksums that are none of theirs.
+fn with_other_sums(sums: &str) -> String {
+    sums.lines().map(|line| format!("{:064}{}\n", 0, &line[64..])).collect()
 }
 
 fn install(place: &Place, repository: &Path, variables: &[(&str, &str)]) -> Run {
@@ -69,8 +77,39 @@ fn what_is_not_as_it_should_be_is_not_installed() {
     fs::write(&sums, right.replace(".tar.gz", ".zip")).unwrap();
     let run = install(&place, &place.path("."), &[]).code(3);
     assert!(run.err.contains("has no archive for "), "{run:?}");
-    fs::write(&sums, right.lines().map(|line| format!("{:064}{}\n", 0, &line[64..])).collect::<String>()).unwrap();
+    fs::write(&sums, with_other_sums(&right)).unwrap();
     let run = install(&place, &place.path("."), &[]).code(1);
     assert!(run.err.contains("nothing is installed"), "{run:?}");
     assert!(!place.path("home").exists());
+}
+
+/// The script of the action's step that downloads, for this version.
+fn download(place: &Place, version: &str) -> (i32, String) {
+    let yaml = fs::read_to_string(format!("{ROOT}/action.yml")).unwrap();
+    let step = yaml.split("- name: Download planproof").nth(1).unwrap();
+    let script = step.split("run: |\n").nth(1).unwrap();
+    let script = script.lines().take_while(|line| line.starts_with("        ")).map(|line| &line[8..]);
+    let output = place.path("output");
+    fs::write(&output, "").unwrap();
+    let mut command = Command::new("bash");
+    command.args(["-c", &script.collect::<Vec<_>>().join("\n")]);
+    command.env("GITHUB_ACTION_PATH", ROOT).env("GITHUB_OUTPUT", &output).env("ROOT", place.path("root"));
+    command.env("VERSION", version).env("REPOSITORY", format!("file://{}", place.path(".").display()));
+    let run = Run::of(command, "");
+    (run.code, fs::read_to_string(&output).unwrap())
+}
+
+#[test]
+fn the_action_downloads_a_release_and_builds_where_there_is_none() {
+    let place = Place::new();
+    release(&place);
+    for version in ["v9.9.8", "main", "0123456789abcdef", ""] {
+        assert_eq!(download(&place, version), (0, "found=false\n".to_owned()), "{version}");
+    }
+    assert_eq!(download(&place, "v9.9.9"), (0, "found=true\n".to_owned()));
+    assert!(place.path("root/bin/planproof").is_file());
+    let sums = place.path("releases/download/v9.9.9/SHA256SUMS");
+    let right = fs::read_to_string(&sums).unwrap();
+    fs::write(&sums, with_other_sums(&right)).unwrap();
+    assert_eq!(download(&place, "v9.9.9"), (1, String::new()));
 }
