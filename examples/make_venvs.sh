@@ -3,7 +3,9 @@
 #   openai-agents, langgraph   the example agents
 #   ci                         the independent judge (Z3) and the MCP client of protocol 2025-11-25
 #   mcp2                       the MCP client of protocol 2026-07-28
+#   pytest                     tests and types of the package for Python
 #   reports                    readers of JUnit files, schemas of GitHub's workflows and actions
+#   wheel                      maturin, which makes the wheel (only where it is named)
 #   inspect                    Inspect (300 MB), which reads its logs
 # A virtual environment whose requirements have not changed since it was made is left as it is.
 set -eu
@@ -18,7 +20,7 @@ requirements_of() {
     case $1 in
         openai-agents | langgraph) echo "examples/$1/requirements.txt" ;;
         ci) echo ci/requirements.txt ;;
-        mcp2 | reports | inspect) echo "ci/requirements-$1.txt" ;;
+        mcp2 | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
         *) echo "make_venvs.sh: no virtual environment is called '$1'" >&2; return 2 ;;
     esac
 }
@@ -37,7 +39,7 @@ make_venv() {
     echo "$stamp" > "$venv/.made-from"
 }
 
-if [ $# -eq 0 ]; then set -- openai-agents langgraph ci mcp2 reports inspect; fi
+if [ $# -eq 0 ]; then set -- openai-agents langgraph ci mcp2 pytest reports inspect; fi
 # All at once: an installation is mostly pip working on one processor.
 pids=
 for name in "$@"; do make_venv "$name" & pids="$pids $!"; done

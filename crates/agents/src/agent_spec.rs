@@ -1,8 +1,11 @@
 //! Agents by name, as command lines, the run store and recordings have them: `tools@sim/perfect`,
-//! `repair:react:samples=3@openai/gpt-5`, `spec:my.spec@anthropic/claude`, `command:python agent.py`, `url:http://...`.
+//! `repair:react:samples=3@openai/gpt-5`, `spec:my.spec@anthropic/claude`, `command:python agent.py`,
+//! `worker:python worker.py`, `url:http://...`.
 //!
 //! A name is taken apart here and nowhere else. Parsing looks at the text alone: it reads no file, and asks
 //! of no model or program whether it is there.
+
+mod suggestion;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -18,10 +21,14 @@ use crate::subtasks::SubTaskOptions;
 use crate::team::{Deliver, ManagerPrompt, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent};
 
+pub use suggestion::model as model_with_provider;
+
 /// What the name of an agent begins with that has a guard between it and the tools.
 pub const GUARD_PREFIX: &str = "repair:";
 
 const COMMAND_PREFIX: &str = "command:";
+
+const WORKER_PREFIX: &str = "worker:";
 
 const URL_PREFIX: &str = "url:";
 
@@ -78,6 +85,8 @@ pub struct AgentSpec {
 pub enum AgentForm {
     /// A program, started for each run by this command.
     Command(String),
+    /// A program, started by this command and kept for many runs.
+    Worker(String),
     /// A service at this URL.
     Url(String),
     /// Ours, with a model.
@@ -227,9 +236,14 @@ impl AgentSpec {
         &self.form
     }
 
-    /// Whether it is a program of the user's that is started for each run.
+    /// Whether it is a program of the user's, started for each run or kept for many.
     pub fn is_program(&self) -> bool {
-        matches!(self.form, AgentForm::Command(_))
+        matches!(self.form, AgentForm::Command(_) | AgentForm::Worker(_))
+    }
+
+    /// Whether its command has a place for the URL of a model that is served to it.
+    pub fn needs_served_model(&self) -> bool {
+        matches!(&self.form, AgentForm::Command(command) if command.contains("{model_url}"))
     }
 
     /// Whether a program of the user's judges the answers that it proposes.
@@ -242,7 +256,7 @@ impl AgentSpec {
     pub fn model(&self) -> Option<&str> {
         match &self.form {
             AgentForm::Asking { model, .. } => Some(model),
-            AgentForm::Command(_) | AgentForm::Url(_) => None,
+            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) => None,
         }
     }
 
@@ -279,7 +293,7 @@ impl AgentSpec {
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
             },
-            AgentForm::Command(_) | AgentForm::Url(_) => Vec::new(),
+            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) => Vec::new(),
         }
     }
 
@@ -331,13 +345,19 @@ impl AgentForm {
         if let Some(command) = bare.strip_prefix(COMMAND_PREFIX) {
             return Ok(Self::Command(command.to_owned()));
         }
+        if let Some(command) = bare.strip_prefix(WORKER_PREFIX) {
+            return Ok(Self::Worker(command.to_owned()));
+        }
         if let Some(url) = bare.strip_prefix(URL_PREFIX) {
             return Ok(Self::Url(url.to_owned()));
         }
         let Some((kind, model)) = parts(bare) else {
+            if let Some(meant) = suggestion::agent(bare) {
+                return Err(AgentSpecError(format!("unknown agent \"{bare}\": did you mean {meant}?")));
+            }
             return Err(AgentSpecError(format!(
-                "unknown agent \"{bare}\": write KIND@MODEL with one of {}; or {COMMAND_PREFIX}PROGRAM, or {URL_PREFIX}URL, as \
-                 in tools@sim/careless",
+                "unknown agent \"{bare}\": write KIND@MODEL with one of {}; or {COMMAND_PREFIX}PROGRAM, {WORKER_PREFIX}PROGRAM or \
+                 {URL_PREFIX}URL, as in tools@sim/careless",
                 known()
             )));
         };
@@ -743,7 +763,7 @@ mod tests {
         /// Whatever a name holds: it is taken apart without a panic, its parts make the name, and it is shown
         /// as it was written.
         #[test]
-        fn any_text_is_a_name_or_an_error(text in "(repair:|command:|url:|spec:|fallback:|react|tools|samples=3|evaluator=program:|[:,@=/ a-zé]){0,12}") {
+        fn any_text_is_a_name_or_an_error(text in "(repair:|command:|worker:|url:|spec:|fallback:|react|tools|samples=3|evaluator=program:|[:,@=/ a-zé]){0,12}") {
             if let Ok(spec) = AgentSpec::parse(&text) {
                 prop_assert_eq!(spec.to_string(), text.clone());
                 prop_assert!(text.ends_with(spec.bare()));

@@ -1,4 +1,5 @@
-//! Agents that are not ours: a program started for each case, or a service asked for each case.
+//! Agents that are not ours: a program started for each case, one that is kept for many cases, or a service asked for
+//! each case.
 //!
 //! Both get the query and a URL where the case's tools are offered over the Model Context Protocol, and give back
 //! text. What they did is judged from the calls that arrived at that URL, never from what they say.
@@ -8,7 +9,9 @@
 
 mod command;
 mod environment;
+mod question;
 mod url;
+mod worker;
 
 use planproof_trace::{EndReason, EventKind, LimitKind, Recorder};
 use secrecy::SecretString;
@@ -17,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::RunLimits;
 
 pub use command::CommandAgent;
+pub use environment::{ProgramSetting, holds_key};
 pub use url::{UrlAgent, UrlError};
+pub use worker::WorkerAgent;
 
 /// Most characters of the beginning, and of the end, of what an agent wrote that a reason repeats.
 const QUOTE_CHARS_MAX: usize = 200;

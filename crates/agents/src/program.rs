@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
-use planproof_tools::process::{GRACE, ProcessGroup};
+use futures::FutureExt as _;
+use planproof_tools::process::{GRACE, ProcessGroup, split_command};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, Command};
@@ -41,6 +42,15 @@ pub enum CommandError {
         /// The command.
         text: String,
     },
+    /// An argument names what differs from task to task, in a command for all of them.
+    #[error(
+        "`{{{name}}}` stands in the arguments of a worker, which is started once for all tasks: each task brings its own, \
+         on the worker's stdin; or write `command:`, which starts the program for each task"
+    )]
+    OfOneTask {
+        /// The name in braces.
+        name: &'static str,
+    },
     /// No such program.
     #[error("there is no program `{program}`: {hint}")]
     NotFound {
@@ -59,10 +69,11 @@ pub enum CommandError {
 
 impl Program {
     /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables
-    /// and patterns mean nothing (for those write `sh -c '...'`). `example` is a command for the message.
+    /// and patterns mean nothing (for those write `sh -c '...'`). A Windows path keeps its backslashes. `example` is a
+    /// command for the message.
     pub(crate) fn parse(text: &str, example: &'static str) -> Result<Self, CommandError> {
-        let words = shell_words::split(text);
-        let words = words.map_err(|_| CommandError::UnclosedQuote { text: text.to_owned() })?;
+        let words = split_command(text);
+        let words = words.ok_or_else(|| CommandError::UnclosedQuote { text: text.to_owned() })?;
         let mut words = words.into_iter();
         let name =
             words.next().filter(|program| !program.is_empty()).ok_or(CommandError::Empty { example })?;
@@ -84,10 +95,10 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).map(String::as_str)
     }
 
-    /// Finds the program's file as the system will, on `PATH` unless its name has a slash.
-    pub(crate) fn resolve(&self) -> Result<PathBuf, CommandError> {
+    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from `folder`.
+    pub(crate) fn resolve(&self, folder: Option<&Path>) -> Result<PathBuf, CommandError> {
         let hint = if self.name.contains('/') {
-            let path = PathBuf::from(&self.name);
+            let path = self.file(folder);
             if is_executable(&path) {
                 return Ok(path);
             }
@@ -106,10 +117,24 @@ impl Program {
         Err(CommandError::NotFound { program: self.name.clone(), hint })
     }
 
-    /// The command, with all its streams as pipes.
-    pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.name);
-        command.args(&self.arguments);
+    /// Whether this placeholder, written `{NAME}`, stands in one of the arguments.
+    pub(crate) fn has_placeholder(&self, name: &str) -> bool {
+        let placeholder = format!("{{{name}}}");
+        self.arguments.iter().any(|argument| argument.contains(&placeholder))
+    }
+
+    /// What is started: the system would take a path from `folder` or from our directory, as it likes.
+    fn file(&self, folder: Option<&Path>) -> PathBuf {
+        match folder.filter(|_| self.name.contains('/')) {
+            Some(folder) => folder.join(&self.name),
+            None => PathBuf::from(&self.name),
+        }
+    }
+
+    /// The command, with all its streams as pipes, its program from `folder`. Each value stands in the arguments where its name stands in braces.
+    pub(crate) fn command(&self, values: &[(&str, &str)], folder: Option<&Path>) -> Command {
+        let mut command = Command::new(self.file(folder));
+        command.args(self.arguments.iter().map(|argument| filled(argument, values)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -126,6 +151,38 @@ pub(crate) struct Running {
     group: ProcessGroup,
     stdin: Option<ChildStdin>,
     output: Output,
+}
+
+/// A text with values where their names stand in braces. What a value holds is not looked into again.
+fn filled(text: &str, values: &[(&str, &str)]) -> String {
+    let (mut made, mut rest) = (String::new(), text);
+    while let Some(place) = rest.find('{') {
+        let (before, at) = rest.split_at(place);
+        made.push_str(before);
+        let named = |name: &str| at[1..].strip_prefix(name)?.strip_prefix('}');
+        match values.iter().find_map(|(name, value)| Some((value, named(name)?))) {
+            Some((value, behind)) => {
+                made.push_str(value);
+                rest = behind;
+            }
+            None => {
+                made.push('{');
+                rest = &at[1..];
+            }
+        }
+    }
+    made.push_str(rest);
+    made
+}
+
+/// What came of a line that a program was sent.
+pub(crate) enum Reply {
+    /// The line that it wrote.
+    Line(Vec<u8>),
+    /// It wrote more than it may.
+    TooMuch,
+    /// It ended, or closed its stdout; `None` if it still ran shortly after that.
+    Ended(Option<io::Result<ExitStatus>>),
 }
 
 /// What ended a program by itself.
@@ -163,6 +220,43 @@ impl Running {
         }
     }
 
+    /// Sends the program a line, which may be empty, and waits until it has written one. It may write so many bytes to
+    /// stdout and stderr together meanwhile. Once dropped before its end, the program's streams cannot be relied on.
+    pub(crate) async fn exchange(&mut self, sent: &[u8], bytes_max: u64) -> Reply {
+        let Self { group, stdin, output } = self;
+        output.begin_anew(bytes_max);
+        let mut sending = pin!(send(stdin.as_mut(), sent));
+        let (mut is_sent, mut reply) = (false, None);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut sending, if !is_sent => is_sent = true,
+                line = output.line(), if reply.is_none() => match line {
+                    Some(line) => reply = Some(line),
+                    None if output.is_too_much() => return Reply::TooMuch,
+                    None => return Reply::Ended(timeout(GRACE, group.leader_exit()).await.ok()),
+                },
+                status = group.leader_exit() => {
+                    // Its last words may still be in the pipe, which whoever outlives it may hold open for ever.
+                    let last = match reply {
+                        Some(line) => Some(line),
+                        None => timeout(GRACE, output.line()).await.ok().flatten(),
+                    };
+                    return last.map_or(Reply::Ended(Some(status)), Reply::Line);
+                }
+            }
+            if is_sent && let Some(line) = reply.take() {
+                return Reply::Line(line);
+            }
+        }
+    }
+
+    /// Whether the program runs, and has written nothing to stdout that nobody asked it for.
+    pub(crate) fn is_fit(&mut self) -> bool {
+        let is_running = self.group.leader_exit().now_or_never().is_none();
+        is_running && self.output.line().now_or_never().is_none() && self.output.is_quiet()
+    }
+
     /// Ends all of the group, at the latest by SIGKILL after [`GRACE`].
     pub(crate) async fn stop(mut self) {
         self.group.terminate().await;
@@ -191,15 +285,28 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
+/// Writes to a program whose stdin stays open. One that does not read it is free not to.
+async fn send(stdin: Option<&mut ChildStdin>, sent: &[u8]) {
+    if let Some(stdin) = stdin {
+        let _ = stdin.write_all(sent).await;
+        let _ = stdin.flush().await;
+    }
+}
+
 /// How a program failed, with the end of what it wrote to stderr, or else to stdout.
 pub(crate) fn failure(status: ExitStatus, output: &Output) -> String {
+    with_last_words(&format!("the command ended with {status}"), output)
+}
+
+/// A clause with the end of what the program wrote to stderr, or else to stdout.
+pub(crate) fn with_last_words(clause: &str, output: &Output) -> String {
     let (stderr, stdout) = (output.stderr_tail(), output.stdout_tail());
     if !stderr.is_empty() {
-        format!("the command ended with {status}; its stderr ends with:\n{stderr}")
+        format!("{clause}; its stderr ends with:\n{stderr}")
     } else if !stdout.is_empty() {
-        format!("the command ended with {status} and nothing on stderr; its stdout ends with:\n{stdout}")
+        format!("{clause} and nothing on stderr; its stdout ends with:\n{stdout}")
     } else {
-        format!("the command ended with {status} and nothing on stderr")
+        format!("{clause} and nothing on stderr")
     }
 }
 

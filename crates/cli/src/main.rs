@@ -27,6 +27,7 @@
 mod arguments;
 mod commands;
 mod config;
+mod env_file;
 mod failure;
 mod media;
 mod open_files;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, SubTaskAgent,
-    ToolLoop, UrlAgent,
+    ToolLoop, UrlAgent, WorkerAgent, model_with_provider,
 };
 use planproof_bench::AgentUnderTest;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -23,7 +23,7 @@ use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{Case, TopicBank};
-use planproof_runner::{FindModel, KeyNeeded, ModelForm};
+use planproof_runner::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
 use planproof_sandbox::{Sandbox, WorkerCommand};
 use planproof_sim::{Fault, SimKind, SimModel};
 use planproof_suite::Case as AnyCase;
@@ -34,11 +34,14 @@ use serde::de::IgnoredAny;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::terminal::inline;
-use crate::{progress, secrets};
+use crate::{env_file, progress, secrets};
 pub(crate) use kinds::{made_from, options_written, with_options};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
+
+/// Least likeness of a name to one that is suggested for it: a letter or two differ.
+const NAME_SCORE_MIN: f64 = 0.88;
 
 /// Reads a file, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -209,6 +212,11 @@ impl<'a> ModelName<'a> {
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
                 let planted = Fault::ALL.into_iter().map(Fault::as_str);
                 let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).chain(planted).collect();
+                if let Some(meant) = nearest(sim, &known) {
+                    return Failure::usage(format!(
+                        "there is no simulated model \"{sim}\": did you mean sim/{meant}?"
+                    ));
+                }
                 Failure::usage(format!(
                     "there is no simulated model \"{sim}\"; there are {}",
                     known.join(", ")
@@ -217,11 +225,21 @@ impl<'a> ModelName<'a> {
             Some(("openai", model)) => Ok(Self::OpenAi(model)),
             Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
             Some(("replay", file)) => Ok(Self::Replay(file)),
-            _ => Err(Failure::usage(format!(
-                "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
-            ))),
+            _ => Err(Failure::usage(match model_with_provider(name) {
+                Some(meant) => format!("unknown model \"{name}\": did you mean {meant}?"),
+                None => format!(
+                    "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
+                ),
+            })),
         }
     }
+}
+
+/// The name that another one was probably meant to be.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let scored = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
+    let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (score >= NAME_SCORE_MIN).then_some(known)
 }
 
 /// Where a provider's models are, by the environment, and how patiently they are asked, by the command line.
@@ -252,18 +270,23 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
     Ok(kinds::language(name)?.unwrap_or(Language::Calls))
 }
 
-/// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they
-/// look as if they held keys.
+/// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`.
 pub(crate) fn agent(
     name: &AgentSpec,
-    passed: &[String],
+    program: &ProgramOptions,
     find_model: &FindModel<'_, Failure>,
 ) -> Result<AgentUnderTest, Failure> {
     match name.form() {
         AgentForm::Command(command) => {
             let mut agent =
                 CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
-            agent.pass_variables(passed.to_vec());
+            agent.set_up(env_file::program_setting(program)?);
+            agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
+            Ok(external(Arc::new(agent), name))
+        }
+        AgentForm::Worker(command) => {
+            let mut agent = WorkerAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
+            agent.set_up(env_file::program_setting(program)?);
             agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
             Ok(external(Arc::new(agent), name))
         }

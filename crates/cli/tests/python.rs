@@ -5,6 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+#[path = "python/frameworks.rs"]
+mod frameworks;
+#[path = "python/package.rs"]
+mod package;
 mod support;
 #[path = "../../report/tests/support/venvs.rs"]
 mod venvs;
@@ -16,14 +20,11 @@ use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_trace::Draw;
 use serde_json::{Value, json};
 
+use frameworks::{framework_agent, framework_agent_follows_its_model, guard_lifts, guard_lifts_framework};
+use package::worker;
 use support::documents::{Document, Rules, documents};
 use support::{Place, Run, json_lines, send};
 use venvs::{keep_compiled, python, root, run_tests};
-
-/// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
-const FRAMEWORK_CASES: u32 = 20;
-/// Cases of a framework's agent whose model gets them wrong; enough that some are.
-const FRAMEWORK_CASES_WRONG: u32 = 4;
 
 /// Cases of the time form that Z3 judges, with [`SCHEDULES_EACH`] random schedules each; `PLANPROOF_Z3_CASES` says
 /// otherwise.
@@ -35,7 +36,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 27] = [
+    let tests: [(&str, &str, fn()); 32] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
             a_recording_of_calls_made_at_once_is_replayed,
         ),
         ("langgraph", "a_guard_lifts_the_agent_of_langgraph", || guard_lifts_framework("langgraph")),
+        ("langgraph", "a_guard_lifts_the_worker_of_langgraph", || guard_lifts(&worker())),
         ("openai-agents", "a_guard_lifts_the_agent_of_the_openai_agents_sdk", || {
             guard_lifts_framework("openai-agents");
         }),
@@ -82,6 +84,14 @@ fn main() -> ExitCode {
         }),
         ("langgraph", "the_guide_to_ci_is_true_of_langgraph", the_guide_to_ci_is_true_of_langgraph),
         ("langgraph", "the_agent_of_langgraph", || framework_agent("langgraph", &[])),
+        ("langgraph", "the_worker_of_langgraph", package::the_worker_of_langgraph),
+        ("pytest", "the_python_package", package::the_python_package),
+        ("pytest", "the_types_of_the_python_package", package::the_types_of_the_python_package),
+        (
+            "pytest",
+            "a_test_of_pytest_for_each_case_of_langgraph",
+            a_test_of_pytest_for_each_case_of_langgraph,
+        ),
         (
             "openai-agents",
             "the_openai_client_talks_to_a_served_model",
@@ -633,7 +643,6 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
     assert!(held > 0 && executed == 8 * 5, "{held} {executed}");
 }
 
-/// An unmodified agent of a framework whose model plans carelessly passes behind the guard what it failed without it.
 /// The command of an agent that makes the calls of a reply at once, in any order.
 fn at_once_agent() -> String {
     format!("command:{} {}", python("ci").display(), root().join("ci/at_once_agent.py").display())
@@ -672,25 +681,6 @@ fn a_recording_of_calls_made_at_once_is_replayed() {
         let replayed = place.run_words(&words).code(0).json();
         assert_eq!(replayed["passed"], recorded["passed"], "{replayed}");
     }
-}
-
-fn guard_lifts_framework(framework: &str) {
-    let place = Place::new();
-    let program = root().join("examples").join(framework).join("agent.py");
-    let agent = format!("command:{} {}", python(framework).display(), program.display());
-    let run = |agent: &str, code: i32| {
-        let words =
-            ["test", agent, "--serve-model", "sim/careless", "--cases", "3", "--actions", "8", "--seed", "9"];
-        let mut command = place.command(&words);
-        keep_compiled(&mut command);
-        Run::of(command, "").code(code)
-    };
-    run(&agent, 1);
-    let guarded = run(&format!("repair:{agent}"), 0);
-    assert!(guarded.out.contains("Denied by the guard: calls of "), "{guarded:?}");
-    assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
-    assert!(guarded.out.contains("Lift of the guard: +"), "{guarded:?}");
-    assert!(place.run("runs export last").code(0).out.contains("\"held_back\":true"));
 }
 
 /// What a user's agent would be: it is told where the tools are, and calls three of them.
@@ -741,50 +731,6 @@ fn tools_pass_through_us(agent: &str, agent_era: &str, server: &str, server_era:
     assert!(errors.len() == 1 && errors[0]["text"].as_str().unwrap().contains("out of paper"), "{errors:?}");
 }
 
-/// The report on the example agent of a framework.
-fn framework_report(framework: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
-    let place = Place::new();
-    let program = root().join("examples").join(framework).join("agent.py");
-    let agent = format!("command:{} {}", python(framework).display(), program.display());
-    let cases = cases.to_string();
-    let words =
-        ["test", &agent, "--serve-model", model, "--cases", &cases, "--concurrency", "3", "-q", "--json"];
-    let mut command = place.command(&words);
-    keep_compiled(&mut command);
-    command.envs(environment.iter().copied());
-    let run = Run::of(command, "");
-    (place, run)
-}
-
-fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(framework, "sim/perfect", FRAMEWORK_CASES, environment);
-    if run.code != 0 {
-        // Why, in the agent's own words.
-        let traces = place.run("runs export last").out;
-        panic!("{run:?}\n{:?}", traces.lines().filter(|line| line.contains("\"end\"")).collect::<Vec<_>>());
-    }
-    assert_eq!(run.json()["passed"], FRAMEWORK_CASES);
-    assert_eq!((&run.json()["simulated"], &run.json()["model"]), (&json!(true), &json!("sim/perfect")));
-    framework_agent_follows_its_model(framework, environment);
-}
-
-/// An agent whose model plans wrongly fails on the very cases that the same model fails on in our own loop.
-fn framework_agent_follows_its_model(framework: &str, environment: &[(&str, &str)]) {
-    let (place, run) = framework_report(framework, "sim/in-order", FRAMEWORK_CASES_WRONG, environment);
-    let report = run.code(1).json();
-    let verdicts = |place: &Place| {
-        let lines = json_lines(&place.run("runs export last --format verdicts").code(0).out);
-        lines
-            .into_iter()
-            .map(|verdict| (verdict["case"].clone(), verdict["class"].clone()))
-            .collect::<Vec<_>>()
-    };
-    let agent = verdicts(&place);
-    place.run(&format!("test tools@sim/in-order --cases {FRAMEWORK_CASES_WRONG} -q")).code(1);
-    assert_eq!(agent, verdicts(&place));
-    assert_eq!(report["failed"], report["classes"]["order_error"]);
-}
-
 /// What a user of the `openai` package would write, against a simulated model: each interface, streamed and not.
 const OPENAI_CLIENT: &str = r#"
 import json, os, sys
@@ -796,7 +742,6 @@ client = OpenAI()
 tools = [{"name": t["name"], "description": t["description"], "parameters": t["input_schema"]} for t in case["tools"]]
 chat_tools = [{"type": "function", "function": tool} for tool in tools]
 flat_tools = [{"type": "function", **tool} for tool in tools]
-
 
 def by_chat(stream):
     messages, called = [{"role": "user", "content": case["query"]}], []
@@ -820,7 +765,6 @@ def by_chat(stream):
             called.append(call.function.name)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": "done"})
 
-
 def by_responses(stream):
     inputs, previous, called = case["query"], None, []
     while True:
@@ -842,7 +786,6 @@ def by_responses(stream):
         inputs = [{"type": "function_call_output", "call_id": call.call_id, "output": "done"} for call in calls]
         previous = response.id
 
-
 def by_completions():
     prompt = "Judge whether it is right."
     whole = client.completions.create(model=model, prompt=prompt, echo=True, logprobs=1, max_tokens=2)
@@ -852,7 +795,6 @@ def by_completions():
     assert len(choice.logprobs.tokens) == whole.usage.prompt_tokens and choice.logprobs.text_offset[1] == 4, choice
     pieces = client.completions.create(model=model, prompt=prompt, max_tokens=2, stream=True)
     assert "".join(piece.choices[0].text for piece in pieces) == "Correct."
-
 
 by_completions()
 try:

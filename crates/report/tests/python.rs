@@ -182,10 +182,11 @@ fn check_schema(schema: &str, file: &Path) -> Output {
 }
 
 /// What is checked against which schema.
-const SCHEMAS: [(&str, &str); 3] = [
+const SCHEMAS: [(&str, &str); 4] = [
     ("vendor.github-workflows", "examples/ci/github-workflow.yml"),
     ("vendor.gitlab-ci", "examples/ci/gitlab-ci.yml"),
     ("vendor.github-actions", "action.yml"),
+    ("vendor.github-workflows", ".github/workflows/release.yml"),
 ];
 
 fn workflows_are_what_schemas_say() {

@@ -16,7 +16,7 @@ use crate::cases::{CASES_MAX, Cases};
 use crate::create::{NewRow, StoreOptions};
 use crate::error::RunnerError;
 use crate::models::{Models, key_needed};
-use crate::options::{Answers, StoredOptions};
+use crate::options::{Answers, ProgramOptions, StoredOptions};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared};
 use crate::put_together::{CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS, Wanted};
@@ -41,7 +41,7 @@ pub struct NewCampaign {
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
     /// Variables that a program gets beside it, though they look as if they held keys.
-    pub env: Vec<String>,
+    pub program: ProgramOptions,
     /// What it may spend.
     pub budgets: BudgetOptions,
     /// What becomes of the model's answers.
@@ -102,7 +102,8 @@ pub fn begin<W: World>(
     new: &NewCampaign,
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<Prepared, W::Error> {
-    let wanted = Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), env: &new.env };
+    let wanted =
+        Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), program: &new.program };
     let key = match &new.keeping {
         Keeping::Cache(file) => key_needed(Some(file)),
         Keeping::Nowhere | Keeping::Record { .. } => key_needed(None),
@@ -203,7 +204,7 @@ impl NewCampaign {
         let mut options = StoredOptions {
             suite: self.suite.clone(),
             serve_model: self.serve_model.clone(),
-            env: self.env.clone(),
+            program: self.program.absolute()?,
             answers,
             limit: self.limit,
             of_suite: self.of_suite.clone(),

@@ -39,7 +39,7 @@ pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
 pub use models::{Around, Models, key_needed};
-pub use options::{Answers, StoredOptions};
+pub use options::{Answers, ProgramOptions, StoredOptions};
 pub use paths::absolute;
 pub use prepared::{Prepared, Replayed};
 pub use recorded::RecordedCampaign;

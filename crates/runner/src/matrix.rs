@@ -172,8 +172,8 @@ pub fn begin_matrix<W: World>(
         let each =
             NewCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
         let check = || -> Result<Checked, W::Error> {
-            let (serve_model, env) = (each.serve_model.as_deref(), &each.env);
-            let wanted = Wanted { world, agent, serve_model, env };
+            let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
+            let wanted = Wanted { world, agent, serve_model, program };
             let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
             let models = Models::live(world, key_needed(cache));
             if wanted.is_handed_answers() {

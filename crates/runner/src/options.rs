@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::budgets::Budgets;
 use crate::error::RunnerError;
 use crate::made_from::{FileDigest, MadeFrom};
+use crate::paths::absolute;
 
 /// The options with which a campaign resumes and is summed up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,9 +33,9 @@ pub struct StoredOptions {
     pub iterations: u32,
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
-    /// Variables that a program gets beside it, though they look as if they held keys.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<String>,
+    /// What a program is started with.
+    #[serde(flatten)]
+    pub program: ProgramOptions,
     pub(crate) solver_calls: u64,
     pub(crate) solver_ns: u64,
     pub(crate) synthesis_ns: u64,
@@ -59,6 +60,41 @@ pub struct StoredOptions {
     /// What only the campaigns of one suite have, beside the others. The runner does not look into it.
     #[serde(flatten)]
     pub of_suite: Map<String, Value>,
+}
+
+/// What a program is started with that is an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramOptions {
+    /// Variables of our environment that it gets beside a served model, though they look as if they held keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// A file of further variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_file: Option<PathBuf>,
+    /// The directory that it is started in, where that is not ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+}
+
+impl ProgramOptions {
+    /// The same with paths that mean the same from everywhere.
+    ///
+    /// # Errors
+    /// The current directory is unknown.
+    pub fn absolute(&self) -> Result<Self, RunnerError> {
+        let whole = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
+        Ok(Self { env: self.env.clone(), env_file: whole(&self.env_file)?, cwd: whole(&self.cwd)? })
+    }
+
+    /// The option of these that is given, if any is.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--env", !self.env.is_empty()),
+            ("--env-file", self.env_file.is_some()),
+            ("--cwd", self.cwd.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
 }
 
 /// Where the answers of the model come from, and where they go.
@@ -96,7 +132,7 @@ impl StoredOptions {
             timeout_ms: milliseconds(wall),
             iterations,
             serve_model: None,
-            env: Vec::new(),
+            program: ProgramOptions::default(),
             solver_calls: 0,
             solver_ns: 0,
             synthesis_ns: 0,

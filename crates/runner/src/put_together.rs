@@ -15,6 +15,7 @@ use planproof_trace::Usage;
 
 use crate::error::RunnerError;
 use crate::models::{Around, Models};
+use crate::options::ProgramOptions;
 use crate::prepared::Served;
 use crate::recorded::RecordedCampaign;
 use crate::world::{FindModel, ModelForm, World};
@@ -34,7 +35,7 @@ pub(crate) struct Wanted<'a, W> {
     pub(crate) world: &'a W,
     pub(crate) agent: &'a AgentSpec,
     pub(crate) serve_model: Option<&'a str>,
-    pub(crate) env: &'a [String],
+    pub(crate) program: &'a ProgramOptions,
 }
 
 impl<W: World> Wanted<'_, W> {
@@ -46,16 +47,27 @@ impl<W: World> Wanted<'_, W> {
 
     /// The agent, with the served model named if there is one.
     pub(crate) fn agent(&self, find_model: &FindModel<'_, W::Error>) -> Result<WithModel, W::Error> {
-        let mut agent = self.world.agent(self.agent, self.env, find_model)?;
-        let Some(name) = self.serve_model else { return Ok((agent, None)) };
-        let usage = |what: &str| W::Error::from(RunnerError::usage(what));
+        let mut agent = self.world.agent(self.agent, self.program, find_model)?;
+        let usage = |what: String| W::Error::from(RunnerError::usage(what));
+        if let Some(option) = self.program.given().filter(|_| !self.agent.is_program()) {
+            return Err(usage(format!(
+                "{option} is for a command: or worker: agent, which is a program that planproof starts"
+            )));
+        }
+        let Some(name) = self.serve_model else {
+            return match self.agent.needs_served_model() {
+                true => Err(usage(
+                    "{model_url} in the command stands for the model that is served to it: say which with --serve-model"
+                        .to_owned(),
+                )),
+                false => Ok((agent, None)),
+            };
+        };
         if agent.agent.is_in_process() {
             return Err(usage(
-                "--serve-model is for a command: or url: agent; others name their model themselves",
+                "--serve-model is for a command:, worker: or url: agent; others name their model themselves"
+                    .to_owned(),
             ));
-        }
-        if !self.env.is_empty() && !self.agent.is_program() {
-            return Err(usage("--env is for a command: agent; a service has its own environment"));
         }
         let model = find_model(name, ModelForm::Chat)?;
         agent.simulated = model.is_simulated();

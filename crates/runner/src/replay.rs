@@ -15,7 +15,7 @@ use crate::cases::Cases;
 use crate::create::{NewRow, StoreOptions};
 use crate::error::RunnerError;
 use crate::models::Models;
-use crate::options::{Answers, StoredOptions, milliseconds};
+use crate::options::{Answers, ProgramOptions, StoredOptions, milliseconds};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared, Replayed};
 use crate::put_together::{CONCURRENCY_IN_PROCESS, Wanted, left_out};
@@ -32,7 +32,7 @@ pub struct Replay {
     /// Whom to run; `None` for the agent that was recorded.
     pub agent: Option<AgentSpec>,
     /// Variables that a program gets beside a served model. They are for whoever runs it to say, like the program.
-    pub env: Vec<String>,
+    pub program: ProgramOptions,
     /// Longest time of a run; `None` for that of then.
     pub timeout: Option<Duration>,
     /// Most runs at once; `None` for what fits.
@@ -82,12 +82,17 @@ pub fn replay<W: World>(
     let runs = cases.cases.len() * repeats.get() as usize;
     recorded.check_end(world, runs, left_out.len())?;
     let models = Models::recorded(world, Arc::clone(&recorded.recording));
-    let wanted =
-        Wanted { world, agent: name, serve_model: note.options.serve_model.as_deref(), env: &asked.env };
+    let wanted = Wanted {
+        world,
+        agent: name,
+        serve_model: note.options.serve_model.as_deref(),
+        program: &asked.program,
+    };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
     let answers = Answers::Replay(absolute(&asked.file)?);
     let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
-    let mut options = StoredOptions { answers, may_differ, ..note.options.clone() };
+    let program = asked.program.absolute()?;
+    let mut options = StoredOptions { answers, may_differ, program, ..note.options.clone() };
     options.set_synthesis(cases.synthesis);
     if let Some(timeout) = asked.timeout {
         options.timeout_ms = milliseconds(timeout);

@@ -66,7 +66,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         None => Models::live(world, key_needed(options.answers.cache())),
     };
     let serve_model = options.serve_model.as_deref();
-    let wanted = Wanted { world, agent: &name, serve_model, env: &options.env };
+    let wanted = Wanted { world, agent: &name, serve_model, program: &options.program };
     if recorded.is_none() && wanted.is_handed_answers() {
         models.hand(&cases, options.seed);
     }

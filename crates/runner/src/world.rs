@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::cases::Cases;
 use crate::error::RunnerError;
 use crate::made_from::MadeFrom;
-use crate::options::StoredOptions;
+use crate::options::{ProgramOptions, StoredOptions};
 
 /// In which form an agent needs its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,15 +79,14 @@ pub trait World {
         seed: u64,
     ) -> Option<Result<Arc<dyn Model>, Self::Error>>;
 
-    /// The agent of that name, with models from `find_model`. A program gets the variables `passed`, though they look
-    /// as if they held keys.
+    /// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`.
     ///
     /// # Errors
     /// It cannot be put together.
     fn agent(
         &self,
         name: &AgentSpec,
-        passed: &[String],
+        program: &ProgramOptions,
         find_model: &FindModel<'_, Self::Error>,
     ) -> Result<AgentUnderTest, Self::Error>;
 

@@ -1,6 +1,7 @@
 //! A child process that leads a group of its own, so that nothing it starts outlives it, or us.
 
 mod watch;
+mod words;
 
 use std::io;
 use std::process::ExitStatus;
@@ -9,6 +10,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{sleep, timeout};
+
+pub use words::split_command;
 
 /// How long a process group has to end after SIGTERM, before SIGKILL.
 pub const GRACE: Duration = Duration::from_millis(300);

@@ -1,23 +1,23 @@
 //! `command:CMD`: a program started once for each case.
 
-use std::env;
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
 use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
-use secrecy::ExposeSecret;
 use tokio::process::Command;
 use tokio::time::sleep;
 
 use super::ExternalRun;
-use super::environment::withheld;
+use super::environment::{ProgramSetting, dress};
 use crate::program::{CommandError, Ended, Program, Running, failure};
 use crate::{Agent, Ran, RunContext, RunError};
 
 /// What tells a program where its tools are.
 const TOOLS_AT: &str = "PLANPROOF_MCP_URL";
+
+/// What stands in braces for the URL of the served model.
+const MODEL_PLACEHOLDER: &str = "model_url";
 
 /// Longest query that is also put into the environment: the system takes 128 KiB a variable.
 const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
@@ -28,7 +28,8 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 /// and our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is
 /// set, because a proxy would swallow the calls to the loopback URL. Where a model is served to it,
 /// `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL` say where, and it gets no other variable that looks
-/// as if it held a key. Queries above 100 KiB come on stdin only.
+/// as if it held a key. Queries above 100 KiB come on stdin only. In its arguments `{query}`, `{mcp_url}` and
+/// `{model_url}` stand for the same texts, as one argument each, whatever they hold.
 ///
 /// What it writes to stdout by the time it exits with status 0 is the answer. Its process group is ended with it,
 /// by SIGTERM and 0.3 seconds later SIGKILL: also after a normal exit, and by SIGKILL alone when the future is
@@ -36,7 +37,7 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 #[derive(Debug, Clone)]
 pub struct CommandAgent {
     program: Program,
-    passed: Vec<String>,
+    setting: ProgramSetting,
 }
 
 impl CommandAgent {
@@ -47,22 +48,22 @@ impl CommandAgent {
     /// There are no words, or a quote is not closed.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
         let program = Program::parse(text, "command:python my_agent.py")?;
-        Ok(Self { program, passed: Vec::new() })
+        Ok(Self { program, setting: ProgramSetting::default() })
     }
 
-    /// Passes these variables of our environment to the program, though it asks the model that we serve to it
-    /// and they look as if they held keys.
-    pub fn pass_variables(&mut self, names: Vec<String>) {
-        self.passed = names;
+    /// Starts the program in this setting instead of ours.
+    pub fn set_up(&mut self, setting: ProgramSetting) {
+        self.setting = setting;
     }
 
-    /// Finds the program's file as the system will, on `PATH` unless its name has a slash. Ask once before many
+    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from the directory
+    /// that it is started in. Ask once before many
     /// runs, so that a typing mistake ends them all at the start.
     ///
     /// # Errors
     /// There is no such program, or the file cannot be executed.
     pub fn resolve(&self) -> Result<PathBuf, CommandError> {
-        self.program.resolve()
+        self.program.resolve(self.setting.folder.as_deref())
     }
 
     /// Runs the program on one case, and says how it ended. Needs a Tokio runtime with its IO and time drivers.
@@ -106,19 +107,12 @@ impl CommandAgent {
     }
 
     fn command(&self, run: &ExternalRun<'_>) -> Command {
-        let mut command = self.program.command();
-        for (name, _) in env::vars_os() {
-            if is_proxy_variable(&name) {
-                command.env_remove(name);
-            }
-        }
-        command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
-        if let Some(model) = run.model {
-            for name in withheld(&self.passed) {
-                command.env_remove(name);
-            }
-            command.env("OPENAI_BASE_URL", model.base_url).env("OPENAI_MODEL", model.name);
-            command.env("OPENAI_API_KEY", model.api_key.expose_secret());
+        let model_url = run.model.map_or("", |model| model.base_url);
+        let values = [("query", run.query), ("mcp_url", run.mcp_url), (MODEL_PLACEHOLDER, model_url)];
+        let mut command = self.program.command(&values, self.setting.folder.as_deref());
+        dress(&mut command, run.model, &self.setting);
+        if run.model.is_some() {
+            command.env("OPENAI_BASE_URL", model_url);
         }
         command.env(TOOLS_AT, run.mcp_url);
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
@@ -148,8 +142,4 @@ impl fmt::Display for CommandAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.program, f)
     }
-}
-
-fn is_proxy_variable(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.to_ascii_uppercase().ends_with("_PROXY"))
 }

@@ -1,10 +1,18 @@
-//! Which of our variables a program does not get that asks the model which we serve to it: those that hold
-//! keys. The program is what is tested, and what it was talked into by a model may read its environment.
+//! The environment of a program that is tested: ours, but for proxies, and but for keys where it asks the model which
+//! we serve to it. The program is what is tested, and what it was talked into by a model may read its environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use planproof_trace::SECRET_BYTES_MIN;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::process::Command;
+
+use super::ModelAccess;
+
+/// What says whom to reach without a proxy.
+const LOCAL: &str = "127.0.0.1,localhost";
 
 /// How the name of a variable shows that it holds a key, in capitals, and whose keys these are.
 const KEY_NAMES: [(Name, &str); 27] = [
@@ -47,9 +55,50 @@ enum Name {
     Suffix(&'static str),
 }
 
+/// What a user says of the surroundings of a program.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramSetting {
+    /// Variables of our environment that it gets though it asks the model that we serve to it and they look as if they
+    /// held keys.
+    pub passed: Vec<String>,
+    /// Further variables, by their names; a later one of a name counts. They beat those of our environment.
+    pub variables: Vec<(String, SecretString)>,
+    /// The absolute path of the directory that it is started in; ours without one.
+    pub folder: Option<PathBuf>,
+}
+
+/// Gives a program our environment but for proxies, which would swallow the calls to the loopback URL of its tools.
+/// Where a model is served to it, the program gets its key and its name, and of our variables with keys only those that
+/// are passed all the same.
+pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setting: &ProgramSetting) {
+    for (name, _) in env::vars_os() {
+        if is_proxy_variable(&name) {
+            command.env_remove(name);
+        }
+    }
+    command.env("NO_PROXY", LOCAL).env("no_proxy", LOCAL);
+    if model.is_some() {
+        for name in withheld(&setting.passed) {
+            command.env_remove(name);
+        }
+    }
+    for (name, value) in &setting.variables {
+        command.env(name, value.expose_secret());
+    }
+    if let Some(folder) = &setting.folder {
+        command.current_dir(folder);
+    }
+    let Some(model) = model else { return };
+    command.env("OPENAI_MODEL", model.name).env("OPENAI_API_KEY", model.api_key.expose_secret());
+}
+
+fn is_proxy_variable(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.to_ascii_uppercase().ends_with("_PROXY"))
+}
+
 /// The variables of our environment that hold a key, or the value of one under another name, but for those
 /// that are to be `passed` all the same.
-pub(super) fn withheld(passed: &[String]) -> Vec<OsString> {
+fn withheld(passed: &[String]) -> Vec<OsString> {
     withheld_of(env::vars_os().collect(), passed)
 }
 
@@ -65,7 +114,8 @@ fn withheld_of(variables: Vec<(OsString, OsString)>, passed: &[String]) -> Vec<O
     withheld.map(|(name, _)| name).collect()
 }
 
-fn holds_key(name: &OsStr) -> bool {
+/// Whether the name of a variable shows that it holds a key.
+pub fn holds_key(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     KEY_NAMES.iter().any(|(pattern, _)| match pattern {
         Name::Whole(whole) => name == *whole,

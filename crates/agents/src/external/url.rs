@@ -10,11 +10,11 @@ use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
 use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
-use secrecy::ExposeSecret;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use thiserror::Error;
 use tokio::time::sleep;
 
+use super::question::Question;
 use super::{ExternalRun, shortened};
 use crate::{Agent, Ran, RunContext, RunError};
 
@@ -56,21 +56,6 @@ pub enum UrlError {
         /// What is missing.
         reason: String,
     },
-}
-
-#[derive(Serialize)]
-struct Question<'a> {
-    query: &'a str,
-    mcp_url: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<QuestionModel<'a>>,
-}
-
-#[derive(Serialize)]
-struct QuestionModel<'a> {
-    base_url: &'a str,
-    api_key: &'a str,
-    name: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -133,13 +118,7 @@ impl UrlAgent {
     }
 
     fn request(&self, run: &ExternalRun<'_>) -> Result<Request<Full<Bytes>>, String> {
-        let model = run.model.map(|model| QuestionModel {
-            base_url: model.base_url,
-            api_key: model.api_key.expose_secret(),
-            name: model.name,
-        });
-        let question = Question { query: run.query, mcp_url: run.mcp_url, model };
-        let body = serde_json::to_vec(&question).map_err(|error| error.to_string())?;
+        let body = serde_json::to_vec(&Question::of(run, None)).map_err(|error| error.to_string())?;
         let json = HeaderValue::from_static("application/json");
         let request = Request::builder().method(Method::POST).uri(self.url.clone());
         let request = request.header(CONTENT_TYPE, json.clone()).header(ACCEPT, json);

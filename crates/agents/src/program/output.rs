@@ -28,14 +28,47 @@ impl Output {
     /// without losing a byte.
     pub(crate) async fn read(&mut self) {
         while !self.is_too_much() && (self.stdout.is_some() || self.stderr.is_some()) {
-            let count = tokio::select! {
-                count = read_some(&mut self.stdout, &mut self.answer) => count,
-                count = read_some(&mut self.stderr, &mut self.stderr_tail) => count,
-            };
-            self.bytes = self.bytes.saturating_add(count);
-            if self.stderr_tail.len() > 4 * TAIL_BYTES {
-                self.stderr_tail.drain(..self.stderr_tail.len() - TAIL_BYTES);
+            self.read_once().await;
+        }
+    }
+
+    /// Takes the next line off stdout, without its end. `None` if stdout ends first, or the limit is passed. May be
+    /// dropped and called again at any point without losing a byte.
+    pub(crate) async fn line(&mut self) -> Option<Vec<u8>> {
+        let mut searched = 0;
+        loop {
+            if let Some(place) = self.answer[searched..].iter().position(|byte| *byte == b'\n') {
+                let mut line: Vec<u8> = self.answer.drain(..=searched + place).collect();
+                line.pop();
+                return Some(line);
             }
+            searched = self.answer.len();
+            if self.is_too_much() || self.stdout.is_none() {
+                return None;
+            }
+            self.read_once().await;
+        }
+    }
+
+    /// Counts from 0 again, to this limit, and forgets the end of stderr. What of stdout no line has taken stays.
+    pub(crate) fn begin_anew(&mut self, bytes_max: u64) {
+        self.stderr_tail.clear();
+        (self.bytes, self.bytes_max) = (0, bytes_max);
+    }
+
+    /// Whether stdout is still open, and no line has left anything of it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.stdout.is_some() && self.answer.is_empty()
+    }
+
+    async fn read_once(&mut self) {
+        let count = tokio::select! {
+            count = read_some(&mut self.stdout, &mut self.answer) => count,
+            count = read_some(&mut self.stderr, &mut self.stderr_tail) => count,
+        };
+        self.bytes = self.bytes.saturating_add(count);
+        if self.stderr_tail.len() > 4 * TAIL_BYTES {
+            self.stderr_tail.drain(..self.stderr_tail.len() - TAIL_BYTES);
         }
     }
 

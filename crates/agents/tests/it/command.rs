@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_agents::{CommandAgent, CommandError, ExternalRun, RunLimits};
+use planproof_agents::{CommandAgent, CommandError, ExternalRun, ModelAccess, RunLimits};
 use planproof_trace::{EndReason, LimitKind};
+use secrecy::SecretString;
 
-use crate::{QUERY, Setting};
+use crate::{MCP_URL, QUERY, Setting};
 
 fn shell(script: &str) -> CommandAgent {
     CommandAgent::parse(&format!("sh -c '{script}'")).unwrap()
@@ -68,7 +69,7 @@ async fn an_agent_gets_its_query_both_ways_and_answers() {
     assert_eq!(end_of(r#"echo "$PLANPROOF_QUERY"; echo noise >&2"#).await, answered(QUERY));
     let environment = r#"echo "$PLANPROOF_MCP_URL $NO_PROXY $no_proxy""#;
     let local = "127.0.0.1,localhost";
-    assert_eq!(end_of(environment).await, answered(&format!("{} {local} {local}", crate::MCP_URL)));
+    assert_eq!(end_of(environment).await, answered(&format!("{MCP_URL} {local} {local}")));
     assert_eq!(end_of("env | grep -ic _proxy=").await, answered("2"));
     assert_eq!(end_of("true").await, answered(""));
 }
@@ -214,6 +215,18 @@ async fn everything_dies_when_the_run_is_dropped() {
         check_dead(pid).await;
     }
     assert!(!setting.recorder.has_ended());
+}
+
+#[tokio::test]
+async fn arguments_take_what_belongs_to_the_run() {
+    let agent = |text: &str| CommandAgent::parse(text).unwrap();
+    let (setting, api_key) = (Setting::new(), SecretString::from("key-of-the-run"));
+    let query = "Say {mcp_url} $(date) \"twice\".";
+    let model = Some(ModelAccess { base_url: "http://127.0.0.1:9/v1", api_key: &api_key, name: "sim/x" });
+    let run = ExternalRun { query, model, ..setting.run() };
+    let echo = agent("printf '%s|' {query} --at={mcp_url} '{model_url}' {other} '{' {}");
+    let expected = format!("{query}|--at={MCP_URL}|http://127.0.0.1:9/v1|{{other}}|{{|{{}}|");
+    assert_eq!(echo.run_with(&run).await, answered(&expected));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod side_texts;
 mod url;
 mod votes;
 mod voting;
+mod worker;
 mod writer;
 
 use std::sync::Arc;

@@ -155,8 +155,8 @@ pub(crate) struct RunArguments {
     /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
     /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
     /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`,
-    /// `command:PROGRAM ARGS...`, or `url:URL`; the last two find the tools at an MCP URL of ours. MODEL is
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// ARGS...`, `worker:PROGRAM ARGS...`, or `url:URL`; the last three find the tools at an MCP URL of ours. MODEL is
     /// `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with
     /// every KIND), or `sim/NAME`.
     pub(crate) agent: String,

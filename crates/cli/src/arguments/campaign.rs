@@ -38,7 +38,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 14] = [
+const RUNNING: [&str; 16] = [
     "samples",
     "summary",
     "evaluator",
@@ -50,6 +50,8 @@ const RUNNING: [&str; 14] = [
     "iterations",
     "serve_model",
     "env",
+    "env_file",
+    "cwd",
     "allow_repeats",
     "allow_distractors",
     "fail_at_once",
@@ -57,7 +59,7 @@ const RUNNING: [&str; 14] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 3] = ["concurrency", "timeout", "env"];
+const OF_A_REPLAY: [&str; 5] = ["concurrency", "timeout", "env", "env_file", "cwd"];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
@@ -83,12 +85,12 @@ pub(crate) struct CampaignArguments {
     /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
     /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
     /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`,
-    /// `command:PROGRAM ARGS...`, or `url:URL`. With `repair:` before it, calls after which no correct plan is left
-    /// are denied, and the agent learns what is right instead. MODEL is `sim/NAME` (perfect, parallel, in-order,
-    /// forgetful, careless, clumsy, endless; gold, which is handed the right answers), `openai/NAME` (OPENAI_API_KEY,
-    /// OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE`
-    /// (the answers of a recording).
+    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
+    /// ARGS...` (started for each case), `worker:PROGRAM ARGS...` (kept for all cases), or `url:URL`. With `repair:`
+    /// before it, calls after which no correct plan is left are denied, and the agent learns what is right instead.
+    /// MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless, clumsy, endless; gold, which is handed
+    /// the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
+    /// ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the answers of a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -104,14 +106,11 @@ pub(crate) struct CampaignArguments {
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
     /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are
-    /// set, or to a `url:` agent, which gets them with its query.
+    /// set, or to a `worker:` or `url:` agent, which gets them with each task.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
-    /// Pass this variable of the environment to the `command:` agent, though it looks as if it held a key:
-    /// with --serve-model the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and
-    /// more; docs/ci.md lists them). Repeatable.
-    #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
-    pub(crate) env: Vec<String>,
+    #[command(flatten)]
+    pub(crate) program: ProgramArguments,
     /// Show the sub-tasks of `team@MODEL`, `one-step@`, `sequential@` or `hierarchical@` and ask before it goes on:
     /// `plan` whenever some were planned, `each` also after each of them. One run at a time. Answers are read from
     /// standard input, a line each; `help` lists them.
@@ -140,6 +139,24 @@ pub(crate) struct CampaignArguments {
         conflicts_with_all = RECORDING
     )]
     pub(crate) resume: Option<String>,
+}
+
+/// What a program is started with that is an agent.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ProgramArguments {
+    /// Pass this variable of the environment to the `command:` or `worker:` agent, though it looks as if it held a key:
+    /// with --serve-model the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and
+    /// more; docs/ci.md lists them). Repeatable.
+    #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
+    pub(crate) env: Vec<String>,
+    /// Give the `command:` or `worker:` agent the variables of this file besides, lines of NAME=VALUE. Their values are
+    /// kept out of reports and recordings where their names look as if they held keys.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
+    /// Start the `command:` or `worker:` agent in this directory. A program named by a path, and its arguments, are
+    /// from there.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// What commands have that run all their cases.

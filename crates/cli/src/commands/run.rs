@@ -13,7 +13,7 @@ use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
-use planproof_runner::KeyNeeded;
+use planproof_runner::{KeyNeeded, ProgramOptions};
 use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
@@ -68,7 +68,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
             None => model,
         })
     };
-    let agent = select::agent(&name, &[], &find_model)?;
+    let agent = select::agent(&name, &ProgramOptions::default(), &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
     }

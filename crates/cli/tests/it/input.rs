@@ -19,7 +19,28 @@ fn agents_and_models_that_are_none() {
     for (agent, message) in [
         (
             "foo",
-            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, or url:URL, as in tools@sim/careless",
+            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, worker:PROGRAM or url:URL, as in tools@sim/careless",
+        ),
+        ("gpt-5-mini", "unknown agent \"gpt-5-mini\": did you mean tools@openai/gpt-5-mini?"),
+        (
+            "http://localhost:8000/run",
+            "unknown agent \"http://localhost:8000/run\": did you mean url:http://localhost:8000/run?",
+        ),
+        ("my_agent.py", "unknown agent \"my_agent.py\": did you mean \"command:python my_agent.py\"?"),
+        ("tools@gpt-5-mini", "unknown model \"gpt-5-mini\": did you mean openai/gpt-5-mini?"),
+        ("tools@sim/carless", "there is no simulated model \"carless\": did you mean sim/careless?"),
+        (
+            "worker:",
+            "the command is empty: write the program and its arguments, as in `worker:python my_worker.py`",
+        ),
+        (
+            "worker:sh -c true {query}",
+            "`{query}` stands in the arguments of a worker, which is started once for all tasks: each task brings its own, \
+             on the worker's stdin; or write `command:`, which starts the program for each task",
+        ),
+        (
+            "command:sh -c true {model_url}",
+            "{model_url} in the command stands for the model that is served to it: say which with --serve-model",
         ),
         (
             "rect@sim/perfect",
@@ -74,7 +95,7 @@ fn agents_and_models_that_are_none() {
     assert_refused(
         &place,
         &["test", "tools@sim/perfect", "--serve-model", "sim/perfect"],
-        "--serve-model is for a command: or url: agent; others name their model themselves",
+        "--serve-model is for a command:, worker: or url: agent; others name their model themselves",
     );
     assert!(!place.path(".planproof").exists(), "the store was touched");
 }

@@ -21,6 +21,7 @@ mod guard;
 mod infeasible;
 mod init;
 mod input;
+mod install;
 mod interrupt;
 mod keys;
 mod limit;
@@ -49,6 +50,7 @@ mod team;
 mod terminal;
 mod time;
 mod topics;
+mod worker;
 
 use std::time::Duration;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use planproof_agents::AgentSpec;
 use planproof_bench::{CampaignEnd, CampaignError, Outcome, RunProgress};
 use planproof_runner::{
-    Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, RecordedCampaign,
-    Replay, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out, replay, resume,
+    Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, ProgramOptions,
+    RecordedCampaign, Replay, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out, replay, resume,
 };
 use planproof_store::Store;
 use tokio_util::sync::CancellationToken;
@@ -37,7 +37,7 @@ fn new(folder: &Folder) -> NewCampaign {
         iterations: 9,
         concurrency: NonZeroU32::MIN.try_into().ok(),
         serve_model: None,
-        env: Vec::new(),
+        program: ProgramOptions::default(),
         budgets: BudgetOptions::default(),
         keeping: Keeping::Record { file: folder.path("r.jsonl"), force: false },
         store: store(folder),
@@ -114,7 +114,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
         file: folder.path("r.jsonl"),
         may_differ: None,
         agent: None,
-        env: Vec::new(),
+        program: ProgramOptions::default(),
         timeout: None,
         concurrency: None,
         budgets: BudgetOptions::default(),

@@ -9,7 +9,8 @@ use planproof_bench::AgentUnderTest;
 use planproof_model::recording::Origin;
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_runner::{
-    Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, RunnerError, StoredOptions, Token, World,
+    Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, RunnerError, StoredOptions, Token,
+    World,
 };
 use planproof_suite::{
     Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, Suite, Toolbox, Unit, Unscored,
@@ -162,7 +163,7 @@ impl World for Playground {
     fn agent(
         &self,
         name: &AgentSpec,
-        _: &[String],
+        _: &ProgramOptions,
         find_model: &FindModel<'_, RunnerError>,
     ) -> Result<AgentUnderTest, RunnerError> {
         let model = find_model(name.model().unwrap_or_default(), ModelForm::Chat)?;

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
 use super::http::HttpClient;
+use crate::process::split_command;
 
 /// A program that offers tools over its stdin and stdout. It runs with our own environment and working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +27,13 @@ impl CommandServer {
     }
 
     /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables
-    /// and patterns mean nothing (for those write `sh -c '...'`).
+    /// and patterns mean nothing (for those write `sh -c '...'`). A Windows path keeps its backslashes.
     ///
     /// # Errors
     /// There are no words, or a quote is not closed.
     pub fn parse(command: &str) -> Result<Self, ServerError> {
-        let words = shell_words::split(command);
-        let words = words.map_err(|_| ServerError::UnclosedQuote { command: command.to_owned() })?;
+        let words = split_command(command);
+        let words = words.ok_or_else(|| ServerError::UnclosedQuote { command: command.to_owned() })?;
         let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty()).ok_or(ServerError::EmptyCommand)?;
         Ok(Self::new(program, words.collect()))

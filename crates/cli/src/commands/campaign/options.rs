@@ -10,7 +10,7 @@ use planproof_bench::{Campaign, Report};
 use planproof_order::DissectOptions;
 use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_report::CommandLines;
-use planproof_runner::StoredOptions;
+use planproof_runner::{ProgramOptions, StoredOptions};
 use planproof_store::Progress;
 use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,11 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
-    words.extend(options.env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
+    let ProgramOptions { env, env_file, cwd } = &options.program;
+    words.extend(env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
+    for (option, path) in [("--env-file", env_file), ("--cwd", cwd)] {
+        words.extend(path.iter().flat_map(|path| [option.to_owned(), path.to_string_lossy().into_owned()]));
+    }
     let timeout = options.timeout();
     if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {
         words.extend(["--timeout".to_owned(), timeout.as_secs_f64().to_string()]);

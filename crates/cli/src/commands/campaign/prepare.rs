@@ -6,7 +6,8 @@ use std::path::Path;
 use planproof_agents::AgentSpec;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
-    Answers, BudgetOptions, Keeping, NewCampaign, RecordedCampaign, Replay, Resumed, StoreOptions,
+    Answers, BudgetOptions, Keeping, NewCampaign, ProgramOptions, RecordedCampaign, Replay, Resumed,
+    StoreOptions,
 };
 use planproof_store::Store;
 
@@ -19,7 +20,8 @@ use super::prepared::Prepared;
 use super::shrink;
 use super::world::Outside;
 use crate::arguments::{
-    BudgetArguments, CampaignArguments, Global, ModelArguments, ReviewChoice, StoreArguments,
+    BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
+    StoreArguments,
 };
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
@@ -90,7 +92,7 @@ pub(in crate::commands) fn new_campaign(
         iterations: arguments.iterations,
         concurrency: arguments.concurrency,
         serve_model: arguments.serve_model.clone(),
-        env: arguments.env.clone(),
+        program: (&arguments.program).into(),
         budgets: (&arguments.budget).into(),
         keeping: match (&recording.record, &recording.cache) {
             (Some(file), _) => Keeping::Record { file: file.clone(), force: recording.force },
@@ -232,7 +234,7 @@ fn replay(
         file: file.to_owned(),
         may_differ: may_differ.clone(),
         agent,
-        env: arguments.env.clone(),
+        program: (&arguments.program).into(),
         timeout: arguments.timeout.map(seconds),
         concurrency: arguments.concurrency,
         budgets: (&arguments.budget).into(),
@@ -247,6 +249,13 @@ impl From<&BudgetArguments> for BudgetOptions {
     fn from(arguments: &BudgetArguments) -> Self {
         let BudgetArguments { max_cost, max_tokens, minutes, prices } = arguments.clone();
         Self { max_cost, max_tokens, minutes, prices }
+    }
+}
+
+impl From<&ProgramArguments> for ProgramOptions {
+    fn from(arguments: &ProgramArguments) -> Self {
+        let ProgramArguments { env, env_file, cwd } = arguments.clone();
+        Self { env, env_file, cwd }
     }
 }
 

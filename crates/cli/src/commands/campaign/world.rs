@@ -7,7 +7,9 @@ use planproof_agents::AgentSpec;
 use planproof_bench::AgentUnderTest;
 use planproof_model::recording::Origin;
 use planproof_model::{KeepsReplies, Model};
-use planproof_runner::{Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, StoredOptions, Token, World};
+use planproof_runner::{
+    Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, StoredOptions, Token, World,
+};
 use planproof_sim::{GoldModel, gold_faults};
 use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
@@ -72,10 +74,10 @@ impl World for Outside<'_> {
     fn agent(
         &self,
         name: &AgentSpec,
-        passed: &[String],
+        program: &ProgramOptions,
         find_model: &FindModel<'_, Failure>,
     ) -> Result<AgentUnderTest, Failure> {
-        select::agent(name, passed, find_model)
+        select::agent(name, program, find_model)
     }
 
     fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Failure> {

@@ -1,0 +1,21 @@
+# planproof in a small image: `docker run --rm -v "$PWD:/work" planproof demo`. An agent of the kind `command:` or `worker:`
+# needs its interpreter beside it: build your image FROM this one, or copy /usr/local/bin/planproof into yours.
+FROM rust:1.95-slim-bookworm AS build
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends build-essential \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY . .
+RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/source/target \
+    cargo build --release --locked --package planproof && cp target/release/planproof /planproof
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 1000 planproof \
+    && install --directory --owner planproof /work
+COPY --from=build /planproof /usr/local/bin/planproof
+USER planproof
+WORKDIR /work
+ENTRYPOINT ["planproof"]

@@ -1,0 +1,77 @@
+//! What somebody may have meant whose text names no agent.
+
+/// How the names of models begin that have a provider of their own.
+const FAMILIES: [(&str, &str); 7] = [
+    ("gpt-", "openai"),
+    ("chatgpt-", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4", "openai"),
+    ("codex-", "openai"),
+    ("claude-", "anthropic"),
+];
+
+/// What the names of models begin with that say their provider.
+const PROVIDERS: [&str; 4] = ["openai/", "anthropic/", "sim/", "replay/"];
+
+/// Ends of the names of programs that something else runs, and what that is.
+const INTERPRETERS: [(&str, &str); 6] = [
+    (".py", "python "),
+    (".js", "node "),
+    (".mjs", "node "),
+    (".ts", "npx tsx "),
+    (".rb", "ruby "),
+    (".sh", "sh "),
+];
+
+/// The agent that a text stands for which lacks what every agent begins with: a model, a URL, or a program.
+pub(super) fn agent(text: &str) -> Option<String> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Some(format!("url:{text}"));
+    }
+    let program = text.split_whitespace().next()?;
+    if let Some((_, interpreter)) = INTERPRETERS.iter().find(|(end, _)| program.ends_with(end)) {
+        return Some(format!("\"command:{interpreter}{text}\""));
+    }
+    if program != text {
+        return None;
+    }
+    let names_provider =
+        PROVIDERS.iter().any(|provider| text.len() > provider.len() && text.starts_with(provider));
+    if names_provider {
+        return Some(format!("tools@{text}"));
+    }
+    model(text).map(|model| format!("tools@{model}"))
+}
+
+/// The model with its provider that a name stands for which lacks it, where its family is known.
+pub fn model(name: &str) -> Option<String> {
+    let (_, provider) = FAMILIES.iter().find(|(family, _)| name.starts_with(family))?;
+    Some(format!("{provider}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_its_beginning_is_completed() {
+        for (text, meant) in [
+            ("gpt-5-mini", "tools@openai/gpt-5-mini"),
+            ("o3", "tools@openai/o3"),
+            ("claude-sonnet-4-5", "tools@anthropic/claude-sonnet-4-5"),
+            ("openai/ft:x", "tools@openai/ft:x"),
+            ("sim/perfect", "tools@sim/perfect"),
+            ("http://localhost:8000/run", "url:http://localhost:8000/run"),
+            ("my_agent.py", "\"command:python my_agent.py\""),
+            ("./agents/a.mjs --fast", "\"command:node ./agents/a.mjs --fast\""),
+        ] {
+            let found = agent(text);
+            assert_eq!(found.as_deref(), Some(meant));
+            assert!(crate::AgentSpec::parse(meant.trim_matches('"')).is_ok(), "{meant}");
+        }
+        for text in ["", "foo", "openai/", "gpt", "python agent", "mistral/large"] {
+            assert_eq!(agent(text), None, "{text}");
+        }
+    }
+}

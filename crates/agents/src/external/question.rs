@@ -1,0 +1,37 @@
+//! What an agent is asked in JSON, by `url:` and by `worker:`.
+
+use secrecy::ExposeSecret;
+use serde::Serialize;
+
+use super::ExternalRun;
+
+/// One task.
+#[derive(Serialize)]
+pub(super) struct Question<'a> {
+    /// What the answer has to repeat, where one connection serves several tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    query: &'a str,
+    mcp_url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<QuestionModel<'a>>,
+}
+
+#[derive(Serialize)]
+struct QuestionModel<'a> {
+    base_url: &'a str,
+    api_key: &'a str,
+    name: &'a str,
+}
+
+impl<'a> Question<'a> {
+    /// The task of a run.
+    pub(super) fn of(run: &ExternalRun<'a>, id: Option<u64>) -> Self {
+        let model = run.model.map(|model| QuestionModel {
+            base_url: model.base_url,
+            api_key: model.api_key.expose_secret(),
+            name: model.name,
+        });
+        Self { id, query: run.query, mcp_url: run.mcp_url, model }
+    }
+}

@@ -1,0 +1,137 @@
+//! `worker:CMD`: a program that is kept for a whole campaign and given one task after the other.
+
+mod pool;
+mod process;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use planproof_model::{BoxFuture, run_time};
+use planproof_trace::{EndReason, LimitKind};
+use tokio::time::sleep;
+
+use self::pool::Pool;
+use self::process::{Said, Worker};
+use super::ExternalRun;
+use super::environment::ProgramSetting;
+use crate::program::{CommandError, Program};
+use crate::{Agent, Ran, RunContext, RunError};
+
+/// What tells a worker where its tools are.
+const TOOLS_AT: &str = "the `mcp_url` of its task";
+
+/// What stands in braces in the arguments of `command:`, and means nothing to a program that outlives its tasks.
+const OF_ONE_TASK: [&str; 3] = ["query", "mcp_url", "model_url"];
+
+/// A command whose program is started once, directly, without a shell, and serves one task after the other: as many of
+/// it as there are runs at the same time, each started when it is needed.
+///
+/// The program first writes the line `{"ready": true}`. Then it gets each task as a line of JSON on stdin: `{"id": N,
+/// "query": ..., "mcp_url": ...}`, and where a model is served to it, as a service does, `"model": {"base_url": ...,
+/// "api_key": ..., "name": ...}`. It answers with the line `{"id": N, "answer": ...}` or `{"id": N, "error": ...}` on
+/// stdout. What it writes to stderr is shown where it fails. Its environment is that of a `command:` agent without what
+/// belongs to one task, with `PLANPROOF_WORKER=1`.
+///
+/// A worker that fails to answer, that answers something else, or whose task reaches a limit is ended, with its process
+/// group, and the next task gets a new one. One that cannot be started leaves its runs unscored. All are killed when
+/// the agent is dropped.
+#[derive(Debug)]
+pub struct WorkerAgent {
+    program: Program,
+    setting: ProgramSetting,
+    pool: Pool,
+    tasks: AtomicU64,
+}
+
+impl WorkerAgent {
+    /// Splits a command into words, as [`CommandAgent::parse`](crate::CommandAgent::parse) does. Nothing is started yet.
+    ///
+    /// # Errors
+    /// There are no words, a quote is not closed, or an argument is to hold what differs from task to task.
+    pub fn parse(text: &str) -> Result<Self, CommandError> {
+        let program = Program::parse(text, "worker:python my_worker.py")?;
+        if let Some(name) = OF_ONE_TASK.into_iter().find(|name| program.has_placeholder(name)) {
+            return Err(CommandError::OfOneTask { name });
+        }
+        let (setting, pool, tasks) = Default::default();
+        Ok(Self { program, setting, pool, tasks })
+    }
+
+    /// Starts the program in this setting instead of ours.
+    pub fn set_up(&mut self, setting: ProgramSetting) {
+        self.setting = setting;
+    }
+
+    /// Finds the program's file, as [`CommandAgent::resolve`](crate::CommandAgent::resolve) does.
+    ///
+    /// # Errors
+    /// There is no such program, or the file cannot be executed.
+    pub fn resolve(&self) -> Result<PathBuf, CommandError> {
+        self.program.resolve(self.setting.folder.as_deref())
+    }
+
+    /// Runs a worker on one case, and says how it ended. Needs a Tokio runtime with its IO and time drivers. That the
+    /// run waits for a worker to be free or ready is not charged to it.
+    pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
+        let start = || Worker::start(&self.program, run, &self.setting);
+        let taken = run_time::uncharged(self.pool.take(start)).await;
+        run.begin();
+        let (mut worker, seat) = match taken {
+            Ok(taken) => taken,
+            Err(reason) => return run.end(EndReason::Unscored { reason }),
+        };
+        let id = self.tasks.fetch_add(1, Ordering::Relaxed) + 1;
+        let said = tokio::select! {
+            biased;
+            () = run.limit_reached.cancelled() => Err(LimitKind::Iterations),
+            () = sleep(run.limits.wall) => Err(LimitKind::WallMilliseconds),
+            said = worker.ask(run, id) => said,
+        };
+        match said {
+            Ok(Said::Answer(text)) => {
+                self.pool.put(worker, seat);
+                run.end(EndReason::Answered { text })
+            }
+            Ok(Said::Error(reason)) => {
+                self.pool.put(worker, seat);
+                run.end(EndReason::AgentFailed { reason: format!("the worker reported an error: {reason}") })
+            }
+            Ok(Said::Nonsense(reason)) => {
+                let end = run.end(EndReason::AgentFailed { reason });
+                worker.stop().await;
+                end
+            }
+            Ok(Said::Ended(status)) => {
+                // What it still called while it died is part of the run, as it is of a command's.
+                let reason = worker.last_words(status, "before it answered").await;
+                run.end(EndReason::AgentFailed { reason })
+            }
+            Err(limit) => {
+                let end = run.end(run.over(limit));
+                worker.stop().await;
+                end
+            }
+        }
+    }
+}
+
+impl Agent for WorkerAgent {
+    fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
+        Box::pin(async move {
+            let open = run.surroundings.open(&run).await?;
+            let end = self.run_with(&open.external(&run)).await;
+            Ok(open.ran(end, TOOLS_AT))
+        })
+    }
+
+    fn is_in_process(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Display for WorkerAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.program, f)
+    }
+}

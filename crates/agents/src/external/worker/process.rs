@@ -1,0 +1,145 @@
+//! One worker: its start, and the lines that go to and fro.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use planproof_trace::LimitKind;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use super::super::environment::{ProgramSetting, dress};
+use super::super::question::Question;
+use super::super::{ExternalRun, shortened};
+use crate::program::{Program, Reply, Running, with_last_words};
+
+/// Longest time from the start of a worker to its first line: libraries of agents take seconds to import, and more of
+/// them on a machine that is busy.
+const START_MAX: Duration = Duration::from_secs(120);
+
+/// Where no model is: each task says where its own is. A client that is made before the first task finds out at once.
+const NO_MODEL_YET: &str = "http://127.0.0.1:9/each-task-has-a-base_url-of-its-own";
+
+/// A worker that is ready for a task. Dropping it kills it, with its process group.
+pub(super) struct Worker {
+    running: Running,
+}
+
+/// What a worker made of a task.
+pub(super) enum Said {
+    /// It answered.
+    Answer(String),
+    /// It reported an error, and is ready for the next task.
+    Error(String),
+    /// It wrote something else, which is described. What it writes next cannot be relied on.
+    Nonsense(String),
+    /// It ended; `None` if it only closed its stdout.
+    Ended(Option<io::Result<ExitStatus>>),
+}
+
+#[derive(Deserialize)]
+struct Ready {
+    ready: bool,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id: u64,
+    answer: Option<String>,
+    error: Option<String>,
+}
+
+impl Worker {
+    /// Starts a worker and waits until it is ready.
+    ///
+    /// # Errors
+    /// Why it did not become ready, in words for a person.
+    pub(super) async fn start(
+        program: &Program,
+        run: &ExternalRun<'_>,
+        setting: &ProgramSetting,
+    ) -> Result<Self, String> {
+        let name = program.name();
+        let mut command = program.command(&[], setting.folder.as_deref());
+        dress(&mut command, run.model, setting);
+        if run.model.is_some() {
+            command.env("OPENAI_BASE_URL", NO_MODEL_YET);
+        }
+        command.env("PLANPROOF_WORKER", "1").env_remove("PLANPROOF_MCP_URL").env_remove("PLANPROOF_QUERY");
+        let bytes_max = run.limits.output_bytes;
+        let running = Running::start(command, bytes_max)
+            .map_err(|error| format!("the worker `{name}` could not be started: {error}"))?;
+        let mut worker = Self { running };
+        let first = timeout(START_MAX, worker.running.exchange(b"", bytes_max)).await;
+        let line = match first {
+            Ok(Reply::Line(line)) => line,
+            Ok(Reply::Ended(status)) => return Err(worker.last_words(status, "before it was ready").await),
+            Ok(Reply::TooMuch) => return Err(format!("the worker wrote {bytes_max} bytes and no line")),
+            Err(_) => {
+                let seconds = START_MAX.as_secs();
+                let clause = format!("the worker was not ready {seconds} seconds after its start");
+                return Err(with_last_words(&clause, &worker.running.finish().await));
+            }
+        };
+        match serde_json::from_slice::<Ready>(&line) {
+            Ok(Ready { ready: true }) => Ok(worker),
+            _ => Err(format!(
+                "the worker's first line is not {{\"ready\": true}}, so it does not speak the protocol of workers \
+                 (docs/workers.md): {}",
+                shortened(&String::from_utf8_lossy(&line))
+            )),
+        }
+    }
+
+    /// Gives it the task of a run, and waits for what it makes of it. Once dropped before its end, the worker is of no
+    /// use any more.
+    ///
+    /// # Errors
+    /// It wrote more than it may.
+    pub(super) async fn ask(&mut self, run: &ExternalRun<'_>, id: u64) -> Result<Said, LimitKind> {
+        let mut task = serde_json::to_vec(&Question::of(run, Some(id))).unwrap_or_default();
+        task.push(b'\n');
+        let line = match self.running.exchange(&task, run.limits.output_bytes).await {
+            Reply::Line(line) => line,
+            Reply::TooMuch => return Err(LimitKind::OutputBytes),
+            Reply::Ended(status) => return Ok(Said::Ended(status)),
+        };
+        let quoted = || shortened(&String::from_utf8_lossy(&line));
+        Ok(match serde_json::from_slice::<Answer>(&line) {
+            Ok(Answer { id: other, .. }) if other != id => Said::Nonsense(format!(
+                "the worker answered task {other} when it was at task {id}: {}",
+                quoted()
+            )),
+            Ok(Answer { answer: Some(text), error: None, .. }) => Said::Answer(text.trim().to_owned()),
+            Ok(Answer { answer: None, error: Some(reason), .. }) => Said::Error(shortened(&reason)),
+            Ok(_) => Said::Nonsense(format!(
+                "the worker's line has not one of \"answer\" and \"error\", each a text: {}",
+                quoted()
+            )),
+            Err(error) => Said::Nonsense(format!(
+                "the worker's line is not {{\"id\": {id}, \"answer\": text}} ({error}): {}",
+                quoted()
+            )),
+        })
+    }
+
+    /// Whether it can be given a task.
+    pub(super) fn is_fit(&mut self) -> bool {
+        self.running.is_fit()
+    }
+
+    /// Ends it.
+    pub(super) async fn stop(self) {
+        self.running.stop().await;
+    }
+
+    /// How it ended at that point, with the end of what it wrote. Ends what is left of it.
+    pub(super) async fn last_words(self, status: Option<io::Result<ExitStatus>>, when: &str) -> String {
+        let clause = match status {
+            Some(Ok(status)) => format!("the worker ended with {status} {when}"),
+            Some(Err(error)) => format!("the worker could not be awaited: {error}"),
+            None => format!("the worker closed its stdout {when}"),
+        };
+        with_last_words(&clause, &self.running.finish().await)
+    }
+}

@@ -1,0 +1,99 @@
+//! A file of variables for a program, and what else the command line says of its surroundings.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use planproof_agents::{ProgramSetting, holds_key};
+use planproof_runner::ProgramOptions;
+use planproof_trace::SECRET_BYTES_MIN;
+use secrecy::SecretString;
+
+use crate::failure::Failure;
+use crate::{secrets, select};
+
+/// The setting of a program. The keys of its file are held, so that nothing of them is written.
+///
+/// # Errors
+/// The file cannot be read or says something else, or the directory is none.
+pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting, Failure> {
+    let ProgramOptions { env, env_file, cwd } = options;
+    if let Some(folder) = cwd.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
+    }
+    let variables = match env_file {
+        Some(file) => read(file)?,
+        None => Vec::new(),
+    };
+    let is_key =
+        |(name, value): &&(String, String)| holds_key(OsStr::new(name)) && value.len() >= SECRET_BYTES_MIN;
+    secrets::hold(variables.iter().filter(is_key).map(|(_, value)| value.clone()));
+    let variables = variables.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
+    let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
+    Ok(ProgramSetting { passed: env.clone(), variables, folder })
+}
+
+fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let text = select::read_text(file)?;
+    variables(&text)
+        .map_err(|(line, what)| Failure::usage(format!("--env-file {}, line {line}: {what}", file.display())))
+}
+
+/// The variables of a file: lines of `NAME=VALUE`, with `export` before them or not. Blank lines and those that begin
+/// with `#` are passed over. Quotes around a whole value are taken off; nothing in it is replaced.
+///
+/// # Errors
+/// The number of a line that is none of this, from 1, and what is wrong with it. The value is not repeated.
+fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)> {
+    let mut all = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let (name, value) = line.split_once('=').ok_or((number, "write NAME=VALUE"))?;
+        let name = name.trim();
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if name.is_empty() || !name.bytes().all(is_word) || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err((number, "a name has letters, digits and underscores, and begins with no digit"));
+        }
+        let value = value.trim();
+        if value.contains('\0') {
+            return Err((number, "a value cannot hold a zero byte"));
+        }
+        all.push((name.to_owned(), unquoted(value).ok_or((number, "a quote is not closed"))?.to_owned()));
+    }
+    Ok(all)
+}
+
+/// A value without the quotes around it; `None` if the one that it begins with does not end it.
+fn unquoted(value: &str) -> Option<&str> {
+    match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value[1..].strip_suffix(quote),
+        _ => Some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_read() {
+        let text = "# keys\nA=1\n\n export B_2 = \"two words\" \r\nC='x=y'\nD=\nE=#no comment\n";
+        let read = variables(text).unwrap();
+        let read: Vec<_> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let expected = [("A", "1"), ("B_2", "two words"), ("C", "x=y"), ("D", ""), ("E", "#no comment")];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn what_is_no_variable_is_said_without_its_value() {
+        for (text, line) in
+            [("A=1\nsecret", 2), ("=x", 1), ("1A=x", 1), ("A B=x", 1), ("A='x", 1), ("A=\0", 1)]
+        {
+            let (found, what) = variables(text).unwrap_err();
+            assert!(found == line && !what.contains("secret"), "{text}: {what}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `install.sh` on archives that `ci/package.sh` makes, from a folder instead of a server.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Place, Run};
+
+/// The repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What stands in for the program in an archive: it is installed, and asked for its version.
+const PROGRAM: &str = "#!/bin/sh\necho planproof 9.9.9 \"$@\"\n";
+
+/// Makes a release in a folder, for whichever Linux or macOS this runs on.
+fn release(place: &Place) {
+    place.write("program", PROGRAM);
+    fs::set_permissions(place.path("program"), fs::Permissions::from_mode(0o755)).unwrap();
+    let machines = ["x86_64", "aarch64"];
+    let systems = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"];
+    for target in machines.iter().flat_map(|machine| systems.map(|system| format!("{machine}-{system}"))) {
+        let mut command = Command::new("sh");
+        command.arg(format!("{ROOT}/ci/package.sh")).arg(&target).arg(place.path("program"));
+        command.arg(place.path("releases/download/v9.9.9"));
+        Run::of(command, "").code(0);
+    }
+    let mut sums = Command::new("sh");
+    sums.args([
+        "-c",
+        "sha256sum *.tar.gz > SHA256SUMS && mkdir ../../latest && cp -R . ../../latest/download",
+    ]);
+    sums.current_dir(place.path("releases/download/v9.9.9"));
+    Run::of(sums, "").code(0);
+}
+
+/// The same files with checksums that are none of theirs.
+fn with_other_sums(sums: &str) -> String {
+    sums.lines().map(|line| format!("{:064}{}\n", 0, &line[64..])).collect()
+}
+
+fn install(place: &Place, repository: &Path, variables: &[(&str, &str)]) -> Run {
+    let mut command = Command::new("sh");
+    command.arg(format!("{ROOT}/install.sh")).env("HOME", place.path("home"));
+    command.env("PLANPROOF_REPOSITORY", format!("file://{}", repository.display()));
+    command.env_remove("PLANPROOF_VERSION").env_remove("PLANPROOF_INSTALL_DIR");
+    command.envs(variables.iter().copied());
+    Run::of(command, "")
+}
+
+#[test]
+fn a_release_is_installed() {
+    let place = Place::new();
+    release(&place);
+    let run = install(&place, &place.path("."), &[]).code(0);
+    let program = place.path("home/.local/bin/planproof");
+    let said = format!("installed planproof 9.9.9 --version as {}", program.display());
+    assert!(run.err.contains(&said) && run.err.contains("is not on PATH"), "{run:?}");
+    assert_eq!(fs::read_to_string(&program).unwrap(), PROGRAM);
+    let folder = place.path("elsewhere");
+    let chosen = [("PLANPROOF_VERSION", "9.9.9"), ("PLANPROOF_INSTALL_DIR", folder.to_str().unwrap())];
+    install(&place, &place.path("."), &chosen).code(0);
+    assert!(folder.join("planproof").is_file());
+    // Once more, over the one that is there.
+    install(&place, &place.path("."), &[("PLANPROOF_VERSION", "v9.9.9")]).code(0);
+    assert_eq!(fs::read_dir(program.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_not_as_it_should_be_is_not_installed() {
+    let place = Place::new();
+    release(&place);
+    let run = install(&place, &place.path("."), &[("PLANPROOF_VERSION", "9.9.8")]).code(3);
+    assert!(run.err.contains("there is no release at file://"), "{run:?}");
+    let sums = place.path("releases/latest/download/SHA256SUMS");
+    let right = fs::read_to_string(&sums).unwrap();
+    fs::write(&sums, right.replace(".tar.gz", ".zip")).unwrap();
+    let run = install(&place, &place.path("."), &[]).code(3);
+    assert!(run.err.contains("has no archive for "), "{run:?}");
+    fs::write(&sums, with_other_sums(&right)).unwrap();
+    let run = install(&place, &place.path("."), &[]).code(1);
+    assert!(run.err.contains("nothing is installed"), "{run:?}");
+    assert!(!place.path("home").exists());
+}
+
+/// The script of the action's step that downloads, for this version.
+fn download(place: &Place, version: &str) -> (i32, String) {
+    let yaml = fs::read_to_string(format!("{ROOT}/action.yml")).unwrap();
+    let step = yaml.split("- name: Download planproof").nth(1).unwrap();
+    let script = step.split("run: |\n").nth(1).unwrap();
+    let script = script.lines().take_while(|line| line.starts_with("        ")).map(|line| &line[8..]);
+    let output = place.path("output");
+    fs::write(&output, "").unwrap();
+    let mut command = Command::new("bash");
+    command.args(["-c", &script.collect::<Vec<_>>().join("\n")]);
+    command.env("GITHUB_ACTION_PATH", ROOT).env("GITHUB_OUTPUT", &output).env("ROOT", place.path("root"));
+    command.env("VERSION", version).env("REPOSITORY", format!("file://{}", place.path(".").display()));
+    let run = Run::of(command, "");
+    (run.code, fs::read_to_string(&output).unwrap())
+}
+
+#[test]
+fn the_action_downloads_a_release_and_builds_where_there_is_none() {
+    let place = Place::new();
+    release(&place);
+    for version in ["v9.9.8", "main", "0123456789abcdef", ""] {
+        assert_eq!(download(&place, version), (0, "found=false\n".to_owned()), "{version}");
+    }
+    assert_eq!(download(&place, "v9.9.9"), (0, "found=true\n".to_owned()));
+    assert!(place.path("root/bin/planproof").is_file());
+    let sums = place.path("releases/download/v9.9.9/SHA256SUMS");
+    let right = fs::read_to_string(&sums).unwrap();
+    fs::write(&sums, with_other_sums(&right)).unwrap();
+    assert_eq!(download(&place, "v9.9.9"), (1, String::new()));
+}

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Installs the program `planproof` from a release, for Linux and macOS:
+#
+#   curl -fsSL https://example.org/planproof/releases/latest/download/install.sh | sh
+#
+# What can be set in the environment:
+#   PLANPROOF_VERSION       a version, such as 0.1.0; without it the latest one
+#   PLANPROOF_INSTALL_DIR   where the program goes; without it ~/.local/bin
+#   PLANPROOF_REPOSITORY    URL of the repository whose releases are asked
+#
+# The archive is compared with the checksum of the same release. Exits with 3 if there is no release, or none for this
+# machine, and with 1 if anything else goes wrong; then nothing is installed.
+set -eu
+
+NO_RELEASE=3
+
+say() { echo "install.sh: $*" >&2; }
+fail() { say "$@"; exit 1; }
+
+# All in a function, so that a script of which half arrived does nothing.
+main() {
+    repository=${PLANPROOF_REPOSITORY:-https://example.org/planproof}
+    version=${PLANPROOF_VERSION:-}
+    folder=${PLANPROOF_INSTALL_DIR:-${HOME:?set HOME or PLANPROOF_INSTALL_DIR}/.local/bin}
+    releases=${repository%/}/releases
+    if [ -n "$version" ]; then
+        release=$releases/download/v${version#v}
+    else
+        release=$releases/latest/download
+    fi
+    target=$(target)
+    name=planproof-$target
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+
+    get "$release/SHA256SUMS" "$scratch/SHA256SUMS" || no_release "there is no release at $release"
+    expected=$(awk -v name="$name.tar.gz" '$2 == name || $2 == "*" name { print $1 }' "$scratch/SHA256SUMS")
+    [ -n "$expected" ] || no_release "the release at $release has no archive for $target"
+    get "$release/$name.tar.gz" "$scratch/archive" || fail "$release/$name.tar.gz cannot be fetched"
+    found=$(checksum "$scratch/archive")
+    [ "$found" = "$expected" ] || fail "the checksum of $name.tar.gz is $found instead of $expected: nothing is installed"
+
+    tar -xzf "$scratch/archive" -C "$scratch" "$name/planproof"
+    mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made: set PLANPROOF_INSTALL_DIR to a folder that you may write to"
+    # It takes its name when it is whole: a planproof that runs keeps its file.
+    new=$folder/.planproof.$$
+    cp "$scratch/$name/planproof" "$new" 2>/dev/null ||
+        fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
+    chmod 755 "$new"
+    mv -f "$new" "$folder/planproof"
+    say "installed $("$folder/planproof" --version) as $folder/planproof"
+    case ":$PATH:" in
+        *":$folder:"*) ;;
+        *) say "$folder is not on PATH: add it, or call the program by its path" ;;
+    esac
+}
+
+no_release() {
+    say "$1"
+    exit "$NO_RELEASE"
+}
+
+# The target whose archive this machine takes.
+target() {
+    machine=$(uname -m)
+    case $machine in
+        x86_64 | amd64) machine=x86_64 ;;
+        aarch64 | arm64) machine=aarch64 ;;
+    esac
+    case $(uname -s) in
+        Linux) echo "$machine-unknown-linux-$(libc)" ;;
+        Darwin) echo "$machine-apple-darwin" ;;
+        *) echo "$machine-$(uname -s)" ;;
+    esac
+}
+
+# The program for musl is linked statically, and so runs everywhere; that for glibc needs 2.35.
+libc() {
+    found=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
+    version=${found#glibc }
+    major=${version%%.*}
+    minor=${version#*.}
+    if [ "${major:-0}" -eq 2 ] 2>/dev/null && [ "${minor%%.*}" -ge 35 ] 2>/dev/null; then
+        echo gnu
+    else
+        echo musl
+    fi
+}
+
+get() {
+    if command -v curl >/dev/null; then
+        curl -fsSL --retry 3 --proto '=https,http,file' -o "$2" "$1"
+    elif command -v wget >/dev/null; then
+        wget -q -O "$2" "$1"
+    else
+        fail "curl or wget is needed"
+    fi
+}
+
+checksum() {
+    if command -v sha256sum >/dev/null; then
+        sha256sum "$1"
+    elif command -v shasum >/dev/null; then
+        shasum -a 256 "$1"
+    else
+        fail "sha256sum or shasum is needed"
+    fi | cut -d ' ' -f 1
+}
+
+main

@@ -1,0 +1,134 @@
+"""The decorator around an agent, and the protocol in which planproof gives it tasks (docs/workers.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Awaitable, Callable, Iterator, Optional, TextIO, Tuple, Union
+
+from ._tools import Model, Tools
+
+# An agent's function.
+Function = Callable[[str, Tools], Union[str, Awaitable[str]]]
+
+
+class Agent:
+    """An agent that planproof can test: a function of the query and the tools that returns the answer."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.__name__ = getattr(function, "__name__", "agent")
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+
+    def __call__(self, query: str, tools: Tools) -> Union[str, Awaitable[str]]:
+        """Calls the function itself."""
+        return self.function(query, tools)
+
+    def command(self) -> str:
+        """The agent as `planproof test` takes it: a worker with this interpreter."""
+        file = inspect.getsourcefile(self.function)
+        if file is None:
+            raise ValueError(f"{self.__name__} is in no file, so no other process can import it")
+        words = [sys.executable, "-m", "planproof.worker", f"{Path(file).resolve()}:{self.__name__}"]
+        return "worker:" + " ".join(_quoted(word) for word in words)
+
+    def serve(self) -> None:
+        """Serves tasks until there are none left, as `worker:` wants it; or just one, as `command:` does.
+
+        What is printed meanwhile goes to stderr, because stdout belongs to the protocol.
+        """
+        with _own_streams() as (tasks, replies):
+            if os.environ.get("PLANPROOF_WORKER"):
+                self._serve_tasks(tasks, replies)
+            else:
+                query = os.environ.get("PLANPROOF_QUERY") or tasks.read()
+                tools = Tools(os.environ["PLANPROOF_MCP_URL"], _model_of_environment())
+                replies.write(self.run(query, tools) + "\n")
+
+    def run(self, query: str, tools: Tools) -> str:
+        """The answer of the function, asynchronous or not. All tasks share one event loop, and so may share clients."""
+        answer = self.function(query, tools)
+        if inspect.isawaitable(answer):
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                asyncio.set_event_loop(self._loop)
+            answer = self._loop.run_until_complete(answer)
+        if not isinstance(answer, str):
+            raise TypeError(f"{self.__name__} returned {type(answer).__name__}, not str")
+        return answer
+
+    def _serve_tasks(self, tasks: TextIO, replies: TextIO) -> None:
+        _write(replies, {"ready": True})
+        for line in tasks:
+            task = json.loads(line)
+            model = Model(**task["model"]) if task.get("model") else None
+            _show_to_environment(task, model)
+            try:
+                reply = {"answer": self.run(task["query"], Tools(task["mcp_url"], model))}
+            except Exception as error:
+                traceback.print_exc()
+                reply = {"error": "".join(traceback.format_exception_only(type(error), error)).strip()}
+            _write(replies, {"id": task["id"], **reply})
+
+
+def agent(function: Function) -> Agent:
+    """Makes an agent of a function `(query, tools) -> str`, which may be asynchronous."""
+    return Agent(function)
+
+
+@contextmanager
+def _own_streams() -> Iterator[Tuple[TextIO, TextIO]]:
+    """Keeps stdin and stdout for the protocol: whatever else reads, in Python or below, or in a program that the agent
+    starts, reads nothing, and whatever else writes to stdout writes to stderr instead."""
+    sys.stdout.flush()
+    tasks = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogateescape")
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    stdout, sys.stdout = sys.stdout, sys.stderr
+    try:
+        yield tasks, replies
+    finally:
+        sys.stdout = stdout
+        replies.close()
+
+
+def _write(replies: TextIO, message: Any) -> None:
+    # Escapes alone: no encoding of a terminal can break the line.
+    replies.write(json.dumps(message) + "\n")
+    replies.flush()
+
+
+def _show_to_environment(task: Any, model: Optional[Model]) -> None:
+    """Sets the variables that `command:` would have set, for code that reads them."""
+    os.environ["PLANPROOF_MCP_URL"] = task["mcp_url"]
+    os.environ["PLANPROOF_QUERY"] = task["query"]
+    if model is not None:
+        os.environ.update(OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY=model.api_key, OPENAI_MODEL=model.name)
+
+
+def _model_of_environment() -> Optional[Model]:
+    names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
+    if not all(name in os.environ for name in names):
+        return None
+    return Model(*(os.environ[name] for name in names))
+
+
+def _quoted(word: str) -> str:
+    """A word of a command line as planproof splits it."""
+    if word and not set(word) - set("-_./:\\@%+=") - set(_PLAIN):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,0 +1,115 @@
+"""The plugin, in a pytest of its own over the program that PLANPROOF_BINARY names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import planproof
+
+pytest_plugins = ["pytester"]
+
+CARELESS = """
+import pytest
+
+@pytest.mark.planproof("tools@sim/careless", cases=4, options=["--actions", "6", "--store", "runs.db"])
+def test_planning(planproof_case):
+    assert planproof_case.id.startswith("7-")
+"""
+
+
+@pytest.fixture(autouse=True)
+def not_installed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads the plugin of this source, whether or not one is installed."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(planproof.__file__).resolve().parents[1]))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest('pytest_plugins = ["planproof.pytest_plugin"]')
+
+
+def run(pytester: pytest.Pytester, text: str, *words: str) -> pytest.RunResult:
+    """The run of a file of tests."""
+    pytester.makepyfile(text)
+    return pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider", *words)
+
+
+def test_each_case_is_a_test_with_its_finding(pytester: pytest.Pytester) -> None:
+    result = run(pytester, CARELESS)
+    result.assert_outcomes(passed=2, failed=2)
+    text = result.stdout.str()
+    assert "test_planning[7-0] FAILED" in text and "test_planning[7-1] PASSED" in text
+    result.stdout.fnmatch_lines(["7-0 tax accountant: order_error: not fee negotiation before *"])
+    result.stdout.fnmatch_lines(["called: *", "violated: *", "wrong: *", "right: *", "see it: *"])
+    result.stdout.fnmatch_lines(["*::test_planning: passed 2 of 4 cases"])
+    assert "Traceback" not in text and "planproof_case =" not in text
+
+
+def test_a_function_without_the_fixture_has_a_test_for_each_case_too(pytester: pytest.Pytester) -> None:
+    text = """
+        import pytest
+
+        @pytest.mark.planproof("tools@sim/careless", cases=4, options=["--actions", "6", "--store", "runs.db"])
+        def test_planning():
+            pass
+
+        @pytest.mark.planproof("tools@sim/perfect", cases=3, seed=9, options=["--store", "runs.db"])
+        class TestPlanning:
+            def test_planning(self):
+                pass
+
+        def test_other():
+            pass
+    """
+    run(pytester, text).assert_outcomes(passed=6, failed=2)
+    result = run(pytester, text, "-k", "9-1")
+    result.assert_outcomes(passed=1, deselected=7)
+
+
+def test_an_own_failure_comes_first(pytester: pytest.Pytester) -> None:
+    result = run(pytester, CARELESS.replace('startswith("7-")', 'startswith("8-")'))
+    result.assert_outcomes(failed=4)
+    assert "AssertionError" in result.stdout.str()
+
+
+def test_what_says_nothing_of_the_agent_is_an_error(pytester: pytest.Pytester) -> None:
+    text = 'import pytest\n@pytest.mark.planproof("command:sh no_such_file.sh", cases=2)\ndef test_it(): pass\n'
+    result = run(pytester, text)
+    result.assert_outcomes(errors=2)
+    assert "never connected" in result.stdout.str()
+    result = run(pytester, text.replace("sh no_such_file.sh", "no_such_program"))
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*planproof exited with 2: *there is no program `no_such_program`*"])
+
+
+def test_the_agent_may_come_from_elsewhere(pytester: pytest.Pytester) -> None:
+    text = 'import pytest\n@pytest.mark.planproof(cases=1, options=["--store", "r.db"])\ndef test_it(): pass\n'
+    result = run(pytester, text)
+    assert result.ret != 0 and "names no agent" in result.stdout.str()
+    run(pytester, text, "--planproof-agent", "tools@sim/perfect").assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\nplanproof_agent = tools@sim/perfect\n")
+    run(pytester, text).assert_outcomes(passed=1)
+
+
+def test_a_function_under_the_decorator_is_an_agent(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        my_agent="""
+        import planproof
+
+        @planproof.agent
+        def in_order(query, tools):
+            for tool in tools.list():
+                tools.call(tool.name, {})
+            return "Done."
+        """
+    )
+    text = """
+        import pytest
+        from my_agent import in_order
+
+        @pytest.mark.planproof(in_order, cases=6, options=["--actions", "2", "--store", "runs.db"])
+        def test_planning(planproof_case):
+            assert planproof_case.passed or planproof_case.failure == "order_error"
+    """
+    result = run(pytester, text)
+    outcomes = result.parseoutcomes()
+    assert outcomes.get("errors", 0) == 0 and outcomes["passed"] + outcomes["failed"] == 6, result.stdout.str()
