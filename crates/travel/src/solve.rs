@@ -49,8 +49,8 @@ use crate::plan::Plan;
 use crate::query::Query;
 use crate::tables::Database;
 
-/// How many steps of the search are made before it gives up, unless asked otherwise: some ten seconds.
-pub const STEPS_MAX: u64 = 100_000_000;
+/// How many steps of the search are made before it gives up, unless asked otherwise. Most take less than a microsecond.
+pub const STEPS_MAX: u64 = 10_000_000;
 
 /// How many cuisines one query may ask for. The tables of meals grow with two to their number.
 pub const CUISINES_MAX: usize = 8;
@@ -141,15 +141,24 @@ impl fmt::Display for Infeasible {
                 write!(out, "These cannot be met together: {}.", all(demands).join("; "))?;
             }
         }
-        for change in &self.changes {
-            match change {
-                Change::Budget(dollars) => write!(out, " It would work with ${dollars}.")?,
-                Change::Drop(demands) => {
-                    write!(out, " It would work without {}.", all(demands).join(" and "))?
-                }
-            }
+        let budget = self.changes.iter().find_map(|change| match change {
+            Change::Budget(amount) => Some(*amount),
+            Change::Drop(_) => None,
+        });
+        if let Some(amount) = budget {
+            write!(out, " A budget of {} would do.", demand::dollars(amount))?;
         }
-        Ok(())
+        let drops = self.changes.iter().filter_map(|change| match change {
+            Change::Budget(_) => None,
+            Change::Drop(demands) => Some(all(demands).join(" and ")),
+        });
+        let drops: Vec<String> = drops.collect();
+        let begin = if budget.is_some() { "So would giving up" } else { "It would do to give up" };
+        match drops.as_slice() {
+            [] => Ok(()),
+            [drop] => write!(out, " {begin} {drop}."),
+            drops => write!(out, " {begin} one of these: {}.", drops.join("; ")),
+        }
     }
 }
 

@@ -150,33 +150,34 @@ fn written(tokens: &[Token<'_>], at: usize) -> Option<Written> {
         let (year, end) = year(tokens, end);
         return Some(Written { begin: at, end, month: Some(month), day, year });
     }
-    let (day, length) = day(tokens, at)?;
-    let is_ordinal = number(tokens, at).is_some_and(|it| it.is_ordinal);
-    let mut next = at + length;
-    if tokens.get(next).is_some_and(|it| it.is("of")) {
-        next += 1;
-    }
-    if let Some(month) = tokens.get(next).and_then(month) {
+    if let Some((found, month_at)) = before_month(tokens, at) {
         // In `5 March 6` the month belongs to the day behind it.
-        let is_followed = !is_ordinal && day_of_month_follows(tokens, next + 1);
-        if !is_followed {
-            let (year, end) = year(tokens, next + 1);
-            return Some(Written { begin: at, end, month: Some(month), day, year });
+        let is_ordinal = number(tokens, at).is_some_and(|it| it.is_ordinal);
+        if is_ordinal || day(tokens, month_at + 1).is_none() {
+            return Some(found);
         }
     }
-    let is_joined = tokens.get(at + length).is_some_and(|it| it.is_any(&JOINS));
-    let follows = (1..=FILLERS_MAX).map(|more| at + length + more);
-    let is_first = is_ordinal
-        && is_joined
-        && follows.take_while(|&next| tokens.get(next).is_some()).any(|next| {
-            self::day(tokens, next).is_some()
-                && tokens[at + length + 1..next].iter().all(|it| it.is_any(&FILLERS))
-        });
-    is_first.then_some(Written { begin: at, end: at + length, month: None, day, year: None })
+    let (day, length) = day(tokens, at)?;
+    let behind = at + length;
+    if !tokens.get(behind).is_some_and(|it| it.is_any(&JOINS)) {
+        return None;
+    }
+    // `9-13 March`, `the 8th to the 10th of March`.
+    let follows = (behind + 1..=behind + FILLERS_MAX).take_while(|&next| {
+        tokens.get(behind + 1..next).is_some_and(|it| it.iter().all(|it| it.is_any(&FILLERS)))
+    });
+    let is_first = follows.into_iter().any(|next| before_month(tokens, next).is_some());
+    is_first.then_some(Written { begin: at, end: behind, month: None, day, year: None })
 }
 
-fn day_of_month_follows(tokens: &[Token<'_>], at: usize) -> bool {
-    day(tokens, at).is_some()
+/// A day that stands before its month, and where that is: `5 March`, `the fifth of March`.
+fn before_month(tokens: &[Token<'_>], at: usize) -> Option<(Written, usize)> {
+    let (day, length) = day(tokens, at)?;
+    let of = usize::from(tokens.get(at + length).is_some_and(|it| it.is("of")));
+    let month_at = at + length + of;
+    let month = month(tokens.get(month_at)?)?;
+    let (year, end) = year(tokens, month_at + 1);
+    Some((Written { begin: at, end, month: Some(month), day, year }, month_at))
 }
 
 /// A day without a month behind one with it, as in `March 16th to 22nd`.
@@ -314,6 +315,8 @@ mod tests {
             ("3/5/2022-3/9/2022", "2022-03-05", 5),
             ("a 4-day trip on the fifth of March 2022", "2022-03-05", 4),
             ("from March 3-5, 2022", "2022-03-03", 3),
+            ("9-13 March 2022", "2022-03-09", 5),
+            ("on the 30th and 31st of March 2022", "2022-03-30", 2),
             ("begin on March 8th and conclude on March 14th, 2022", "2022-03-08", 7),
             ("March 1st and 2 cities in 2022", "", 0),
         ];

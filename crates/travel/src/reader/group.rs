@@ -55,7 +55,11 @@ const WORDS: [(&str, u32); 12] = [
 ];
 
 /// Words that may stand between a number and its noun.
-const ADJECTIVES: [&str; 18] = [
+const ADJECTIVES: [&str; 22] = [
+    "its",
+    "their",
+    "these",
+    "those",
     "different",
     "distinct",
     "unique",
@@ -109,11 +113,15 @@ const CITIES: [&str; 8] = ["cities", "city", "towns", "town", "destinations", "s
 pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> Option<u32> {
     let is_taken = |at: usize| taken.iter().any(|range| range.contains(&at));
     let free = |at: usize| count(tokens, at, PEOPLE_MAX).filter(|(value, _)| *value > 0 && !is_taken(at));
-    // `party of 5`, `a group of three`
+    let is_other = |at: usize| {
+        let noun = tokens.get(at..).unwrap_or_default().iter().find(|it| !it.is_any(&ADJECTIVES));
+        noun.is_some_and(|it| it.is_any(&OTHER_NOUNS))
+    };
+    // `party of 5`, `a group of three`, but not `a total of 3 cities`
     for at in 0..tokens.len() {
         if tokens[at].is_any(&GROUPS)
             && tokens.get(at + 1).is_some_and(|it| it.is("of"))
-            && let Some((value, _)) = free(at + 2)
+            && let Some((value, _)) = free(at + 2).filter(|(_, length)| !is_other(at + 2 + length))
         {
             return Some(value);
         }
@@ -143,8 +151,7 @@ pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> 
     for (at, token) in tokens.iter().enumerate() {
         let Some((_, value)) = WORDS.iter().find(|(word, _)| token.is(word)) else { continue };
         // `a couple of cities` and `a solo trip for two`
-        let noun = tokens[at + 1..].iter().find(|it| !it.is_any(&ADJECTIVES));
-        if *value == 1 || !noun.is_some_and(|it| it.is_any(&OTHER_NOUNS)) {
+        if *value == 1 || !is_other(at + 1) {
             return Some(*value);
         }
     }
@@ -202,6 +209,8 @@ mod tests {
             ("for two, leaving from Reno", Some(2)),
             ("for 3 days for the four of us", Some(4)),
             ("a couple of cities", Some(1)),
+            ("a total of 3 cities", Some(1)),
+            ("a total of 3 travelers", Some(3)),
             ("a couple wants to see a couple of cities", Some(2)),
             ("a two-person trip", Some(2)),
             ("a pair of travelers", Some(2)),

@@ -33,7 +33,7 @@ const ORIGIN: [&str; 25] = [
 ];
 
 /// Words before the destination.
-const DESTINATION: [&str; 40] = [
+const DESTINATION: [&str; 38] = [
     "to",
     "visiting",
     "visit",
@@ -63,7 +63,6 @@ const DESTINATION: [&str; 40] = [
     "ends",
     "destination",
     "destinations",
-    "of",
     "see",
     "seeing",
     "discover",
@@ -73,7 +72,6 @@ const DESTINATION: [&str; 40] = [
     "into",
     "reach",
     "reaching",
-    "at",
 ];
 
 /// Words that may stand between a sign and a place.
@@ -95,6 +93,27 @@ const BETWEEN: [&str; 17] = [
     "be",
     "will",
     "home",
+];
+
+/// Nouns of what begins or ends at a place, as in `starting our journey in`, and words before them.
+const JOURNEYS: [&str; 17] = [
+    "it",
+    "journey",
+    "trip",
+    "travel",
+    "travels",
+    "tour",
+    "adventure",
+    "vacation",
+    "holiday",
+    "itinerary",
+    "our",
+    "my",
+    "the",
+    "a",
+    "this",
+    "their",
+    "your",
 ];
 
 /// How many pieces before a place are looked at.
@@ -156,7 +175,7 @@ pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_s
 }
 
 /// The places that the tables know, in their order; of two that begin at the same piece the longer. A state behind its
-/// city, as in `Reno, Nevada`, only says which city is meant.
+/// city, as in `Reno, Nevada` and `Reno in Nevada`, only says which city is meant.
 fn named(text: &str, tokens: &[Token<'_>], cities: &Cities) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     let mut at = 0;
@@ -167,8 +186,11 @@ fn named(text: &str, tokens: &[Token<'_>], cities: &Cities) -> Vec<Named> {
         };
         at = found.end;
         let is_apposition = all.last().is_some_and(|before| {
-            let comma = tokens.get(before.end).is_some_and(|it| it.is(",")) && before.end + 1 == found.begin;
-            comma && before.is_city && cities.state(&before.name) == Some(&found.name)
+            let is_joined = tokens.get(before.end).is_some_and(|it| it.is_any(&[",", "in", "("]));
+            is_joined
+                && before.end + 1 == found.begin
+                && before.is_city
+                && cities.state(&before.name) == Some(&found.name)
         });
         if !is_apposition {
             all.push(found);
@@ -203,26 +225,17 @@ fn longest(text: &str, tokens: &[Token<'_>], at: usize, cities: &Cities) -> Opti
 
 /// What a place is for, by the nearest sign before it.
 fn role(tokens: &[Token<'_>], place: &Named) -> Role {
-    let mut at = place.begin;
-    for _ in 0..LOOK_BACK {
-        let Some(before) = at.checked_sub(1) else { break };
-        at = before;
+    for at in (place.begin.saturating_sub(LOOK_BACK)..place.begin).rev() {
         let token = &tokens[at];
-        let earlier = at.checked_sub(1).and_then(|at| tokens.get(at));
-        if token.is_any(&["from", "in", "at", "off", "out", "of"]) {
-            // `starting in` and `setting off from` are signs of two words, and so is `heading out of`.
-            if earlier.is_some_and(|it| it.is_any(&ORIGIN)) && !token.is("of") || token.is("from") {
-                return Role::Origin;
-            }
-            if earlier.is_some_and(|it| it.is("out")) {
-                return Role::Origin;
-            }
+        let mut before = tokens[..at].iter().rev();
+        // `starting in`, `setting off at`, `starting our journey in`
+        let verb = before.find(|it| !it.is_any(&JOURNEYS));
+        let is_verb_of_origin = verb.is_some_and(|it| it.is_any(&ORIGIN));
+        if token.is("from") || token.is_any(&["in", "at", "of"]) && is_verb_of_origin {
+            return Role::Origin;
         }
-        if token.is_any(&DESTINATION) && !token.is_any(&["of", "at"]) {
+        if token.is_any(&DESTINATION) {
             return Role::Destination;
-        }
-        if token.is_any(&["cities", "city", "towns", "state"]) {
-            continue;
         }
         if token.is_any(&ORIGIN) {
             return Role::Origin;
@@ -232,4 +245,32 @@ fn role(tokens: &[Token<'_>], place: &Named) -> Role {
         }
     }
     Role::Unclear
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::token::tokens;
+    use super::*;
+
+    #[test]
+    fn ends_are_told_apart() {
+        let states =
+            "Reno\tNevada\nElko\tNevada\nSt. Louis\tMissouri\nWashington\tDistrict\nSeattle\tWashington";
+        let cities = Cities::read((states, "s.txt"), ("", "c.txt")).expect("cities");
+        let cases = [
+            ("from Reno to St. Louis", false, "Reno", "St. Louis"),
+            ("to St. Louis from Reno", false, "Reno", "St. Louis"),
+            ("Starting our journey in Elko, we want to see Reno, Nevada", false, "Elko", "Reno"),
+            ("from Washington to 2 cities in Washington state", true, "Washington", "Washington"),
+            ("from Reno in Nevada to cities of Missouri", true, "Reno", "Missouri"),
+            ("2 cities in Nevada, leaving St. Louis", true, "St. Louis", "Nevada"),
+            ("ending our trip in Reno and beginning it in Elko", false, "Elko", "Reno"),
+            ("heading out of Reno for Elko", false, "Reno", "Elko"),
+        ];
+        for (text, is_for_state, origin, destination) in cases {
+            let found = places(text, &tokens(text), &cities, is_for_state);
+            let ends = (found.origin.as_deref(), found.destination.as_deref());
+            assert_eq!(ends, (Some(origin), Some(destination)), "{text}");
+        }
+    }
 }

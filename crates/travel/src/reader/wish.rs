@@ -83,6 +83,30 @@ const INDIFFERENT: [&str; 11] = [
     "constraints",
 ];
 
+/// Nouns of where one sleeps.
+const HOUSES: [&str; 20] = [
+    "room",
+    "rooms",
+    "home",
+    "homes",
+    "house",
+    "houses",
+    "apartment",
+    "apartments",
+    "place",
+    "places",
+    "unit",
+    "units",
+    "accommodation",
+    "accommodations",
+    "lodging",
+    "lodgings",
+    "space",
+    "spaces",
+    "apt",
+    "property",
+];
+
 /// Words that restrict: not to restrict is to allow.
 const RESTRICT: [&str; 9] =
     ["restrict", "restricts", "restricting", "forbid", "forbids", "ban", "bans", "prohibit", "disallow"];
@@ -202,35 +226,12 @@ fn transport(clause: &[Token<'_>], wishes: &mut Wishes) {
 }
 
 fn room(clause: &[Token<'_>], wishes: &mut Wishes) {
-    let is_house = |it: &Token<'_>| {
-        it.is_any(&[
-            "room",
-            "rooms",
-            "home",
-            "homes",
-            "house",
-            "houses",
-            "apartment",
-            "apartments",
-            "place",
-            "places",
-            "unit",
-            "units",
-            "accommodation",
-            "accommodations",
-            "lodging",
-            "lodgings",
-            "space",
-            "spaces",
-            "apt",
-            "property",
-        ])
-    };
     for (at, token) in clause.iter().enumerate() {
         let is_near_house =
             clause[at + 1..].iter().take(4).any(is_house) || clause[..at].iter().any(is_house);
         let found = match token.word.as_str() {
             "entire" | "whole" if clause[at + 1..].iter().take(3).any(is_house) => RoomType::Entire,
+            "ourselves" | "myself" if to_oneself(clause, at) => RoomType::Entire,
             "private" if is_near_house => RoomType::Private,
             "unshared" => RoomType::NotShared,
             "shared" | "share" | "sharing" if is_negated(clause, at) => RoomType::NotShared,
@@ -243,6 +244,16 @@ fn room(clause: &[Token<'_>], wishes: &mut Wishes) {
             wishes.room = Some(found);
         }
     }
+}
+
+fn is_house(token: &Token<'_>) -> bool {
+    token.is_any(&HOUSES)
+}
+
+/// `A place to ourselves` is an entire one.
+fn to_oneself(clause: &[Token<'_>], at: usize) -> bool {
+    let before = &clause[at.saturating_sub(4)..at];
+    before.last().is_some_and(|it| it.is("to")) && before.iter().any(is_house)
 }
 
 fn is_rule(token: &Token<'_>) -> bool {
@@ -329,6 +340,7 @@ mod tests {
             ("non-shared rooms", Some(RoomType::NotShared)),
             ("We can stay in a shared room", Some(RoomType::Shared)),
             ("Accommodations that aren't shared and are private", Some(RoomType::Private)),
+            ("a place to ourselves", Some(RoomType::Entire)),
             ("the entire trip", None),
             ("We have no specific requirements for private rooms", None),
         ];

@@ -50,9 +50,9 @@ impl Demand {
 impl fmt::Display for Demand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Budget(dollars) => write!(out, "a budget of ${dollars}"),
+            Self::Budget(amount) => write!(out, "a budget of {}", dollars(*amount)),
             Self::Transportation(TransportRule::NoFlight) => out.write_str("no flights"),
-            Self::Transportation(TransportRule::NoSelfDriving) => out.write_str("no driving oneself"),
+            Self::Transportation(TransportRule::NoSelfDriving) => out.write_str("not driving oneself"),
             Self::RoomType(RoomType::Shared) => out.write_str("shared rooms"),
             Self::RoomType(RoomType::NotShared) => out.write_str("rooms that are not shared"),
             Self::RoomType(RoomType::Private) => out.write_str("private rooms"),
@@ -67,9 +67,26 @@ impl fmt::Display for Demand {
                 };
                 write!(out, "houses that allow {what}")
             }
-            Self::Cuisine(cuisine) => write!(out, "a {cuisine} meal"),
-            Self::MinimumNights => out.write_str("the least nights that houses accept"),
+            Self::Cuisine(cuisine) => {
+                let article = if cuisine.starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" };
+                write!(out, "{article} {cuisine} meal")
+            }
+            Self::MinimumNights => out.write_str("the minimum stays of houses"),
             Self::OneMeans => out.write_str("one's own car with no flight or taxi beside it"),
         }
     }
+}
+
+/// An amount such as `$1,700` or `$99.50`.
+pub(super) fn dollars(amount: f64) -> String {
+    let text = if amount.fract() == 0.0 { format!("{amount:.0}") } else { format!("{amount:.2}") };
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, ""));
+    let mut grouped = String::new();
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if cents.is_empty() { format!("${grouped}") } else { format!("${grouped}.{cents}") }
 }

@@ -26,6 +26,15 @@ impl Ground<'_> {
                 _ => format!("{place} has too few cities to visit: {count} of {stops}"),
             };
         }
+        let (home, last) = (self.home(), self.nights());
+        let is_way = |from, to, day| self.way(from, to, day).ride(Means::All, None).is_some();
+        let day = |day: usize| query.date.get(day).map_or("", String::as_str);
+        if (0..count).all(|town| !is_way(home, town, 0)) {
+            return format!("there is no way from {} to {place} on {}", query.org, day(0));
+        }
+        if (0..count).all(|town| !is_way(town, home, last)) {
+            return format!("there is no way back from {place} to {} on {}", query.org, day(last));
+        }
         let nothing = self.asked([]);
         let lacks = |what: &str, has: &dyn Fn(&Self, usize) -> bool| {
             let count = (0..count).filter(|&town| has(self, town)).count();

@@ -3,6 +3,7 @@
 mod any_plan;
 mod loopholes;
 mod own;
+mod reader;
 mod scores;
 mod solve;
 mod tools;

@@ -106,12 +106,12 @@ impl Plain {
                     price: dice.between(2, 12) * 10,
                     room: dice.pick(&ROOMS),
                     rules: dice.pick(&RULES),
-                    minimum_nights: dice.between(1, 3),
+                    minimum_nights: dice.pick(&[1, 1, 2, 3]),
                     occupancy: dice.between(1, 3),
                     city,
                 });
             }
-            let least = if dice.one_in(8) { 1 } else { 3 };
+            let least = if dice.one_in(12) { 1 } else { 3 };
             for number in 0..dice.between(least, restaurants) {
                 let has = CUISINES.into_iter().filter(|_| dice.one_in(2)).collect();
                 let cost = dice.between(1, 6) * 10;
@@ -122,13 +122,13 @@ impl Plain {
                     city,
                 });
             }
-            let sights = if dice.one_in(8) { 0 } else { dice.between(1, 3) };
+            let sights = if dice.one_in(12) { 0 } else { dice.between(1, 3) };
             plain.sights.extend((0..sights).map(|number| (format!("Park {number}"), city)));
         }
         let places = [HOME, TOWNS[0], TOWNS[1]];
         for from in places {
             for to in places.into_iter().filter(|to| *to != from) {
-                if !dice.one_in(5) {
+                if !dice.one_in(10) {
                     plain.roads.push((from, to, dice.between(1, 300)));
                 }
                 for date in &date {
@@ -185,7 +185,7 @@ impl Plain {
 }
 
 fn query(dice: &mut Dice, is_long: bool, date: &[String]) -> Query {
-    let cuisines: Vec<String> = CUISINES.into_iter().filter(|_| dice.one_in(3)).map(str::to_owned).collect();
+    let cuisines: Vec<String> = CUISINES.into_iter().filter(|_| dice.one_in(4)).map(str::to_owned).collect();
     Query {
         idx: 1,
         org: HOME.to_owned(),
@@ -195,16 +195,16 @@ fn query(dice: &mut Dice, is_long: bool, date: &[String]) -> Query {
         date: date.to_vec(),
         people_number: dice.between(1, 5) as u32,
         local_constraint: LocalConstraint {
-            house_rule: dice.one_in(3).then(|| dice.pick(&[HouseRule::Pets, HouseRule::Smoking])),
+            house_rule: dice.one_in(4).then(|| dice.pick(&[HouseRule::Pets, HouseRule::Smoking])),
             cuisine: (!cuisines.is_empty()).then_some(cuisines),
-            room_type: dice.one_in(3).then(|| {
+            room_type: dice.one_in(4).then(|| {
                 dice.pick(&[RoomType::Entire, RoomType::Private, RoomType::Shared, RoomType::NotShared])
             }),
             transportation: dice
                 .one_in(3)
                 .then(|| dice.pick(&[TransportRule::NoFlight, TransportRule::NoSelfDriving])),
         },
-        budget: dice.between(3, 30) as f64 * 50.0,
+        budget: dice.between(4, 40) as f64 * 50.0,
         query: String::new(),
         level: Level::Hard,
     }
