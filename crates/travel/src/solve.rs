@@ -2,32 +2,35 @@
 //!
 //! # What counts as a trip
 //!
-//! One leaves home on the first day and comes home on the last. Between, one stays in each of the asked number of cities
-//! (the destination, or cities of the destination's state) for one night or more on end, in one house per city, for at
+//! One leaves home on the first day and comes home on the last. Between, one stays in as many cities as are asked for
+//! (the destination, or cities of the destination's state), in each for one night or more on end, in one house, for at
 //! least the nights that the house wants, and travels only between them. A day without travel has three meals and a
 //! sight; a day with travel needs neither. No restaurant and no sight comes twice, one's own car goes with no other
 //! means, flights are those of the day. Nothing is planned at home. That several houses in one city cannot be cheaper
 //! than one is plain: the cheapest of them alone would do.
 //!
-//! Both modes ask for such a trip, and neither gap of the published checks ([`Loophole`](crate::evaluate::Loophole)) is
+//! Both modes ask for such a trip, and no gap of the published checks ([`Loophole`](crate::evaluate::Loophole)) is
 //! used. They differ in what a row of the tables is good for: [`Compat::Original`] takes only rows that the published
-//! evaluator finds by their text (it takes the first whose name has the text in it), and counts a cuisine where its name
-//! is part of another.
+//! evaluator finds by their text (it takes the first whose name has the text in it), and counts a cuisine whose name is
+//! part of another. So a proof that there is no trip is one about trips in this sense. In the right mode that is all
+//! that the evaluator lets pass, but for meals, sights and a night at home where too few entries are filled in without
+//! them, which takes a trip with hardly a free day; the published evaluator lets more pass, through its gaps.
 //!
 //! # How it is found
 //!
 //! The cost of a trip is a sum: ways by their ends and day, houses by city and nights, meals by city and number, and
-//! only the cuisines and the budget tie the meals of cities together. So a general solver over candidates would search
-//! where tables say it all: for each city, the cheapest house for any number of nights, and the least that any number
-//! of different restaurants with any set of cuisines costs, are computed once. Over these, branch and bound goes through
-//! routes and splits of the nights, once in one's own car and once by flight and taxi, and leaves out only what costs
-//! more than the budget or the best so far by a bound that never overestimates. What it does not find is not there.
+//! only the cuisines and the budget tie the meals of cities together. A general solver over candidates, such as that of
+//! crate `constraint`, would search where tables say it all: for each city, the cheapest house for any number of
+//! nights, and the least that any number of different restaurants with any set of cuisines costs, are computed once.
+//! Over these, branch and bound goes through routes and splits of the nights, once in one's own car and once by flight
+//! and taxi, and leaves out only what costs more than the budget or the best so far by a bound that never
+//! overestimates. What it does not find is not there.
 //!
 //! # What is where
 //!
 //! What is asked for, and in words (`solve/demand.rs`); rows of a city (`solve/town.rs`) and ways between cities
-//! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound (`solve/search.rs`); the
-//! plan as the evaluator reads it (`solve/write.rs`); why there is none (`solve/conflict.rs`, `solve/obstacle.rs`).
+//! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound (`solve/search.rs`);
+//! the plan as the evaluator reads it (`solve/write.rs`); why there is none (`solve/conflict.rs`, `solve/obstacle.rs`).
 
 mod conflict;
 mod demand;
@@ -122,8 +125,8 @@ pub struct Infeasible {
     pub conflict: Vec<Demand>,
     /// Whether it is proved that no fewer demands are in conflict.
     pub is_smallest: bool,
-    /// The nearest changes of the query that make it feasible: the least budget, if more money helps, then as few wishes
-    /// as possible to give up. None where nothing helps.
+    /// The nearest changes of the query that make it feasible: the least budget, if more money helps, then as few
+    /// wishes as possible to give up. None where nothing helps.
     pub changes: Vec<Change>,
     /// Where no demand is in conflict: what stands in the way of any trip, as a sentence without a full stop.
     pub obstacle: Option<String>,

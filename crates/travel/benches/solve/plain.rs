@@ -1,6 +1,6 @@
-//! A plain search: routes and splits of the nights in the order of the tables, in each the cheapest of everything, until
-//! a trip is within the budget. Cuisines are taken care of first, by the cheapest restaurant that has the next one. It
-//! neither proves nor remembers anything.
+//! A plain search: routes and splits of the nights in the order of the tables, in each the cheapest of everything,
+//! until a trip is within the budget. Cuisines are taken care of first, by the cheapest restaurant that has the next
+//! one. It neither proves nor remembers anything.
 
 use planproof_travel::query::{Query, TransportRule};
 use planproof_travel::tables::{Database, Mode, Restaurant};
@@ -43,9 +43,9 @@ fn splits(database: &Database, query: &Query, route: &[&str], nights: &mut Vec<u
     let left = query.days - 1 - nights.iter().sum::<usize>();
     let others = route.len() - nights.len();
     if others == 0 {
-        let costs =
+        let mut costs =
             [true, false].into_iter().filter_map(|own_car| trip(database, query, route, nights, own_car));
-        return costs.filter(|cost| left == 0 && *cost <= query.budget).next();
+        return costs.find(|cost| left == 0 && *cost <= query.budget);
     }
     for count in 1..=(left + 1).saturating_sub(others) {
         nights.push(count);

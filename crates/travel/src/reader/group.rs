@@ -109,7 +109,8 @@ const OTHER_NOUNS: [&str; 22] = [
 /// Nouns of what is seen.
 const CITIES: [&str; 8] = ["cities", "city", "towns", "town", "destinations", "stops", "locations", "places"];
 
-/// How many people travel; nothing where the text does not say. Numbers within the `taken` pieces are of something else.
+/// How many people travel; nothing where the text does not say. Numbers within the `taken` pieces are of something
+/// else.
 pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> Option<u32> {
     let is_taken = |at: usize| taken.iter().any(|range| range.contains(&at));
     let free = |at: usize| count(tokens, at, PEOPLE_MAX).filter(|(value, _)| *value > 0 && !is_taken(at));

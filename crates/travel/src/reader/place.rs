@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_apart() {
+    fn both_ends_are_found() {
         let states =
             "Reno\tNevada\nElko\tNevada\nSt. Louis\tMissouri\nWashington\tDistrict\nSeattle\tWashington";
         let cities = Cities::read((states, "s.txt"), ("", "c.txt")).expect("cities");

@@ -42,7 +42,8 @@ impl Token<'_> {
     }
 }
 
-/// Takes a text apart. A hyphen separates words, as in `pet-friendly`; between digits it is a mark, as a dash always is.
+/// Takes a text apart. A hyphen separates words, as in `pet-friendly`; between digits it is a mark, as a dash always
+/// is.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {

@@ -3,11 +3,14 @@
 //! Each is looked for in a clause, so that a `not` belongs to what it stands with. A wish that the fields of a query
 //! cannot hold is a doubt and no guess.
 
+mod ban;
+mod house;
+
 use super::token::Token;
 use crate::query::{HouseRule, RoomType, TransportRule};
 
 /// Cuisines that are known by their adjective.
-const CUISINES: [&str; 30] = [
+const CUISINES: [&str; 29] = [
     "American",
     "Argentinian",
     "Brazilian",
@@ -30,7 +33,6 @@ const CUISINES: [&str; 30] = [
     "Mexican",
     "Moroccan",
     "Peruvian",
-    "Polish",
     "Portuguese",
     "Russian",
     "Spanish",
@@ -65,8 +67,12 @@ const NEGATIONS: [&str; 21] = [
     "prohibit",
 ];
 
-/// Words behind what is turned around, as in `flights should be avoided`.
-const NEGATED_BEHIND: [&str; 6] = ["avoided", "excluded", "unwanted", "undesired", "out", "off"];
+/// Words behind what is turned around, as in `flights should be avoided` and `flights are out of the question`.
+const NEGATED_BEHIND: [&str; 6] = ["avoided", "excluded", "unwanted", "undesired", "ruled", "question"];
+
+/// Verbs of what is done with something, and the same with a `not` in them.
+const PASSIVES: [&str; 4] = ["is", "are", "should", "must"];
+const PASSIVES_DENIED: [&str; 4] = ["isn't", "aren't", "shouldn't", "mustn't"];
 
 /// Words that say that nothing is wished.
 const INDIFFERENT: [&str; 11] = [
@@ -82,34 +88,6 @@ const INDIFFERENT: [&str; 11] = [
     "flexible",
     "constraints",
 ];
-
-/// Nouns of where one sleeps.
-const HOUSES: [&str; 20] = [
-    "room",
-    "rooms",
-    "home",
-    "homes",
-    "house",
-    "houses",
-    "apartment",
-    "apartments",
-    "place",
-    "places",
-    "unit",
-    "units",
-    "accommodation",
-    "accommodations",
-    "lodging",
-    "lodgings",
-    "space",
-    "spaces",
-    "apt",
-    "property",
-];
-
-/// Words that restrict: not to restrict is to allow.
-const RESTRICT: [&str; 9] =
-    ["restrict", "restricts", "restricting", "forbid", "forbids", "ban", "bans", "prohibit", "disallow"];
 
 /// What begins a clause of its own.
 const CLAUSES: [&str; 9] = [",", ";", ":", ".", "!", "?", "but", "although", "while"];
@@ -132,9 +110,9 @@ pub(super) fn wishes(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> 
         if is_indifferent(clause) {
             continue;
         }
-        transport(clause, &mut wishes);
-        room(clause, &mut wishes);
-        rule(clause, &mut wishes);
+        ban::read(clause, &mut wishes);
+        house::read_room(clause, &mut wishes);
+        house::read_rule(clause, &mut wishes);
     }
     for (at, token) in tokens.iter().enumerate() {
         let is_taken = taken.iter().any(|range| range.contains(&at));
@@ -157,7 +135,8 @@ fn is_indifferent(clause: &[Token<'_>]) -> bool {
     at.is_some_and(|at| {
         let near = &clause[at.saturating_sub(4)..at];
         // `No visitor restrictions` allows visitors.
-        let is_of_house = clause[at].word.starts_with("restriction") && clause.iter().any(is_rule);
+        let is_of_house = clause[at].word.starts_with("restriction")
+            && clause.iter().any(|it| house::rule_of(it).is_some());
         clause[at].is("flexible") || near.iter().any(is_negation) && !is_of_house
     })
 }
@@ -169,136 +148,12 @@ fn is_negated(clause: &[Token<'_>], at: usize) -> bool {
         // In `we will not fly and will drive` the second is no longer turned around.
         !clause[negation..at].iter().any(|it| it.is_any(&["will", "and"])) || clause[negation].is("neither")
     });
-    let behind = &clause[at..];
-    is_before
-        || behind.iter().any(|it| it.is_any(&NEGATED_BEHIND))
-        || behind
-            .windows(2)
-            .any(|pair| pair[0].word.ends_with("n't") || pair[0].is("not") && !pair[1].is("only"))
-            && !clause[..at].iter().any(|it| it.is_any(&["prefer", "want", "like"]))
-}
-
-fn transport(clause: &[Token<'_>], wishes: &mut Wishes) {
-    for (at, token) in clause.iter().enumerate() {
-        let next = |word: &[&str]| clause.get(at + 1).is_some_and(|it| it.is_any(word));
-        let is_air = token.word.starts_with("flight")
-            || token.is_any(&[
-                "fly",
-                "flying",
-                "airplane",
-                "airplanes",
-                "airline",
-                "airlines",
-                "plane",
-                "planes",
-            ])
-            || token.is("air") && next(&["travel", "transport", "transportation", "travels"])
-            || token.is("aerial");
-        let is_car = token.is_any(&["drive", "driving", "self", "car"])
-            && (token.is("self") && next(&["drive", "driving", "driven"])
-                || token.is_any(&["drive", "driving"])
-                    && clause[at..].iter().take(4).any(|it| it.is_any(&["ourselves", "myself", "oneself"]))
-                || token.is("driving") && is_negated(clause, at)
-                || token.is("drive") && is_negated(clause, at));
-        let is_ground_only = token.is_any(&["ground", "land", "road"])
-            && clause.iter().any(|it| it.is_any(&["only", "solely", "exclusively"]))
-            && clause.iter().any(|it| {
-                it.word.starts_with("t")
-                    && (it.word.starts_with("transport") || it.word.starts_with("travel"))
-            });
-        let ban = if is_air && is_negated(clause, at) || is_ground_only {
-            TransportRule::NoFlight
-        } else if is_car && is_negated(clause, at) {
-            TransportRule::NoSelfDriving
-        } else {
-            continue;
-        };
-        match wishes.ban {
-            None => wishes.ban = Some(ban),
-            Some(other) if other != ban => {
-                wishes
-                    .doubts
-                    .push("neither flights nor driving oneself are wished for; a query holds one".to_owned());
-            }
-            Some(_) => {}
-        }
-    }
-}
-
-fn room(clause: &[Token<'_>], wishes: &mut Wishes) {
-    for (at, token) in clause.iter().enumerate() {
-        let is_near_house =
-            clause[at + 1..].iter().take(4).any(is_house) || clause[..at].iter().any(is_house);
-        let found = match token.word.as_str() {
-            "entire" | "whole" if clause[at + 1..].iter().take(3).any(is_house) => RoomType::Entire,
-            "ourselves" | "myself" if to_oneself(clause, at) => RoomType::Entire,
-            "private" if is_near_house => RoomType::Private,
-            "unshared" => RoomType::NotShared,
-            "shared" | "share" | "sharing" if is_negated(clause, at) => RoomType::NotShared,
-            "shared" if is_near_house => RoomType::Shared,
-            "share" | "sharing" if clause[at + 1..].iter().take(3).any(is_house) => RoomType::Shared,
-            _ => continue,
-        };
-        // Who wants a private room and none that is shared wants a private room.
-        if wishes.room.is_none_or(|room| room == RoomType::NotShared) {
-            wishes.room = Some(found);
-        }
-    }
-}
-
-fn is_house(token: &Token<'_>) -> bool {
-    token.is_any(&HOUSES)
-}
-
-/// `A place to ourselves` is an entire one.
-fn to_oneself(clause: &[Token<'_>], at: usize) -> bool {
-    let before = &clause[at.saturating_sub(4)..at];
-    before.last().is_some_and(|it| it.is("to")) && before.iter().any(is_house)
-}
-
-fn is_rule(token: &Token<'_>) -> bool {
-    rule_of(token).is_some()
-}
-
-fn rule_of(token: &Token<'_>) -> Option<HouseRule> {
-    Some(match token.word.as_str() {
-        "parties" | "partying" | "party" => HouseRule::Parties,
-        "smoking" | "smoke" | "smoker" | "smokers" => HouseRule::Smoking,
-        "children" | "child" | "kids" | "kid" | "toddler" | "toddlers" | "infant" | "infants" => {
-            HouseRule::Children
-        }
-        "visitors" | "visitor" => HouseRule::Visitors,
-        "pets" | "pet" | "dog" | "dogs" | "cat" | "cats" => HouseRule::Pets,
-        _ => return None,
-    })
-}
-
-fn rule(clause: &[Token<'_>], wishes: &mut Wishes) {
-    for (at, token) in clause.iter().enumerate() {
-        let Some(rule) = rule_of(token) else { continue };
-        let is_group = token.is("party") && clause.get(at + 1).is_some_and(|it| it.is("of"));
-        let is_restricted =
-            clause.iter().any(|it| it.is_any(&RESTRICT) || it.word.starts_with("restriction"));
-        // `No smoking`, `smoke-free`: the field says what is allowed.
-        let is_ruled_out = clause[at.saturating_sub(2)..at].iter().any(is_negation)
-            || clause.get(at + 1).is_some_and(|it| it.is("free"));
-        if is_group {
-            continue;
-        }
-        if is_ruled_out && !is_restricted {
-            wishes
-                .doubts
-                .push(format!("`{}` is ruled out; a query holds only what has to be allowed", token.raw));
-            continue;
-        }
-        match wishes.rule {
-            None => wishes.rule = Some(rule),
-            Some(other) if other != rule => {
-                wishes.doubts.push(format!("`{}` is wished for, too; a query holds one rule", token.raw));
-            }
-            Some(_) => {}
-        }
-    }
+    let behind = clause[at..].iter().take_while(|it| !it.is("and"));
+    let behind: Vec<&Token<'_>> = behind.collect();
+    // `Flights are not wanted`, but `we fly and do not drive`.
+    let is_denied = behind.windows(2).any(|pair| pair[0].is_any(&PASSIVES) && pair[1].is("not"))
+        || behind.iter().any(|it| it.is_any(&PASSIVES_DENIED));
+    is_before || is_denied || behind.iter().any(|it| it.is_any(&NEGATED_BEHIND))
 }
 
 #[cfg(test)]
@@ -321,6 +176,10 @@ mod tests {
             ("We don't plan on self-driving.", Some(TransportRule::NoSelfDriving)),
             ("Non-self-driving transportation, please", Some(TransportRule::NoSelfDriving)),
             ("We would prefer not to drive ourselves", Some(TransportRule::NoSelfDriving)),
+            ("Flights are not wanted.", Some(TransportRule::NoFlight)),
+            ("We will fly and not drive ourselves.", Some(TransportRule::NoSelfDriving)),
+            ("Ground transportation only", Some(TransportRule::NoFlight)),
+            ("We look for flights out of Reno", None),
             ("I don't mind flying.", None),
             ("We have no preference for flights.", None),
             ("We will fly.", None),

@@ -1,7 +1,7 @@
 //! Why there is no trip: the fewest demands that cannot be met together, and the least that has to change.
 //!
-//! Sets of demands are tried from small to large, each by a search for a trip that meets them. What is feasible with more
-//! demands is so with fewer, so most sets need no search of their own.
+//! Sets of demands are tried from small to large, each by a search for a trip that meets them. What is feasible with
+//! more demands is so with fewer, so most sets need no search of their own.
 
 use super::demand::Demand;
 use super::ground::Ground;

@@ -6,7 +6,7 @@ use super::menu::Menu;
 use super::town::{Cuisines, Town, is_readable};
 use super::ways::{Means, Way};
 use crate::Compat;
-use crate::query::{HouseRule, Query, RoomType, TransportRule};
+use crate::query::{DAYS_MAX, HouseRule, Query, RoomType, TransportRule};
 use crate::tables::Database;
 
 /// How many meals a day has.
@@ -64,14 +64,14 @@ impl<'t> Ground<'t> {
         Ok(ground)
     }
 
-    /// How many cities are to be seen.
+    /// How many cities are to be seen. More than there can be days are all the same.
     pub(super) fn stops(&self) -> usize {
-        self.query.visiting_city_number
+        self.query.visiting_city_number.min(DAYS_MAX)
     }
 
     /// How many nights the trip has.
     pub(super) fn nights(&self) -> usize {
-        self.query.days - 1
+        self.query.days.saturating_sub(1)
     }
 
     /// How many nights one city may have: all but one for each other.
@@ -140,7 +140,7 @@ impl<'t> Ground<'t> {
     fn read_ways(&mut self, database: &'t Database, compat: Compat) {
         let (days, home) = (self.query.days, self.home());
         self.ways = vec![Way::default(); days * (home + 1) * (home + 1)];
-        let last = days - 1;
+        let last = self.nights();
         for day in 0..days {
             for from in 0..=home {
                 for to in 0..=home {

@@ -17,7 +17,7 @@ pub(super) struct Menu {
 }
 
 impl Menu {
-    /// Of up to so many restaurants.
+    /// Of up to `meals` restaurants.
     pub(super) fn new(town: &Town<'_>, meals: usize, cuisines: usize) -> Self {
         let meals = meals.min(town.restaurants.len());
         let sets = 1 << cuisines;
@@ -43,7 +43,7 @@ impl Menu {
         Self { meals, sets, costs }
     }
 
-    /// What so many restaurants with all these cuisines among them cost at least; infinite where there are not enough.
+    /// What `count` restaurants with all these cuisines among them cost at least; infinite where there are not enough.
     pub(super) fn cost(&self, count: usize, cuisines: Cuisines) -> f64 {
         if count > self.meals { f64::INFINITY } else { self.costs[count * self.sets + cuisines] }
     }
@@ -53,7 +53,7 @@ impl Menu {
 pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<usize> {
     let sets = (cuisines + 1).next_power_of_two();
     let restaurants = town.restaurants.len();
-    // The least cost of so many of the first restaurants, with at least this set.
+    // The least cost of a number of the first restaurants, with exactly this set among those taken.
     let mut layers = vec![vec![f64::INFINITY; (count + 1) * sets]];
     layers[0][0] = 0.0;
     for eatery in &town.restaurants {
@@ -88,8 +88,8 @@ pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<u
     chosen
 }
 
-/// How many entries are missing, so that half of them are filled in, if only what is needed is: a ride on days of travel,
-/// a house for each night, meals and a sight on other days, and sights on so many days of travel.
+/// How many entries are missing, so that half of them are filled in, if only what is needed is: a ride on days of
+/// travel, a house for each night, meals and a sight on other days, and `sights` days of travel with a sight.
 pub(super) fn entries_missing(days: usize, stops: usize, sights: usize) -> usize {
     let travelling = stops + 1;
     let filled =

@@ -13,10 +13,11 @@ impl Ground<'_> {
             return "no city is to be seen".to_owned();
         }
         if days <= stops {
-            return format!(
-                "{stops} cities and the ways between them take {} days, and it has {days}",
-                stops + 1
-            );
+            let most = days.saturating_sub(1);
+            let (day, city) =
+                (if days == 1 { "day" } else { "days" }, if most == 1 { "city" } else { "cities" });
+            let asked = query.visiting_city_number;
+            return format!("there is time for at most {most} {city} in {days} {day}, not for {asked}");
         }
         let place = &query.dest;
         let count = self.towns.len();

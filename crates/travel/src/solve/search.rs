@@ -118,8 +118,8 @@ impl<'s, 't> Search<'s, 't> {
         self.ways[(day * places + from) * places + to]
     }
 
-    /// What is left to do costs at least that of the cheapest city for any number of nights, reached in the cheapest way
-    /// on any day, again and again, and the cheapest way home.
+    /// What is left to do costs at least that of the cheapest city for any number of nights, reached in the cheapest
+    /// way on any day, again and again, and the cheapest way home.
     fn rests(&self) -> Vec<Vec<f64>> {
         let (ground, home) = (self.ground, self.ground.home());
         let last = ground.nights();

@@ -64,6 +64,8 @@ fn why_there_is_no_trip_is_said_in_words() {
         said(&|query| query.visiting_city_number = 6),
         said(&|query| query.org = "Nowhere".to_owned()),
         said(&|query| query.visiting_city_number = 0),
+        said(&|query| query.visiting_city_number = usize::MAX),
+        said(&|query| (query.days, query.visiting_city_number) = (1, 1)),
         said(&|query| query.local_constraint.cuisine = Some(vec!["Martian".to_owned(), "Thai".to_owned()])),
     ];
     let expected = include_str!("infeasible.txt");

@@ -15,6 +15,9 @@ use world::World;
 /// A set of demands, by position.
 type Set = u32;
 
+/// What a planner may overlook, as a change of what it is given.
+type Fault = fn(&mut world::Plain);
+
 /// Compares what the planner says of a query with what the twin finds. The planner may be given another query or other
 /// tables, to see whether a difference would be noticed.
 fn compare(
@@ -125,7 +128,7 @@ proptest! {
 /// A planner that overlooks something is one that is given a query or tables without it.
 #[test]
 fn the_twin_notices_what_a_planner_overlooks() {
-    let faults: [(&str, fn(&mut world::Plain)); 9] = [
+    let faults: [(&str, Fault); 9] = [
         ("cuisines", |plain| plain.query.local_constraint.cuisine = None),
         ("house rules", |plain| plain.query.local_constraint.house_rule = None),
         ("room types", |plain| plain.query.local_constraint.room_type = None),

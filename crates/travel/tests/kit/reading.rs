@@ -36,8 +36,8 @@ pub(super) fn queries_are_read() {
     }
 }
 
-/// How many queries are solved by a planner that has only their words, judged by their fields, in each mode. The private
-/// rooms of a query whose fields ask for none that is shared are not shared either.
+/// How many queries are solved by a planner that has only their words, judged by their fields, in each mode. The
+/// private rooms of a query whose fields ask for none that is shared are not shared either.
 const SOLVED: [(&str, [usize; 2]); 2] = [("train", [45, 45]), ("validation", [179, 179])];
 
 pub(super) fn queries_are_solved() {

@@ -10,9 +10,9 @@ use super::{DATABASE, QUERIES};
 /// What the cheapest trips of all queries of a set cost, in each mode.
 const LEAST: [(&str, Compat, f64); 4] = [
     ("train", Compat::Original, 77052.0),
-    ("train", Compat::Right, 0.0),
-    ("validation", Compat::Original, 0.0),
-    ("validation", Compat::Right, 0.0),
+    ("train", Compat::Right, 77052.0),
+    ("validation", Compat::Original, 296582.0),
+    ("validation", Compat::Right, 296582.0),
 ];
 
 /// More steps than any of the queries takes.

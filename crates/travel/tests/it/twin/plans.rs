@@ -86,8 +86,9 @@ impl Trial<'_> {
         let to = self.route.get(leg).map_or(HOME, |stop| stop.0);
         let day = self.arrival(leg);
         days[day].insert(CITY.to_owned(), Value::from(format!("from {from} to {to}")));
-        for stay in day + 1..self.route.get(leg).map_or(day, |stop| day + stop.1) {
-            days[stay].insert(CITY.to_owned(), Value::from(to));
+        let nights = self.route.get(leg).map_or(0, |stop| stop.1);
+        for stay in days.iter_mut().skip(day + 1).take(nights.saturating_sub(1)) {
+            stay.insert(CITY.to_owned(), Value::from(to));
         }
         let flights = self.world.plain.flights.iter();
         let flights =
