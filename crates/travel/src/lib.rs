@@ -19,6 +19,8 @@ pub mod page;
 pub mod plan;
 pub mod python;
 pub mod query;
+pub mod reader;
+pub mod solve;
 pub mod tables;
 pub mod tools;
 

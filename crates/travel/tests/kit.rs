@@ -6,6 +6,11 @@
 #[path = "../../qa/tests/support/kit.rs"]
 mod recorded;
 
+#[path = "kit/reading.rs"]
+mod reading;
+#[path = "kit/solving.rs"]
+mod solving;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +32,14 @@ fn main() -> ExitCode {
         trial("tables_have_the_published_rows", "data/database", tables_are_read),
         trial("plans_are_judged_as_published", "expected_perturbed.jsonl", plans_are_judged),
         trial("denominators_are_the_published_ones", "data/queries", denominators_are_the_published_ones),
+        trial("all_queries_are_solved_in_both_modes", "data/queries", solving::all_are_solved),
+        trial(
+            "a_dollar_less_is_proved_to_be_too_little",
+            "data/queries",
+            solving::a_dollar_less_is_too_little,
+        ),
+        trial("queries_are_read_from_their_words", "data/queries", reading::queries_are_read),
+        trial("queries_are_solved_from_their_words", "data/queries", reading::queries_are_solved),
         trial("loopholes_are_closed_in_the_right_mode", "cases_probe.jsonl", loopholes_are_closed),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -68,6 +68,17 @@ fn a_trip_goes_somewhere() {
     });
 }
 
+/// No gap, but what both modes ask for.
+#[test]
+fn nobody_is_home_before_the_last_day() {
+    let (query, mut plan) = first();
+    plan[1]["current_city"] = json!("from Oakhaven to Quarry Hill");
+    plan[2]["current_city"] = json!("Quarry Hill");
+    for judgement in both(&DATABASE, &query, &plan) {
+        assert_eq!(judgement.mark(Check::Route), Some(Mark::Failed), "{judgement:#?}");
+    }
+}
+
 #[test]
 fn a_second_spelling_is_no_second_place() {
     slips(Loophole::Spelling, Check::Restaurants, |_, plan| {

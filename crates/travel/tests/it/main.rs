@@ -4,5 +4,8 @@ mod any_plan;
 mod loopholes;
 mod own;
 mod page;
+mod reader;
 mod scores;
+mod solve;
 mod tools;
+mod twin;

@@ -49,7 +49,13 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
             findings.on(check, (number, CITY), None, format!("one travels from {from} to {to}"));
         }
         here = to;
-        if to == query.org || visited.last() == Some(&to) {
+        if to == query.org {
+            if number + 1 < query.days && !visited.is_empty() {
+                findings.on(check, number, None, "one is home before the last day".to_owned());
+            }
+            continue;
+        }
+        if visited.last() == Some(&to) {
             continue;
         }
         let known = database.cities.state(to);
