@@ -126,7 +126,7 @@ pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault>
     };
     let found: Vec<&Node> = values
         .iter()
-        .flat_map(|value| list_of(value).map_or_else(|| std::slice::from_ref(value), |items| items))
+        .flat_map(|value| list_of(value).unwrap_or_else(|| std::slice::from_ref(value)))
         .collect();
     match found[..] {
         [] if is_done || reply.trim() == "[]" => Ok(None),

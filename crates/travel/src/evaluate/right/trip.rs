@@ -51,7 +51,7 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
         here = to;
         if to == query.org {
             if number + 1 < query.days && !visited.is_empty() {
-                findings.on(check, number, None, "one is home before the last day".to_owned());
+                findings.on(check, (number, CITY), None, "one is home before the last day".to_owned());
             }
             continue;
         }
