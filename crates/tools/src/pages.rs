@@ -9,6 +9,7 @@
 
 mod collection;
 mod dialect;
+mod escapes;
 mod reader;
 mod search_tools;
 mod sentences;
@@ -23,6 +24,7 @@ pub use collection::{
     QUERY_WORDS_MAX,
 };
 pub use dialect::{Dialect, SENTENCES_MAX, Style};
+pub use escapes::{NotPython, unescaped};
 pub use reader::{Observation, Reader};
 pub use search_tools::{OBSERVATION_CHARACTERS_MAX, SearchTools, TITLE_BYTES_MAX};
 pub use wiki::{ANSWER_BYTES_MAX, ATTEMPTS_MAX, RETRY_AFTER_MAX, Wiki, WikiError};
