@@ -13,7 +13,7 @@ use crate::arguments::Given;
 use crate::failure::{Failure, Fault, quoted};
 use crate::folder::MediaFolder;
 use crate::operation::Operation;
-use crate::services::Servers;
+use crate::services::{self, Servers};
 use crate::settings::{Endpoints, SettingError};
 use crate::work::{Done, Work};
 
