@@ -21,7 +21,7 @@ use crate::BoxFuture;
 
 pub use collection::{
     BYTES_MAX, Collection, CollectionError, DEPTH_MAX, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX, QUERY_STEPS_MAX,
-    QUERY_WORDS_MAX,
+    QUERY_WORDS_MAX, REDIRECTS_MAX,
 };
 pub use dialect::{Dialect, SENTENCES_MAX, Style};
 pub use escapes::{NotPython, unescaped};
