@@ -240,7 +240,7 @@ fn mounts() -> Vec<OsString> {
         match fs::read_link(folder) {
             Ok(target) => words.extend(["--symlink".into(), target.into_os_string(), folder.into()]),
             Err(_) if Path::new(folder).is_dir() => {
-                words.extend(["--ro-bind", folder, folder].map(OsString::from))
+                words.extend(["--ro-bind", folder, folder].map(OsString::from));
             }
             Err(_) => {}
         }

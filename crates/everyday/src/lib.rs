@@ -8,14 +8,14 @@
 //! - [`MadeTools`] are tools that agents made: functions in Python, tested before they are taken, and kept in a file.
 //! - [`Confinement`] runs real programs where they reach nothing.
 //!
-//! What asks a server says so where none is configured. A server, a sandbox or a player that is missing or broken is an
-//! outage of the run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; what an agent does
-//! wrong is an error that it reads.
+//! What asks a server says so where none is configured. A server, a sandbox or a player that is missing or broken is
+//! an outage of the run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; what an agent
+//! does wrong is an error that it reads.
 //!
 //! # What is where
 //!
-//! The ten tools as a model sees them (`definitions.rs`), what each does (`toolbox.rs`, `programs.rs`, `player.rs`), the
-//! files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for programs
+//! The ten tools as a model sees them (`definitions.rs`), what each does (`toolbox.rs`, `programs.rs`, `player.rs`),
+//! the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for programs
 //! (`confine.rs`), Python (`python.rs`), and tools that agents make (`made.rs`): one of them (`made/function.rs`) and
 //! their file (`made/library.rs`). Servers, and the files of a run, are those of the crate `media`.
 

@@ -1,8 +1,8 @@
 //! Tools that agents make: a function in Python with a schema, tested on examples, and kept in a file for later runs.
 //!
-//! The tool `make_tool` takes a name, a description, a schema of the parameters, the code and examples. What does not do
-//! as its own examples say is refused. All of it, in this run and in later ones, is run in the sandbox, which reaches
-//! nothing.
+//! The tool `make_tool` takes a name, a description, a schema of the parameters, the code and examples. What does not
+//! do as its own examples say is refused. All of it, in this run and in later ones, is run in the sandbox, which
+//! reaches nothing.
 
 mod function;
 mod library;
@@ -117,7 +117,7 @@ fn make_tool() -> Tool {
         "type": "object",
         "properties": {
             "name": {"type": "string", "description": "The name of the function, such as monthly_rate."},
-            "description": {"type": "string", "description": "What the tool does and when to use it, in a sentence or two."},
+            "description": {"type": "string", "description": "What the tool does and when to use it."},
             "parameters": {
                 "type": "object",
                 "description": "A JSON Schema of the parameters: an object with properties, and which are required.",

@@ -39,7 +39,7 @@ pub(crate) async fn shell(
 ) -> Result<String, Failure> {
     let command = text(arguments, "command", PROGRAM_BYTES_MAX)?;
     let finished = confinement.run(&["sh", "-c", &command], limits).await;
-    told(finished.map_err(|error| Failure::world(error.to_string()))?, limits)
+    answered(finished.map_err(|error| Failure::world(error.to_string()))?, limits)
 }
 
 /// Runs a program in Java.
@@ -57,11 +57,11 @@ pub(crate) async fn java(
     if finished.ended == Ended::Exited(NOT_FOUND) && finished.output.contains("java") {
         return Err(Failure::world("there is no `java` in /usr/bin: install a Java development kit"));
     }
-    told(finished, &limits)
+    answered(finished, &limits)
 }
 
 /// What the agent is answered.
-fn told(finished: Finished, limits: &ProgramLimits) -> Result<String, Failure> {
+fn answered(finished: Finished, limits: &ProgramLimits) -> Result<String, Failure> {
     let Finished { mut output, ended } = finished;
     if !output.is_empty() && !output.ends_with('\n') {
         output.push('\n');

@@ -51,8 +51,8 @@ pub enum LibraryError {
     },
 }
 
-/// The tools of a file. All runs of this process share one; what another process adds meanwhile is seen when the file is
-/// opened again.
+/// The tools of a file. All runs of this process share one; what another process adds meanwhile is seen when the file
+/// is opened again.
 #[derive(Debug)]
 pub struct ToolLibrary {
     path: PathBuf,

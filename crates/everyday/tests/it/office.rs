@@ -32,9 +32,10 @@ fn parts(bytes: &[u8]) -> Vec<(String, String)> {
     let mut parts = Vec::new();
     for place in 0..archive.len() {
         let mut file = archive.by_index(place).unwrap();
+        let name = file.name().unwrap().into_owned();
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
-        parts.push((file.name().to_owned(), text));
+        parts.push((name, text));
     }
     let has = |name: &str| parts.iter().any(|(known, _)| known == name);
     for (name, text) in &parts {
@@ -43,7 +44,11 @@ fn parts(bytes: &[u8]) -> Vec<(String, String)> {
         for relation in xml.descendants().filter(|node| node.has_tag_name_any("Relationship")) {
             let mut path: Vec<&str> = folder.split('/').filter(|it| !it.is_empty()).collect();
             for step in relation.attribute("Target").unwrap().split('/') {
-                if step == ".." { drop(path.pop()) } else { path.push(step) }
+                if step == ".." {
+                    path.pop();
+                } else {
+                    path.push(step);
+                }
             }
             assert!(has(&path.join("/")), "{name} names {path:?}");
         }

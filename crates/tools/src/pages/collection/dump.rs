@@ -59,8 +59,8 @@ impl<R: BufRead> DumpPages<R> {
         }
     }
 
-    /// The bytes from `<page>` to `</page>`, and the line in which they begin. Nothing else of a dump has these letters,
-    /// because text is escaped.
+    /// The bytes from `<page>` to `</page>`, and the line in which they begin. Nothing else of a dump has these
+    /// letters, because text is escaped.
     fn next_block(&mut self) -> Result<Option<(u64, Vec<u8>)>, DumpError> {
         let mut block: Vec<u8> = Vec::new();
         let mut begun = 0;
@@ -124,7 +124,7 @@ fn page(node: Node<'_, '_>) -> Result<Option<DumpPage>, String> {
         return Ok(Some(DumpPage::Redirect { from: title, to: to.to_owned() }));
     }
     // Of several revisions the last one is the page.
-    let revision = node.children().filter(|child| child.tag_name().name() == "revision").last();
+    let revision = node.children().rfind(|child| child.tag_name().name() == "revision");
     let text = revision.and_then(|it| it.children().find(|child| child.tag_name().name() == "text"));
     let text = text.and_then(|text| text.text()).map(plain).unwrap_or_default();
     Ok(Some(DumpPage::Text { title, text }))
