@@ -419,7 +419,7 @@ async fn a_dump_of_a_wiki_is_read() {
                 "The Orra is a river of the land of Vell. It is 112 km long. It rises in hills.",
             ),
             ("lookup long", "(Result 1 / 1) It is 112 km long."),
-            ("search Talk:Orra", "Could not find Talk:Orra. Similar: Orra."),
+            ("search Talk:Orra", "Could not find Talk:Orra. There are no similar titles."),
         ],
     )
     .await;

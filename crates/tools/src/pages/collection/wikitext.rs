@@ -251,7 +251,7 @@ mod tests {
             ),
             ("{{open\nnever closed\n\nText.", "Text.\n"),
             ("[[open [x] y", "[[open [x] y\n"),
-            ("[[:Category:Z]] [[a|]]", "Category:Z \n"),
+            ("[[:Category:Z]] [[a|]]", "Category:Z\n"),
             ("", ""),
         ] {
             assert_eq!(plain(markup), text, "{markup}");
