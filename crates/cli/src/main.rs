@@ -32,6 +32,7 @@ mod failure;
 mod media;
 mod open_files;
 mod orders;
+mod own_tools;
 mod pages;
 mod progress;
 mod python;

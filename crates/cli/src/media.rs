@@ -1,9 +1,10 @@
-//! What the tools of m&m's work with, from a file: servers, and folders.
+//! What the tools of m&m's and those of everyday work use, from a file: servers, and folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools};
 use planproof_mnms::MakeTools;
 use planproof_suite::{CaseError, Toolbox};
@@ -13,7 +14,7 @@ use crate::failure::Failure;
 use crate::{secrets, select};
 
 /// Where files go that tools make, if the file does not say.
-const OUTPUT: &str = "planproof-media";
+pub(crate) const OUTPUT: &str = "planproof-media";
 
 /// The file.
 #[derive(Deserialize)]
@@ -22,6 +23,8 @@ struct File {
     input: Option<PathBuf>,
     /// The folder of what tools make.
     output: Option<PathBuf>,
+    /// The program that plays films, for the tools of everyday work.
+    player: Option<String>,
     /// The settings of each server.
     #[serde(flatten)]
     services: BTreeMap<String, BTreeMap<String, toml::Value>>,
@@ -32,6 +35,28 @@ struct File {
 /// # Errors
 /// The file cannot be read, or what it names cannot be used.
 pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
+    let (media, folders, player) = read(path)?;
+    if player.is_some() {
+        let what =
+            "`player` is for the tools of everyday work (`--tools everyday:FILE`), not for those of m&m's";
+        return Err(Failure::usage(format!("{}: {what}", path.display())));
+    }
+    Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))
+    }))
+}
+
+/// What the tools of everyday work need of the same file, which may also name a player for films.
+///
+/// # Errors
+/// The file cannot be read, or what it names cannot be used.
+pub(crate) fn everyday(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<Player>), Failure> {
+    let (media, folders, player) = read(path)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok((media, folders, player.map(|program| Player::new(program, variable))))
+}
+
+fn read(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<String>), Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
     let file: File = toml::from_str(&select::read_text(path)?).map_err(|error| fail(&error))?;
     let mut settings = BTreeMap::new();
@@ -52,7 +77,5 @@ pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
         MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
     secrets::hold(endpoints.keys().map(str::to_owned));
     let media = Media::new(endpoints).map_err(|error| fail(&error))?;
-    Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))
-    }))
+    Ok((media, folders, file.player))
 }

@@ -21,7 +21,7 @@ use crate::{media, pages, python};
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
     let suites: Vec<Arc<dyn Suite>> = vec![
         Arc::new(OrderSuite::new(judge)),
-        Arc::new(Gsm8k),
+        Arc::new(Gsm8k::default()),
         Arc::new(Questions::new(Benchmark::HotpotQa)),
         Arc::new(Questions::new(Benchmark::TriviaQa)),
         Arc::new(Mnms::default()),

@@ -36,6 +36,38 @@ const QUOTES: [char; 4] = ['\u{2018}', '\u{2019}', '\u{b4}', '`'];
 impl Rule {
     /// A text as this rule compares it.
     pub fn normal(self, text: &str) -> String {
+        self.normal_ascii(text).unwrap_or_else(|| self.normal_any(text))
+    }
+
+    /// The same in one pass, for a text of ASCII without control characters that are no white space: among its
+    /// characters only letters, digits and white space are left, so that an article is a whole word.
+    fn normal_ascii(self, text: &str) -> Option<String> {
+        let mut normal = String::with_capacity(text.len());
+        // Where the word under way begins.
+        let mut begin = 0;
+        let mut end_word = |normal: &mut String| {
+            if ARTICLES.contains(&&normal[begin..]) {
+                normal.truncate(begin);
+            } else if normal.len() > begin {
+                normal.push(' ');
+                begin = normal.len();
+            }
+        };
+        for byte in text.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => normal.push(char::from(byte.to_ascii_lowercase())),
+                b' ' | b'\t'..=b'\r' | 0x1c..=0x1f => end_word(&mut normal),
+                _ if !byte.is_ascii_punctuation() => return None,
+                _ if self == Self::Trivia => end_word(&mut normal),
+                _ => {}
+            }
+        }
+        end_word(&mut normal);
+        normal.truncate(normal.trim_end().len());
+        Some(normal)
+    }
+
+    fn normal_any(self, text: &str) -> String {
         let lower = match self {
             Self::Hotpot => text.to_lowercase(),
             Self::Trivia => text.replace('_', " ").to_lowercase(),
@@ -62,19 +94,10 @@ impl Rule {
         if !is_exact && (is_whole(answer) || is_whole(right)) {
             return Agreement { is_exact, ..Agreement::default() };
         }
-        let mut left: HashMap<&str, usize> = HashMap::new();
-        let (mut answered, mut wanted, mut shared) = (0_usize, 0_usize, 0_usize);
-        for word in words(right) {
-            *left.entry(word).or_default() += 1;
-            wanted += 1;
-        }
-        for word in words(answer) {
-            answered += 1;
-            if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
-                *count -= 1;
-                shared += 1;
-            }
-        }
+        let (answered, wanted, shared) = match shared_of_few(answer, right) {
+            Some(counts) => counts,
+            None => shared_of_many(answer, right),
+        };
         if shared == 0 {
             return Agreement { is_exact, ..Agreement::default() };
         }
@@ -108,6 +131,48 @@ pub struct Agreement {
     pub precision: f64,
     /// Share of the right answer's words that are in the answer.
     pub recall: f64,
+}
+
+/// Most words of a right answer that are looked through for each word of an answer, instead of kept in a map.
+const FEW: usize = 16;
+
+/// How many words an answer has, how many a right one, and how many of them both; `None` where the right one has more
+/// than [`FEW`].
+fn shared_of_few(answer: &str, right: &str) -> Option<(usize, usize, usize)> {
+    let mut left = [""; FEW];
+    let mut wanted = 0;
+    for word in words(right) {
+        *left.get_mut(wanted)? = word;
+        wanted += 1;
+    }
+    let (mut answered, mut shared) = (0, 0);
+    for word in words(answer) {
+        answered += 1;
+        if let Some(found) = left[..wanted].iter_mut().find(|left| **left == word) {
+            // No word is empty, so it is not found again.
+            *found = "";
+            shared += 1;
+        }
+    }
+    Some((answered, wanted, shared))
+}
+
+/// The same, however many there are.
+fn shared_of_many(answer: &str, right: &str) -> (usize, usize, usize) {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    let (mut answered, mut wanted, mut shared) = (0, 0, 0);
+    for word in words(right) {
+        *left.entry(word).or_default() += 1;
+        wanted += 1;
+    }
+    for word in words(answer) {
+        answered += 1;
+        if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
+            *count -= 1;
+            shared += 1;
+        }
+    }
+    (answered, wanted, shared)
 }
 
 /// The words of a text. What separates them is white space as Python understands it, which counts four control
@@ -223,6 +288,22 @@ mod tests {
         #[test]
         fn articles_are_deleted_as_by_the_slow_way(text in "([athen _.é]|the|an){0,20}") {
             prop_assert_eq!(without_articles(&text), articles_slowly(&text));
+        }
+
+        #[test]
+        fn ascii_is_made_normal_as_any_text(text in "([athenAN _.'`0-9\\t\x1c\x01-]|the|an){0,20}") {
+            for rule in [Rule::Hotpot, Rule::Trivia] {
+                if let Some(normal) = rule.normal_ascii(&text) {
+                    prop_assert_eq!(normal, rule.normal_any(&text));
+                }
+            }
+        }
+
+        #[test]
+        fn few_words_are_counted_as_many(answer in "[abc ]{0,40}", right in "[abc ]{0,60}") {
+            if let Some(counts) = shared_of_few(&answer, &right) {
+                prop_assert_eq!(counts, shared_of_many(&answer, &right));
+            }
         }
 
         #[test]

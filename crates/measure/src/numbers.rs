@@ -88,6 +88,23 @@ fn strict_length(text: &str) -> Option<usize> {
 
 /// The last of the matches of `-?\d+\.?\d*` in a text without its commas, less a dot at its end.
 fn last_number(text: &str) -> Option<String> {
+    if text.is_ascii() { last_number_ascii(text) } else { last_number_any(text) }
+}
+
+/// The same for ASCII. Behind a text's last digit and what belongs to it no match begins, so the texts before the last
+/// few numbers need not be looked at; but where a match begins depends on those before it, back to a character that is
+/// in none.
+fn last_number_ascii(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b',');
+    let last = bytes.iter().rposition(u8::is_ascii_digit)?;
+    let begin = bytes[..last].iter().rposition(|byte| !is_part(*byte)).map_or(0, |at| at + 1);
+    let end =
+        bytes[last..].iter().position(|byte| !is_part(*byte)).map_or(bytes.len(), |length| last + length);
+    last_number_any(&text[begin..end])
+}
+
+fn last_number_any(text: &str) -> Option<String> {
     let characters: Vec<char> = text.chars().filter(|character| *character != ',').collect();
     let digits_from = |at: usize| characters[at..].iter().take_while(|it| digit(**it).is_some()).count();
     let mut last = None;
@@ -239,6 +256,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ascii_holds_the_same_number_as_any_text(text in "[-0-9.,x \\n]{0,30}") {
+            prop_assert_eq!(last_number_ascii(&text), last_number_any(&text));
+        }
+
         #[test]
         fn any_text_is_taken(text in "(\\[Answer\\]|#### |[-0-9.,\\n \u{663}x])*") {
             let _ = (by_paper(&text), by_strict(&text));

@@ -26,12 +26,12 @@ pub struct Failure {
 
 impl Failure {
     /// A mistake of the call's.
-    pub(crate) fn call(message: impl Into<String>) -> Self {
+    pub fn call(message: impl Into<String>) -> Self {
         Self { fault: Fault::Call, message: message.into() }
     }
 
     /// Something outside is missing or broken.
-    pub(crate) fn world(message: impl Into<String>) -> Self {
+    pub fn world(message: impl Into<String>) -> Self {
         Self { fault: Fault::World, message: message.into() }
     }
 }

@@ -94,7 +94,8 @@ pub struct MediaFolder {
 struct Written {
     /// The folder of the run, once it is there.
     folder: Option<PathBuf>,
-    files: usize,
+    /// The names of its files, in the order in which they were written.
+    files: Vec<String>,
     bytes: u64,
 }
 
@@ -123,10 +124,14 @@ impl MediaFolder {
 
     /// Writes a picture into the run's folder, and says its name: `out-0.png`, `out-1.png` and so on.
     pub(crate) fn write(&self, pixels: &RgbImage) -> Result<String, Failure> {
-        let bytes = picture::png(pixels)?;
+        self.save("png", &picture::png(pixels)?)
+    }
+
+    /// Writes a file with this ending into the run's folder, and says its name: the number counts all files of the run.
+    pub(crate) fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
         let mut written = self.lock();
         let total = written.bytes + bytes.len() as u64;
-        if written.files >= OUTPUTS_MAX || total > OUTPUT_BYTES_MAX {
+        if written.files.len() >= OUTPUTS_MAX || total > OUTPUT_BYTES_MAX {
             return Err(Failure::call(format!(
                 "the run has written as much as it may, which is {OUTPUTS_MAX} files and {OUTPUT_BYTES_MAX} bytes"
             )));
@@ -142,12 +147,12 @@ impl MediaFolder {
                 folder
             }
         };
-        let name = output_name(written.files);
+        let name = format!("out-{}.{ending}", written.files.len());
         let path = folder.join(&name);
         // A file that is there already is nobody's that we know, so it is not written over.
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        file.and_then(|mut file| file.write_all(&bytes)).map_err(|error| failed(&path, error))?;
-        written.files += 1;
+        file.and_then(|mut file| file.write_all(bytes)).map_err(|error| failed(&path, error))?;
+        written.files.push(name.clone());
         written.bytes = total;
         Ok(name)
     }
@@ -167,7 +172,8 @@ impl MediaFolder {
         Err(std::io::Error::other(format!("there are {FOLDERS_MAX} folders of {} in it", self.label)))
     }
 
-    fn read(&self, name: &str, bytes_max: usize, what: &str) -> Result<Vec<u8>, Failure> {
+    /// The path of a file by its name, without symbolic links in it.
+    pub(crate) fn locate(&self, name: &str, what: &str) -> Result<PathBuf, Failure> {
         let shown = quoted(name);
         let relative = relative(name)?;
         let not_there = || {
@@ -178,8 +184,7 @@ impl MediaFolder {
         };
         let own = {
             let written = self.lock();
-            let is_own = |number: usize| number < written.files && output_name(number) == name;
-            written.folder.clone().filter(|_| output_number(name).is_some_and(is_own))
+            written.folder.clone().filter(|_| written.files.iter().any(|own| own == name))
         };
         let base = own.or_else(|| self.folders.input.clone()).ok_or_else(not_there)?;
         let path = fs::canonicalize(base.join(relative)).map_err(|_| not_there())?;
@@ -193,6 +198,13 @@ impl MediaFolder {
         if !fs::metadata(&path).map_err(|error| cannot(&error))?.is_file() {
             return Err(Failure::call(format!("{shown} is no file: give the name of {what}")));
         }
+        Ok(path)
+    }
+
+    fn read(&self, name: &str, bytes_max: usize, what: &str) -> Result<Vec<u8>, Failure> {
+        let path = self.locate(name, what)?;
+        let shown = quoted(name);
+        let cannot = |why: &dyn std::fmt::Display| Failure::world(format!("{shown} cannot be read: {why}"));
         let file = File::open(&path).map_err(|error| cannot(&error))?;
         let mut bytes = Vec::new();
         file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
@@ -208,15 +220,6 @@ impl MediaFolder {
         // A panic while the lock is held leaves whole numbers.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn output_name(number: usize) -> String {
-    format!("out-{number}.png")
-}
-
-/// The number in the name of a file that a run writes.
-fn output_number(name: &str) -> Option<usize> {
-    name.strip_prefix("out-")?.strip_suffix(".png")?.parse().ok()
 }
 
 /// The name as a path that stays below where it begins, as far as its text goes.

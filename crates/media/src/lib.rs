@@ -10,6 +10,9 @@
 //! beside it. Of what goes wrong a [`Failure`] says whose [`Fault`] it is: the call's, which the agent answers for,
 //! or the world's, which leaves the run unscored ([`Toolbox::outage`](planproof_suite::Toolbox::outage)).
 //!
+//! Beside the 33 there are translations and searches of the web ([`MediaTools::translate`],
+//! [`MediaTools::search_web`]), and any file can be written for a run ([`MediaTools::save`]).
+//!
 //! The crate knows neither which tools may follow each other nor what a plan is.
 //!
 //! # What is where
@@ -46,7 +49,8 @@ pub use operation::Operation;
 pub use picture::{DECODE_BYTES_MAX, PICTURE_BYTES_MAX, PIXELS_MAX, PREVIEW_SIDE_MAX, SIDE_MAX};
 pub use pictures::FACE_NAMES;
 pub use services::{
-    DETECTED_MAX, LABEL_CHARACTERS_MAX, LONG_PROMPT_CHARACTERS, PAGE_CHARACTERS_MAX, QUERY_CHARACTERS_MAX,
+    DETECTED_MAX, HIT_CHARACTERS_MAX, HITS_MAX, LABEL_CHARACTERS_MAX, LANGUAGE_BYTES_MAX,
+    LONG_PROMPT_CHARACTERS, PAGE_CHARACTERS_MAX, QUERY_CHARACTERS_MAX,
 };
 pub use settings::{Endpoint, Endpoints, KeyPlace, Patience, Service, SettingError};
 pub use toolbox::{Media, MediaTools, PICTURES_AT_ONCE_MAX};

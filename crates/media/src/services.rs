@@ -8,6 +8,7 @@ mod public_data;
 mod speech;
 mod vision;
 mod wiki;
+mod words;
 
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub use vision::{DETECTED_MAX, LABEL_CHARACTERS_MAX};
 pub(crate) use vision::{Detected, look};
 pub(crate) use wiki::page;
 pub use wiki::{PAGE_CHARACTERS_MAX, QUERY_CHARACTERS_MAX};
+pub use words::{HIT_CHARACTERS_MAX, HITS_MAX, LANGUAGE_BYTES_MAX};
+pub(crate) use words::{search_web, translate};
 
 /// All servers of a user, connected once for all runs.
 #[derive(Clone)]

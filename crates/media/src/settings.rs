@@ -32,11 +32,15 @@ pub enum Service {
     Movies,
     /// A MediaWiki server.
     Wikipedia,
+    /// Translations, as LibreTranslate makes them (`POST /translate`).
+    Translation,
+    /// A search engine for the web, as SearXNG answers (`GET /search`).
+    Search,
 }
 
 impl Service {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Chat,
         Self::Images,
         Self::Audio,
@@ -47,6 +51,8 @@ impl Service {
         Self::Weather,
         Self::Movies,
         Self::Wikipedia,
+        Self::Translation,
+        Self::Search,
     ];
 
     /// The word in the names of its settings: `media.WORD.url`.
@@ -62,6 +68,8 @@ impl Service {
             Self::Weather => "weather",
             Self::Movies => "movies",
             Self::Wikipedia => "wikipedia",
+            Self::Translation => "translation",
+            Self::Search => "search",
         }
     }
 

@@ -149,6 +149,7 @@ impl Asked {
                 ["weather", "forecast", "daily"] => data::weather(&query),
                 ["movies"] => data::movie(&query),
                 ["wikipedia"] => data::wiki(&query),
+                ["search", "search"] => data::search(&query),
                 _ => Err(Refusal::missing()),
             };
         }
@@ -157,6 +158,9 @@ impl Asked {
             ["v1", "images", "generations"] => models::generate(&self.json()?),
             ["v1", "images", "edits"] => models::edit(&self.form()?),
             ["v1", "audio", "transcriptions"] => models::transcribe(&self.form()?),
+            ["translation", "translate"] => {
+                data::translate(&query::parameters(&String::from_utf8_lossy(&self.body)))
+            }
             ["vision", "detect"] => models::detect(&self.json()?, false),
             ["vision", "segment"] => models::detect(&self.json()?, true),
             _ => Err(Refusal::missing()),

@@ -1,6 +1,7 @@
 //! The tools of one run.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_suite::{BoxFuture, Toolbox};
@@ -12,7 +13,7 @@ use crate::arguments::Given;
 use crate::failure::{Failure, Fault, quoted};
 use crate::folder::MediaFolder;
 use crate::operation::Operation;
-use crate::services::Servers;
+use crate::services::{self, Servers};
 use crate::settings::{Endpoints, SettingError};
 use crate::work::{Done, Work};
 
@@ -83,12 +84,66 @@ impl MediaTools {
         arguments: &Map<String, Value>,
     ) -> Result<(Map<String, Value>, Attachments), Failure> {
         let work = Work { media: &self.media, folder: &self.folder, given: Given(arguments) };
-        let done = work.perform(operation).await;
+        let done = self.noted(operation.as_str(), work.perform(operation).await);
+        done.map(|Done { value, attachments }| (value, attachments))
+    }
+
+    /// Translates the `text` of the arguments `from` one language, `auto` where it is not said, `to` another; both are
+    /// codes such as `en`. What comes of it is `{"text": "..."}`.
+    ///
+    /// # Errors
+    /// As of [`perform`](Self::perform).
+    pub async fn translate(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+        let given = Given(arguments);
+        let translated = async {
+            let (text, to) = (given.filled_text("text")?, given.filled_text("to")?);
+            let from =
+                if arguments.contains_key("from") { given.filled_text("from")? } else { "auto".to_owned() };
+            let text = services::translate(&self.media.servers, &text, from.trim(), to.trim()).await?;
+            Ok(Map::from_iter([("text".to_owned(), text.into())]))
+        };
+        self.noted("translation", translated.await)
+    }
+
+    /// Searches the web for the `query` of the arguments. What comes of it is `{"results": [...]}`, at most
+    /// [`HITS_MAX`](crate::HITS_MAX) of them, each with `title`, `url` and `content`.
+    ///
+    /// # Errors
+    /// As of [`perform`](Self::perform).
+    pub async fn search_web(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+        let searched = async {
+            let query = Given(arguments).filled_text("query")?;
+            let hits = services::search_web(&self.media.servers, &query).await?;
+            Ok(Map::from_iter([("results".to_owned(), hits.into())]))
+        };
+        self.noted("web search", searched.await)
+    }
+
+    /// Writes a file with this ending (letters and digits) into the folder of the run, and says its name, such as
+    /// `out-0.docx`. Waits for the disk.
+    ///
+    /// # Errors
+    /// As of [`perform`](Self::perform).
+    pub fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
+        self.noted("save", self.folder.save(ending, bytes))
+    }
+
+    /// The path of a file of the user's or of the run by its name, without symbolic links in it. `what` is the file in
+    /// words, for errors.
+    ///
+    /// # Errors
+    /// As of [`perform`](Self::perform).
+    pub fn locate(&self, name: &str, what: &str) -> Result<PathBuf, Failure> {
+        self.noted("locate", self.folder.locate(name, what))
+    }
+
+    /// Remembers what kept something from being done that is nobody's fault here.
+    fn noted<T>(&self, what: &str, done: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(Failure { fault: Fault::World, message }) = &done {
             let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
-            outage.get_or_insert_with(|| format!("the tool `{operation}` could not do its work: {message}"));
+            outage.get_or_insert_with(|| format!("the tool `{what}` could not do its work: {message}"));
         }
-        done.map(|Done { value, attachments }| (value, attachments))
+        done
     }
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {

@@ -15,6 +15,7 @@ use planproof_suite::{
     Suite, Unit,
 };
 
+pub use crate::scoring::Scoring;
 pub use data::{ID_PREFIX, OWN_ID_PREFIX, own, read_data};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
 pub use predictions::{Prediction, Predictions, score};
@@ -33,7 +34,7 @@ pub(crate) static CLASSES: [ClassInfo; 4] = [
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
     ClassInfo {
         name: "no_answer",
-        meaning: "The agent answered, but there is no number in its answer.",
+        meaning: "The agent answered, but the rule of the scoring finds no number in its answer.",
         rank: 2,
     },
     ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 3 },
@@ -57,8 +58,17 @@ pub(crate) static FLAGS: [FlagInfo; 4] = [
 const SCORE_NAMES: [&str; 2] = [judge::STRICT_SCORE, judge::CALLS_SCORE];
 
 /// The suite of GSM8K.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Gsm8k;
+#[derive(Debug, Clone, Copy)]
+pub struct Gsm8k {
+    scoring: Scoring,
+}
+
+/// Answers pass by the paper's rule.
+impl Default for Gsm8k {
+    fn default() -> Self {
+        Self { scoring: Scoring::Paper }
+    }
+}
 
 impl Suite for Gsm8k {
     fn name(&self) -> &'static str {
@@ -85,11 +95,17 @@ impl Suite for Gsm8k {
             None => own(),
         };
         let problems = selection.take(problems.map_err(CaseError::new)?, limit)?;
-        Ok(problems.into_iter().map(|problem| -> Arc<dyn Case> { Arc::new(problem) }).collect())
+        let case = |problem: Problem| -> Arc<dyn Case> { Arc::new(problem.scored(self.scoring)) };
+        Ok(problems.into_iter().map(case).collect())
     }
 
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
         planproof_suite::rows::read_places(file.text, file.file).map_err(CaseError::new)
+    }
+
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let scoring = Scoring::chosen(self.scoring, options, NAME)?;
+        Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(Self { scoring }) }))
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
@@ -151,7 +167,30 @@ mod tests {
 
     #[test]
     fn the_suite_can_be_registered() {
-        let registry = Registry::new(vec![Arc::new(Gsm8k)]).unwrap();
+        let registry = Registry::new(vec![Arc::new(Gsm8k::default())]).unwrap();
         assert_eq!(registry.find(NAME).unwrap().unit().many, "steps");
+    }
+
+    #[test]
+    fn scoring_is_an_option_of_predictions() {
+        let data = Data { text: "{\"question\":\"Why?\",\"answer\":\"#### 18\"}", file: "data" };
+        let passes = |suite: &dyn Suite, prediction: &str| {
+            let cases = suite.load(Some(data), &Selection::default(), None).unwrap();
+            let text = serde_json::json!({"prediction": prediction}).to_string();
+            suite.score(&cases, Data { text: &text, file: "x" }).unwrap().verdicts[0].passed()
+        };
+        let paper = Gsm8k::default();
+        assert!(paper.scored_with(&[("scoring", "paper")]).unwrap().is_none());
+        let official = paper.scored_with(&[("scoring", "official")]).unwrap().unwrap();
+        for (prediction, by_paper, by_official) in [
+            ("#### 18", true, true),
+            ("18", true, false),
+            ("#### 18/2", false, true),
+            ("#### 18.0", true, false),
+        ] {
+            assert_eq!(passes(&paper, prediction), by_paper, "{prediction}");
+            assert_eq!(passes(&*official, prediction), by_official, "{prediction}");
+        }
+        assert!(paper.scored_with(&[("compat", "original")]).is_err());
     }
 }

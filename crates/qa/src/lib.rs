@@ -21,7 +21,11 @@
 //! The suites of questions (`questions.rs`): a question as a case (`questions/case.rs`), the original data
 //! (`questions/data.rs`), ten questions of our own for each and the pages that answer them (`questions/pages.rs`,
 //! `data/questions`), the short answer in what an agent writes (`questions/answer.rs`), the verdict
-//! (`questions/judge.rs`) and its words (`questions/explain.rs`), and figures (`questions/figures.rs`).
+//! (`questions/judge.rs`) and its words (`questions/explain.rs`), the sentences that predictions of HotpotQA name
+//! (`questions/facts.rs`), and figures (`questions/figures.rs`).
+//!
+//! By which rule answers pass, in all of them: `scoring.rs`.
 
 pub mod gsm8k;
 pub mod questions;
+mod scoring;

@@ -7,6 +7,7 @@ mod answer;
 mod case;
 mod data;
 mod explain;
+mod facts;
 mod figures;
 mod judge;
 mod pages;
@@ -22,12 +23,14 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{ANSWER_LINE, short_answer};
 pub use case::{
-    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, ID_BYTES_MAX, Question, TEXT_BYTES_MAX, TITLES_MAX,
+    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, FACTS_MAX, ID_BYTES_MAX, Question, TEXT_BYTES_MAX, TITLES_MAX,
 };
 pub use data::{own, read_data};
+pub use facts::{FactFigures, Figures};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail};
 pub use pages::OwnPages;
 
+pub use crate::scoring::Scoring;
 use planproof_suite::rows::{matched, read_places};
 use planproof_suite::runs::Ended;
 
@@ -75,39 +78,6 @@ impl Benchmark {
             Self::HotpotQa => Rule::Hotpot,
             Self::TriviaQa => Rule::Trivia,
         }
-    }
-}
-
-/// By which rule an answer passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scoring {
-    /// That of the authors of the benchmark.
-    #[default]
-    Official,
-    /// That of the code published with the paper on agents by specification: the rule of HotpotQA, with the one right
-    /// answer alone. For questions of HotpotQA it is the official one.
-    Paper,
-}
-
-impl Scoring {
-    /// The name of the option that chooses it.
-    pub const OPTION: &'static str = "scoring";
-
-    /// The rule of that name.
-    ///
-    /// # Errors
-    /// There is none; the text says which there are.
-    pub fn of_name(name: &str) -> Result<Self, CaseError> {
-        match name {
-            "official" => Ok(Self::Official),
-            "paper" => Ok(Self::Paper),
-            other => Err(CaseError::new(format!("there is no scoring `{other}`: write official or paper"))),
-        }
-    }
-
-    fn is_official(&self) -> bool {
-        *self == Self::Official
     }
 }
 
@@ -210,20 +180,13 @@ impl Suite for Questions {
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let mut scoring = self.scoring;
-        for (name, value) in options {
-            if *name != Scoring::OPTION {
-                let what = format!("predictions of {} have no option `{name}`", self.name());
-                return Err(CaseError::new(what));
-            }
-            scoring = Scoring::of_name(value)?;
-        }
+        let scoring = Scoring::chosen(self.scoring, options, self.name())?;
         let other = || Self { scoring, ..self.clone() };
         Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
     }
 
     /// Lines such as `{"id": "...", "prediction": "..."}`, or the file that the official scripts take: one object with
-    /// the answer of each question by its id, for HotpotQA under `answer`.
+    /// the answer of each question by its id, for HotpotQA under `answer`, with supporting facts under `sp`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
         let questions = cases
             .iter()
@@ -231,6 +194,11 @@ impl Suite for Questions {
             .collect::<Result<Vec<Question>, _>>()?;
         let ids: Vec<&str> = questions.iter().map(Question::id).collect();
         let Data { text, file } = predictions;
+        let facts = match self.benchmark {
+            Benchmark::HotpotQa => data::official_facts(text),
+            Benchmark::TriviaQa => Ok(None),
+        };
+        let facts = facts.map_err(|what| CaseError::new(format!("{file}: {what}")))?;
         let answers = match data::official_predictions(text) {
             Some(answers) => ids.iter().map(|id| answers.get(*id).cloned()).collect(),
             None => {
@@ -244,7 +212,9 @@ impl Suite for Questions {
                 predicted.missing.push(question.id().to_owned());
             }
             let answer = answer.unwrap_or_default();
-            predicted.verdicts.push(judge::verdict(question, &Ended::Answered(&answer), Vec::new()));
+            let named = facts.as_ref().map(|facts| facts.get(question.id()).map(Vec::as_slice));
+            let ended = Ended::Answered(&answer);
+            predicted.verdicts.push(judge::verdict(question, &ended, Vec::new(), named));
         }
         Ok(predicted)
     }
@@ -312,5 +282,39 @@ mod tests {
         let refused = |options: &[(&str, &str)]| suite.scored_with(options).err().unwrap().what;
         assert!(refused(&[("scoring", "strict")]).contains("write official or paper"));
         assert!(refused(&[("compat", "original")]).contains("no option `compat`"));
+    }
+
+    #[test]
+    fn supporting_facts_are_scored_where_predictions_name_them() {
+        let data = r#"[{"_id":"a","question":"Q?","answer":"the red dog","supporting_facts":[["A",0],["B",1]]},
+            {"_id":"b","question":"R?","answer":"x","supporting_facts":[["C",0]]},
+            {"_id":"c","question":"S?","answer":"y","supporting_facts":[["C",0]]}]"#;
+        let suite = Questions::new(Benchmark::HotpotQa);
+        let cases = suite.load(Some(Data { text: data, file: "d" }), &Selection::default(), None).unwrap();
+        let scored = |text: &str| suite.score(&cases, Data { text, file: "p" });
+        let predictions =
+            r#"{"answer":{"a":"red cat","b":"x","c":"y"},"sp":{"a":[["A",0],["A",1]],"b":[["C",0]]}}"#;
+        let verdicts = scored(predictions).unwrap().verdicts;
+        let score = |at: usize, name: &str| verdicts[at].scored.score(name).unwrap();
+        assert_eq!(["facts", "facts_precision", "facts_recall"].map(|it| score(0, it)), [0.0, 0.5, 0.5]);
+        assert_eq!(["joint", "joint_precision", "joint_recall"].map(|it| score(0, it)), [0.0, 0.25, 0.25]);
+        assert_eq!(["facts", "facts_f1", "joint", "joint_f1"].map(|it| score(1, it)), [1.0; 4]);
+        // A prediction without facts adds nothing, whatever its answer.
+        assert_eq!((verdicts[2].passed(), score(2, "joint"), score(2, "facts_f1")), (true, 0.0, 0.0));
+        let judged = (0_u32..).zip(&verdicts).map(|(ordinal, verdict)| Judged {
+            ordinal,
+            repeat: 0,
+            card: cases[ordinal as usize].card(),
+            scored: Some(&verdict.scored),
+        });
+        let judged: Vec<Judged<'_>> = judged.collect();
+        let metrics = suite.metrics(&judged);
+        let metric = |name: &str| metrics.iter().find(|it| it.name == name).unwrap().value.unwrap();
+        assert!((metric("joint_f1") - (0.25 + 1.0) / 3.0).abs() < 1e-12);
+        assert!(suite.sections(&judged, &[], 1).iter().any(|it| it.key == "supporting_facts"));
+        // Without them nothing is said of facts.
+        let plain = scored(r#"{"answer":{"a":"x"}}"#).unwrap().verdicts;
+        assert!(plain[0].scored.score("facts").is_none() && !plain[0].detail.contains("facts"));
+        assert!(scored(r#"{"answer":{},"sp":[]}"#).unwrap_err().what.starts_with("p: the supporting facts"));
     }
 }

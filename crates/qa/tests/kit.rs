@@ -182,7 +182,7 @@ fn the_test_set_is_read() {
     assert_eq!(problems.len(), 1319);
     for problem in &problems {
         let line = problem.to_line();
-        let again = Gsm8k.read(&line).unwrap();
+        let again = Gsm8k::default().read(&line).unwrap();
         assert_eq!((again.to_line(), again.identity()), (line, problem.identity()));
         let gold = problem.gold().unwrap();
         let is_right = |answer: &str| {

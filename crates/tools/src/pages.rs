@@ -9,6 +9,7 @@
 
 mod collection;
 mod dialect;
+mod escapes;
 mod reader;
 mod search_tools;
 mod sentences;
@@ -20,9 +21,10 @@ use crate::BoxFuture;
 
 pub use collection::{
     BYTES_MAX, Collection, CollectionError, DEPTH_MAX, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX, QUERY_STEPS_MAX,
-    QUERY_WORDS_MAX,
+    QUERY_WORDS_MAX, REDIRECTS_MAX,
 };
 pub use dialect::{Dialect, SENTENCES_MAX, Style};
+pub use escapes::{NotPython, unescaped};
 pub use reader::{Observation, Reader};
 pub use search_tools::{OBSERVATION_CHARACTERS_MAX, SearchTools, TITLE_BYTES_MAX};
 pub use wiki::{ANSWER_BYTES_MAX, ATTEMPTS_MAX, RETRY_AFTER_MAX, Wiki, WikiError};

@@ -120,17 +120,7 @@ impl ToolSource {
         text: &str,
         variable: impl Fn(&str) -> Option<SecretString>,
     ) -> Result<Self, ToolSourceError> {
-        let (name, rest) = match text.split_once('=') {
-            // Whatever holds a colon is a command or a URL already, which may well hold a `=`.
-            Some((name, rest)) if !name.contains(':') => (Some(name), rest),
-            _ => (None, text),
-        };
-        if let Some(name) = name {
-            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_part) {
-                return Err(ToolSourceError::Name { name: name.to_owned() });
-            }
-        }
+        let (name, rest) = Self::split_name(text)?;
         let label = label(rest);
         let failed = |error| ToolSourceError::Server { label: label.clone(), error };
         let origin = if let Some(command) = rest.strip_prefix("mcp:") {
@@ -155,6 +145,23 @@ impl ToolSource {
             return Err(ToolSourceError::Unknown { text: rest.to_owned() });
         };
         Ok(Self { label, name: name.map(str::to_owned), origin })
+    }
+
+    /// The name of a source as the command line writes it, if it has one, and the rest.
+    ///
+    /// # Errors
+    /// What stands before `=` is no name.
+    pub fn split_name(text: &str) -> Result<(Option<&str>, &str), ToolSourceError> {
+        let (name, rest) = match text.split_once('=') {
+            // Whatever holds a colon is a command or a URL already, which may well hold a `=`.
+            Some((name, rest)) if !name.contains(':') => (name, rest),
+            _ => return Ok((None, text)),
+        };
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_part) {
+            return Err(ToolSourceError::Name { name: name.to_owned() });
+        }
+        Ok((Some(name), rest))
     }
 
     /// The source as it was written, without its name and without what may be secret in it.

@@ -1,4 +1,16 @@
-//! How answers compare with right ones by the published rules of the benchmarks of questions.
+//! How answers compare with right ones by the published rules of the benchmarks of questions, and what the published
+//! tools and planners of their agents do.
+//!
+//! Which rule a file is held to: `hotpot_em_f1` and `trivia_em_f1` to the official rules of their benchmarks;
+//! `gsm8k_extract` to both of GSM8K (`openai_...` is the strict one, `ibm_...` the paper's); `rouge_l` to version 1.0.1
+//! of the Python package; `react_wikienv` and `react_clean_str` to the dialect `react` of `search` and `lookup`,
+//! `ibm_wiki_tools` to their dialect `ibm`; `ibm_calculator` and `gsm8k_calculator` to the published calculators;
+//! `rewoo_parse` to ReWOO's rules of evidence, not to ours.
+
+mod agreement;
+mod plans;
+mod tools;
+mod wiki;
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,16 +22,28 @@ use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
 use planproof_measure::rouge::rouge_l;
 use serde_json::{Value, json};
 
+use agreement::Agreement;
+
 /// What the strict rule of GSM8K gives where it finds no number.
 const NO_NUMBER: &str = "[invalid]";
 
 /// The right answer of the problem that extraction is compared with where an input names none.
 const USUAL_NUMBER: &str = "18";
 
+/// Files whose recorded values lie beside their inputs, which are recorded of only a part.
+const WITH_EXPECTED: [&str; 4] = ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract", "rouge_l"];
+
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let mut all = Vec::new();
     let values = first_answers(directory)?;
-    for file in ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract", "rouge_l"] {
+    for file in WITH_EXPECTED {
+        let mut agreement = Agreement::new(file);
+        let mut recorded = HashMap::new();
+        for mut expected in read(directory, &format!("{file}_expected.jsonl"))? {
+            // It repeats an input.
+            expected.as_object_mut().context("an expectation is no object")?.remove("gold_answer");
+            recorded.insert(expected["line"].to_string(), expected);
+        }
         for input in read(directory, &format!("{file}_inputs.jsonl"))? {
             let found = match file {
                 "hotpot_em_f1" => hotpot(&input),
@@ -28,10 +52,31 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
                 _ => gsm8k(&input),
             };
             let mut found = found.with_context(|| format!("{file}: {input}"))?;
-            found["file"] = file.into();
             found["line"] = input["line"].clone();
+            if let Some(expected) = recorded.get(&input["line"].to_string()) {
+                agreement.compare(expected, &found);
+            }
+            found["file"] = file.into();
             all.push(found.to_string());
         }
+        agreement.report();
+    }
+    for (file, cases) in [
+        ("ibm_calculator", tools::ibm_calculator as fn(&Path) -> Result<Vec<(Value, Value)>>),
+        ("gsm8k_calculator", tools::gsm8k_calculator),
+        ("react_clean_str", tools::clean_texts),
+        ("react_wikienv", wiki::react_steps),
+        ("ibm_wiki_tools", wiki::ibm_steps),
+        ("rewoo_parse", plans::rewoo),
+    ] {
+        let mut agreement = Agreement::new(file);
+        for (line, (expected, mut found)) in cases(directory).context(file)?.into_iter().enumerate() {
+            agreement.compare(&expected, &found);
+            found["file"] = file.into();
+            found["line"] = line.into();
+            all.push(found.to_string());
+        }
+        agreement.report();
     }
     Ok(all)
 }
@@ -52,6 +97,12 @@ fn first_answers(directory: &Path) -> Result<HashMap<Vec<String>, String>> {
         values.insert(aliases, text(&row, "answer")?.to_owned());
     }
     Ok(values)
+}
+
+fn document(directory: &Path, file: &str) -> Result<Value> {
+    let path = directory.join(file);
+    let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(serde_json::from_str(&text)?)
 }
 
 fn aliases(row: &Value) -> Result<Vec<&str>> {

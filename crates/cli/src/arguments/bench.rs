@@ -43,8 +43,8 @@ pub(crate) struct BenchArguments {
     /// takes them. Without it, questions of your own data come without tools.
     #[arg(long, value_name = "SOURCE", conflicts_with = "resume")]
     pub(crate) pages: Option<String>,
-    /// By which rule answers of `hotpotqa` and `triviaqa` pass: `official`, or `paper`, that of the code of the paper
-    /// on agents by specification.
+    /// By which rule answers of `hotpotqa`, `triviaqa` and `gsm8k` pass: `official`, or `paper`, that of the code of
+    /// the paper on agents by specification. Without it, `paper` for `gsm8k` and `official` for the others.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
     pub(crate) scoring: Option<String>,
     #[command(flatten)]

@@ -14,10 +14,11 @@ use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, S
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
 use planproof_runner::{KeyNeeded, ProgramOptions};
-use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox, WallClock};
+use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
+use super::tool_sources::Source;
 use super::{runtime, tool_sources};
 use crate::arguments::{Global, ReviewChoice, RunArguments};
 use crate::failure::{ExitCode, Failure};
@@ -36,7 +37,7 @@ struct Prepared {
     agent: AgentUnderTest,
     task: String,
     limits: RunLimits,
-    sources: Vec<ToolSource>,
+    sources: Vec<Source>,
     tool_limits: ClientLimits,
     trace: Option<fs::File>,
     seed: u64,
@@ -84,7 +85,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     }
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
     let is_watched = terminal::is_interactive() && !is_from_stdin;
-    let asks = !arguments.yes && is_watched && sources.iter().any(ToolSource::is_foreign);
+    let asks = !arguments.yes && is_watched && sources.iter().any(Source::is_foreign);
     if arguments.review != ReviewChoice::None && is_from_stdin {
         return Err(Failure::usage(
             "--review reads answers from standard input, which has the task: write it as TASK",

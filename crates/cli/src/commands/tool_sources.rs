@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::run::transcript::Colours;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::own_tools;
 use crate::progress;
 use crate::render::short;
 use crate::terminal::{self, inline};
@@ -22,28 +23,63 @@ const TOOLS_SHOWN_CHARACTERS: usize = 300;
 /// Most characters of a source's name before each line that its program writes to stderr.
 const LABEL_CHARACTERS: usize = 40;
 
+/// A source of tools.
+#[derive(Clone)]
+pub(super) enum Source {
+    /// One that has to be opened.
+    Known(ToolSource),
+    /// Tools of this program, which are ready.
+    Own(OpenSource),
+}
+
+impl Source {
+    /// Whether its tools are not ours, so that nobody here knows what they do.
+    pub(super) fn is_foreign(&self) -> bool {
+        match self {
+            Self::Known(source) => source.is_foreign(),
+            Self::Own(_) => false,
+        }
+    }
+
+    /// What lines of its program are shown with.
+    fn label(&self) -> &str {
+        match self {
+            Self::Known(source) => source.name().unwrap_or(source.label()),
+            Self::Own(source) => source.label(),
+        }
+    }
+}
+
 /// Reads the names of sources; tokens of named ones come from the environment.
-pub(super) fn parse(texts: &[String]) -> Result<Vec<ToolSource>, Failure> {
+pub(super) fn parse(texts: &[String]) -> Result<Vec<Source>, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
-    let parsed = texts.iter().map(|text| ToolSource::parse(text, variable).map_err(|error| failure(&error)));
+    let parsed = texts.iter().map(|text| {
+        if let Some(own) = own_tools::find(text)? {
+            return Ok(Source::Own(own));
+        }
+        ToolSource::parse(text, variable).map(Source::Known).map_err(|error| failure(&error))
+    });
     parsed.collect()
 }
 
 fn failure(error: &ToolSourceError) -> Failure {
-    let text = error.to_string();
+    let mut text = error.to_string();
+    if matches!(error, ToolSourceError::Unknown { .. }) {
+        text.push_str(", python, everyday, everyday:FILE, made:FILE");
+    }
     if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
 }
 
 /// Opens all sources at once.
 pub(super) async fn open(
-    asked: &[ToolSource],
+    asked: &[Source],
     limits: ClientLimits,
     global: &Global,
 ) -> Result<Vec<OpenSource>, Failure> {
     let colours = Colours::for_stderr();
     let mut opening = JoinSet::new();
     for (place, source) in asked.iter().cloned().enumerate() {
-        let label = short(source.name().unwrap_or(source.label()), LABEL_CHARACTERS);
+        let label = short(source.label(), LABEL_CHARACTERS);
         let log: Option<ServerLog> = (!global.quiet).then(|| {
             let log: ServerLog = Arc::new(move |line: &str| {
                 // That nobody reads stderr is no reason to stop.
@@ -52,7 +88,13 @@ pub(super) async fn open(
             });
             log
         });
-        opening.spawn(async move { (place, source.open(limits, log.as_ref()).await) });
+        opening.spawn(async move {
+            let opened = match source {
+                Source::Known(source) => source.open(limits, log.as_ref()).await,
+                Source::Own(source) => Ok(source),
+            };
+            (place, opened)
+        });
     }
     let mut sources: Vec<Option<OpenSource>> = vec![None; asked.len()];
     // Dropping the set, at the first that fails, ends the servers that are being started.

@@ -508,10 +508,10 @@ fn sources_of_pages_that_cannot_be_used_are_refused() {
         (
             "search:nowhere",
             2,
-            "search:nowhere: nowhere is no folder: give one that holds .txt, .md or .jsonl files",
+            "search:nowhere: nowhere is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file",
         ),
         ("search:a.txt", 2, "a.txt is no folder"),
-        ("search:empty", 2, "empty holds no documents: they are .txt, .md and .jsonl files"),
+        ("search:empty", 2, "empty holds no documents: they are .txt, .md, .jsonl and .xml files"),
         ("search+bing:empty", 2, "`bing` is no option of `search`"),
         ("wiki:example", 2, "not the URL of a wiki's API (it begins with neither http:// nor https://)"),
         (

@@ -76,6 +76,32 @@ pub(super) fn movie(query: &Query) -> Answer {
     }))
 }
 
+/// The text with its words the other way round.
+pub(super) fn translate(fields: &Query) -> Answer {
+    let (text, source, target) = (asked(fields, "q")?, asked(fields, "source")?, asked(fields, "target")?);
+    if target == "xx" {
+        return Err(Refusal::bad("xx is not supported"));
+    }
+    let words: Vec<&str> = text.split_whitespace().rev().collect();
+    Ok(json!({ "translatedText": format!("[{source} to {target}] {}", words.join(" ")) }))
+}
+
+pub(super) fn search(query: &Query) -> Answer {
+    let text = asked(query, "q")?;
+    if asked(query, "format")? != "json" {
+        return Err(Refusal::bad("only json is answered"));
+    }
+    let hit = |number: u64| {
+        json!({
+            "title": format!("Hit {number} for {text}"),
+            "url": format!("https://example.org/{}", number_of(text.as_bytes()).wrapping_add(number) % 1000),
+            "content": "Made up by the stand-in.",
+            "engine": "stand-in",
+        })
+    };
+    Ok(json!({ "results": (1..=12).map(hit).collect::<Vec<Value>>() }))
+}
+
 /// As much of MediaWiki's API as our client asks.
 pub(super) fn wiki(query: &Query) -> Answer {
     if query.contains_key("meta") {

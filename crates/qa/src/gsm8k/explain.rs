@@ -4,6 +4,7 @@ use planproof_suite::{Content, EventNote, Explanation, Fact, Step, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
+use super::Scoring;
 use super::judge::{Called, Detail};
 use super::problem::Problem;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
@@ -14,7 +15,11 @@ const GIST_CHARACTERS_MAX: usize = 120;
 /// What went wrong, in one line.
 fn gist(detail: &Detail) -> String {
     let answer = detail.answer.as_deref().unwrap_or_default();
-    match (detail.class.as_deref(), &detail.ended, &detail.extracted) {
+    let found = match detail.scoring {
+        Scoring::Paper => &detail.extracted,
+        Scoring::Official => &detail.extracted_strict,
+    };
+    match (detail.class.as_deref(), &detail.ended, found) {
         (None, ..) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
         (_, Some(ended), _) => on_one_line(ended),

@@ -29,6 +29,7 @@ const PUBLISHED: [(&str, f64); 12] = [
 #[derive(Default)]
 struct Counts {
     runs: u64,
+    passed: u64,
     paper: u64,
     strict: u64,
     paper_only: u64,
@@ -42,7 +43,12 @@ impl Counts {
         for scored in runs.iter().filter_map(|run| run.scored) {
             let add = |count: &mut u64, holds: bool| *count += u64::from(holds);
             add(&mut counts.runs, true);
-            add(&mut counts.paper, scored.passed());
+            // A verdict holds the strict rule and where the other differs.
+            add(
+                &mut counts.paper,
+                scored.has("paper_only") || (is_strict(scored) && !scored.has("strict_only")),
+            );
+            add(&mut counts.passed, scored.passed());
             add(&mut counts.strict, is_strict(scored));
             add(&mut counts.paper_only, scored.has("paper_only"));
             add(&mut counts.strict_only, scored.has("strict_only"));
@@ -104,6 +110,8 @@ pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
 }
 
 fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
+    // Where both rules pass as many, either is the pass rate.
+    let by_paper = if counts.passed == counts.paper { "the pass rate" } else { "" };
     let figure = |name: &'static str, count: u64, note: &str| Figure {
         name,
         value: counts.share(count),
@@ -116,12 +124,13 @@ fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
     Section {
         key: "strict_rule",
         title: "The strict rule",
-        intro: "Runs pass by the rule of the paper, which takes the last number of an answer. The rule of the authors \
-                of GSM8K wants the number behind `####` and compares it as text."
+        intro: "Runs pass by the rule of the paper, which takes the last number of an answer, or with \
+                `--scoring official` by that of the authors of GSM8K, which wants the number behind `####` and compares \
+                it as text."
             .to_owned(),
         figures: vec![
             figure("right by the strict rule", counts.strict, &interval),
-            figure("right by the paper's rule", counts.paper, "the pass rate"),
+            figure("right by the paper's rule", counts.paper, by_paper),
             figure("by the paper's rule alone", counts.paper_only, "mostly a matter of form"),
             figure("by the strict rule alone", counts.strict_only, "another number follows the right one"),
         ],
@@ -194,11 +203,11 @@ mod tests {
             r#"unscored "gone""#,
         ];
         with_runs(&runs, |runs| {
-            let [strict, calls] = Gsm8k.metrics(runs).try_into().unwrap();
+            let [strict, calls] = Gsm8k::default().metrics(runs).try_into().unwrap();
             assert_eq!((strict.value, calls.value), (Some(1.0 / 3.0), Some(2.0 / 3.0)));
             let (low, high) = strict.interval.unwrap();
             assert!((low - 0.061_49).abs() < 1e-5 && (high - 0.792_34).abs() < 1e-5, "{low} {high}");
-            let sections = Gsm8k.sections(runs, &[], 1);
+            let sections = Gsm8k::default().sections(runs, &[], 1);
             assert_eq!(sections.iter().map(|it| it.key).collect::<Vec<_>>(), ["strict_rule", "published"]);
             assert_eq!(sections[0].figures[1].value, "2 of 3 (66.7 %)");
             assert_eq!(sections[0].json["paper_only"], 1);
@@ -207,9 +216,9 @@ mod tests {
 
     #[test]
     fn without_runs_nothing_is_known() {
-        let metrics = Gsm8k.metrics(&[]);
+        let metrics = Gsm8k::default().metrics(&[]);
         assert!(metrics.iter().all(|metric| metric.value.is_none() && metric.interval.is_none()));
-        let [published] = Gsm8k.sections(&[], &[], 1).try_into().unwrap();
+        let [published] = Gsm8k::default().sections(&[], &[], 1).try_into().unwrap();
         assert!(published.intro.contains("not results of this run"));
         assert!(published.tables[0].rows.iter().all(|row| row.len() == published.tables[0].columns.len()));
         assert_eq!(published.json["accuracy_in_per_cent"]["CoT"], 64.6);

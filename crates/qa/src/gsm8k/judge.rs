@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::problem::Problem;
-use super::{CLASSES, FLAGS};
+use super::{CLASSES, FLAGS, Scoring};
 use planproof_suite::runs::{Ended, shortened};
 
 /// What the document of a verdict names as its schema.
@@ -35,8 +35,11 @@ pub struct Detail {
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether the answer is right by the paper's rule.
+    /// Whether the answer is right by the rule of the scoring.
     pub passed: bool,
+    /// By which rule.
+    #[serde(default = "Scoring::paper", skip_serializing_if = "Scoring::is_paper")]
+    pub scoring: Scoring,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
     /// All flags that apply.
@@ -101,21 +104,25 @@ pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Calle
     let extracted = answer.and_then(by_paper);
     let extracted_strict = answer.and_then(by_strict);
     let right = problem.right();
-    let passed = extracted.as_deref().is_some_and(|found| right.is_by_paper(found));
+    let paper = extracted.as_deref().is_some_and(|found| right.is_by_paper(found));
     let strict = extracted_strict.as_deref().is_some_and(|found| right.is_by_strict(found));
+    let (passed, found) = match problem.scoring() {
+        Scoring::Paper => (paper, &extracted),
+        Scoring::Official => (strict, &extracted_strict),
+    };
     let class = match ended {
         _ if passed => None,
         Ended::AtLimit(_) => Some("timeout"),
         Ended::Broken(_) => Some("agent_failed"),
-        Ended::Answered(_) if extracted.is_none() => Some("no_answer"),
+        Ended::Answered(_) if found.is_none() => Some("no_answer"),
         Ended::Answered(_) => Some("wrong_answer"),
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
         "calculator_used" => calls.iter().any(|call| call.result.is_some() && !call.is_error),
         "calculator_error" => calls.iter().any(|call| call.is_error),
-        "paper_only" => passed && !strict,
-        "strict_only" => strict && !passed,
+        "paper_only" => paper && !strict,
+        "strict_only" => strict && !paper,
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
@@ -125,6 +132,7 @@ pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Calle
         schema: VERDICT_SCHEMA.to_owned(),
         case: problem.id().to_owned(),
         passed,
+        scoring: problem.scoring(),
         class: class.map(|class| class.as_str().to_owned()),
         flags: flags.iter().map(ToString::to_string).collect(),
         gold: right.as_str().to_owned(),

@@ -14,7 +14,7 @@ pub struct Predictions {
     pub predictions: Vec<Prediction>,
     /// The ids of the problems for which there is none. They count as not answered.
     pub missing: Vec<String>,
-    /// How many are right by the paper's rule.
+    /// How many are right by the rule of the problems' scoring.
     pub right: usize,
     /// How many are right by the strict rule.
     pub right_strict: usize,
@@ -93,7 +93,7 @@ mod tests {
         let lines: Vec<_> = scored.predictions.iter().map(|it| it.line).collect();
         assert_eq!(lines, [Some(3), None, Some(1)]);
         assert_eq!(scored.predictions[1].verdict.class().map(Class::as_str), Some("no_answer"));
-        let metrics = Gsm8k.metrics(&scored.judged(&problems));
+        let metrics = Gsm8k::default().metrics(&scored.judged(&problems));
         assert_eq!(metrics[0].value, Some(1.0 / 3.0));
     }
 

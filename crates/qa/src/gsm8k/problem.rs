@@ -11,6 +11,7 @@ use planproof_trace::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::Scoring;
 use super::solution::Solution;
 use super::{explain, judge};
 use planproof_suite::runs::{refuse_schema, shortened};
@@ -50,10 +51,13 @@ struct Line {
     question: String,
     solution: String,
     answer: String,
+    /// By which rule an answer passes.
+    #[serde(default = "Scoring::paper", skip_serializing_if = "Scoring::is_paper")]
+    scoring: Scoring,
 }
 
 impl Problem {
-    /// A problem with that id. `solution` is the worked solution with its annotations and may be empty; `answer` is the
+    /// A problem with that id, whose answers pass by the paper's rule. `solution` is the worked solution with its annotations and may be empty; `answer` is the
     /// right answer as the data has it behind `####`, such as `14,500`.
     ///
     /// # Errors
@@ -65,6 +69,7 @@ impl Problem {
             question: question.to_owned(),
             solution: solution.to_owned(),
             answer: answer.to_owned(),
+            scoring: Scoring::Paper,
         })
     }
 
@@ -113,6 +118,18 @@ impl Problem {
         Ok(Self { line, right, prompt, card })
     }
 
+    /// The same, where answers pass by that rule.
+    #[must_use]
+    pub fn scored(mut self, scoring: Scoring) -> Self {
+        self.line.scoring = scoring;
+        self
+    }
+
+    /// By which rule an answer passes.
+    pub fn scoring(&self) -> Scoring {
+        self.line.scoring
+    }
+
     /// Its id.
     pub fn id(&self) -> &str {
         &self.line.id
@@ -157,7 +174,12 @@ impl Case for Problem {
     }
 
     fn identity(&self) -> String {
-        json!([CASE_SCHEMA, self.prompt, self.right.as_str()]).to_string()
+        let mut parts = vec![json!(CASE_SCHEMA), json!(self.prompt), json!(self.right.as_str())];
+        // Without a word on the rule, as before there were two.
+        if !self.line.scoring.is_paper() {
+            parts.push(json!(self.line.scoring));
+        }
+        Value::Array(parts).to_string()
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {

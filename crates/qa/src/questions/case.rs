@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_measure::answers::{Agreement, Rule};
+use planproof_measure::supporting::Fact;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
@@ -27,6 +28,9 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Most answers that are accepted beside the right one.
 pub const ACCEPTED_MAX: usize = 10_000;
 
+/// Most sentences that a question needs.
+pub const FACTS_MAX: usize = 1_000;
+
 /// Most pages whose facts a question needs.
 pub const TITLES_MAX: usize = 100;
 
@@ -49,7 +53,7 @@ pub struct Question {
 }
 
 /// A question as a line of JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
     pub(super) schema: String,
@@ -62,6 +66,9 @@ pub(super) struct Line {
     /// The pages whose facts it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) titles: Vec<String>,
+    /// The sentences of them that it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) facts: Vec<Fact>,
     /// The sort of question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) kind: String,
@@ -106,6 +113,7 @@ impl Question {
         for (what, count, most) in [
             ("accepted answers", line.accepted.len(), ACCEPTED_MAX),
             ("titles", line.titles.len(), TITLES_MAX),
+            ("supporting facts", line.facts.len(), FACTS_MAX),
         ] {
             if count > most {
                 return Err(CaseError::new(format!("the question has {count} {what}; {most} is the most")));
@@ -173,6 +181,11 @@ impl Question {
     /// By which rule an answer passes.
     pub fn scoring(&self) -> Scoring {
         self.line.scoring
+    }
+
+    /// The sentences that it needs; none where the data does not say.
+    pub fn facts(&self) -> &[Fact] {
+        &self.line.facts
     }
 
     /// How an answer compares with the right ones by the official rule.

@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use planproof_measure::answers::Rule;
+use planproof_measure::supporting::Fact;
 use planproof_suite::CaseError;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Benchmark;
 use super::case::{Line, Question};
-use super::{Benchmark, Scoring};
 use planproof_suite::rows::{DataError, lines};
 
 const OWN: [(Benchmark, &str); 2] = [
@@ -36,7 +37,11 @@ struct HotpotRow {
 #[serde(untagged)]
 enum Facts {
     Pairs(Vec<(String, i64)>),
-    Columns { title: Vec<String> },
+    Columns {
+        title: Vec<String>,
+        #[serde(default)]
+        sent_id: Vec<i64>,
+    },
 }
 
 /// A file of TriviaQA, as its authors publish it.
@@ -149,15 +154,14 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
         let refuse = |error: serde_json::Error| DataError::of_json("own.jsonl", Some(number), &error);
         let row: OwnRow = serde_json::from_str(line).map_err(refuse)?;
         let line = Line {
-            schema: String::new(),
             id: format!("{}-own-{number}", benchmark.name()),
             question: row.question,
             answer: row.answer,
             accepted: row.accepted,
             titles: row.titles,
             kind: row.kind,
-            scoring: Scoring::default(),
             own_pages: true,
+            ..Line::default()
         };
         let question = Question::of_line(benchmark, line);
         questions
@@ -188,6 +192,22 @@ pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>
     Some(found)
 }
 
+/// The sentences that the same file of HotpotQA names under `sp`, by the ids of the questions; `None` where it names
+/// none at all.
+///
+/// # Errors
+/// What stands under `sp` has another form; the text says which is wanted.
+pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Fact>>>, String> {
+    #[derive(Deserialize)]
+    struct Whole {
+        sp: Option<Value>,
+    }
+    let Ok(Whole { sp: Some(named) }) = serde_json::from_str(text) else { return Ok(None) };
+    serde_json::from_value(named).map(Some).map_err(|error| {
+        format!("the supporting facts are no lists of titles with places ({error}): write {{\"answer\": {{...}}, \"sp\": {{\"ID\": [[\"TITLE\", 0]]}}}}")
+    })
+}
+
 /// Whether the text is one object and no line of several.
 fn is_trivia_file(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
@@ -204,10 +224,14 @@ struct Reading<'f> {
 
 impl Reading<'_> {
     fn hotpot(&mut self, row: HotpotRow, line: Option<usize>) -> Result<(), DataError> {
-        let named = match row.supporting_facts {
-            Some(Facts::Pairs(pairs)) => pairs.into_iter().map(|(title, _)| title).collect(),
-            Some(Facts::Columns { title }) => title,
-            None => Vec::new(),
+        let (named, facts): (Vec<String>, Vec<Fact>) = match row.supporting_facts {
+            Some(Facts::Pairs(pairs)) => (pairs.iter().map(|(title, _)| title.clone()).collect(), pairs),
+            Some(Facts::Columns { title, sent_id }) if title.len() == sent_id.len() => {
+                (title.clone(), title.into_iter().zip(sent_id).collect())
+            }
+            // Pages without the places of sentences can be searched for, but nothing can be compared with them.
+            Some(Facts::Columns { title, .. }) => (title, Vec::new()),
+            None => Default::default(),
         };
         let mut titles: Vec<String> = Vec::new();
         for title in named {
@@ -215,7 +239,9 @@ impl Reading<'_> {
                 titles.push(title);
             }
         }
-        self.add(row._id, row.question, row.answer, Vec::new(), titles, row.kind, line)
+        let mut question = Line { facts, titles, kind: row.kind, ..Line::default() };
+        (question.question, question.answer) = (row.question, row.answer);
+        self.add(row._id, question, line)
     }
 
     fn trivia_line(&mut self, text: &str, number: usize) -> Result<(), DataError> {
@@ -257,27 +283,12 @@ impl Reading<'_> {
             aliases.iter().chain(&human_answers).map(|alias| Rule::Trivia.normal(alias)).collect();
         accepted.sort_unstable();
         accepted.dedup();
-        self.add(id, question, value, accepted, Vec::new(), String::new(), line)
+        self.add(id, Line { question, answer: value, accepted, ..Line::default() }, line)
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "they are the columns of both benchmarks, read in one place each"
-    )]
-    fn add(
-        &mut self,
-        id: Option<String>,
-        question: String,
-        answer: String,
-        accepted: Vec<String>,
-        titles: Vec<String>,
-        kind: String,
-        line: Option<usize>,
-    ) -> Result<(), DataError> {
+    fn add(&mut self, id: Option<String>, question: Line, line: Option<usize>) -> Result<(), DataError> {
         let id = id.unwrap_or_else(|| format!("{}-{}", self.benchmark.name(), self.questions.len() + 1));
-        let (schema, scoring, own_pages) = (String::new(), Scoring::default(), false);
-        let whole =
-            Line { schema, id: id.clone(), question, answer, accepted, titles, kind, scoring, own_pages };
+        let whole = Line { id: id.clone(), ..question };
         let place = format!("question {}: ", self.questions.len() + 1);
         let place = if line.is_some() { String::new() } else { place };
         let question = Question::of_line(self.benchmark, whole)
@@ -352,6 +363,9 @@ mod tests {
         assert_eq!(found["t1--Other.txt"], "b");
         let hotpot = r#"{"answer":{"h":"x"},"sp":{"h":[["A",0]]}}"#;
         assert_eq!(official_predictions(hotpot).unwrap()["h"], "x");
+        assert_eq!(official_facts(hotpot).unwrap().unwrap()["h"], [("A".to_owned(), 0)]);
+        assert!(official_facts(r#"{"answer":{}}"#).unwrap().is_none());
+        assert!(official_facts(r#"{"answer":{},"sp":{"h":["A"]}}"#).unwrap_err().contains("write {"));
         for other in [r#"{"id":"t1","prediction":"a"}"#, r#"{"prediction":"a"}"#, "{\"a\":1}", "[]", "x"] {
             assert!(official_predictions(other).is_none(), "{other}");
         }

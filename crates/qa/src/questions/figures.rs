@@ -6,8 +6,8 @@ use planproof_suite::statistics::{CaseRuns, success_rate};
 use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
-use super::Benchmark;
 use super::judge::{CALLS_SCORE, F1_SCORE, OFFICIAL_SCORE, PAPER_SCORE};
+use super::{Benchmark, facts};
 
 /// Accuracy in per cent that the paper on agents by specification reports for HotpotQA and for TriviaQA (Crouse et al.
 /// 2024, tables 1 and 2), in its order.
@@ -90,19 +90,21 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     };
     let plain =
         |name, title, sum, is_share| Metric { name, title, value: per_run(sum), interval: None, is_share };
-    vec![
+    let mut metrics = vec![
         exact(OFFICIAL_SCORE, "exact match, official rule", counts.official),
         exact(PAPER_SCORE, "exact match, the paper's rule", counts.paper),
         plain(F1_SCORE, "F1", counts.f1, true),
         plain(CALLS_SCORE, "calls of tools per run", counts.calls, false),
-    ]
+    ];
+    metrics.extend(facts::metrics(runs));
+    metrics
 }
 
 /// Both rules and the sorts of questions, where there are runs, and the published figures.
 pub(super) fn sections(benchmark: Benchmark, runs: &[Judged<'_>]) -> Vec<Section> {
     let counts = Counts::of(runs);
     let ours = (counts.runs > 0).then(|| rules_section(&counts, runs));
-    ours.into_iter().chain([published_section(benchmark)]).collect()
+    ours.into_iter().chain(facts::section(runs)).chain([published_section(benchmark)]).collect()
 }
 
 fn rules_section(counts: &Counts, runs: &[Judged<'_>]) -> Section {

@@ -1,9 +1,11 @@
 //! From the events of a run to a verdict.
 
+use planproof_measure::supporting::Fact;
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
+use super::facts::{self, FactFigures};
 use super::{Benchmark, CLASSES, FLAGS, Question, Scoring, short_answer};
 use planproof_suite::runs::{Ended, shortened};
 
@@ -29,7 +31,24 @@ pub(super) const PAPER_SCORE: &str = "paper";
 pub(super) const CALLS_SCORE: &str = "calls";
 
 /// The names of all figures.
-pub(super) const SCORE_NAMES: [&str; 4] = [F1_SCORE, OFFICIAL_SCORE, PAPER_SCORE, CALLS_SCORE];
+pub(super) const SCORE_NAMES: [&str; 12] = {
+    let [facts, facts_f1, facts_precision, facts_recall, joint, joint_f1, joint_precision, joint_recall] =
+        facts::SCORE_NAMES;
+    [
+        F1_SCORE,
+        OFFICIAL_SCORE,
+        PAPER_SCORE,
+        CALLS_SCORE,
+        facts,
+        facts_f1,
+        facts_precision,
+        facts_recall,
+        joint,
+        joint_f1,
+        joint_precision,
+        joint_recall,
+    ]
+};
 
 /// All that the judge says of a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +75,9 @@ pub struct Detail {
     pub paper: bool,
     /// Its F1 by the rule of the scoring.
     pub f1: f64,
+    /// The figures of the sentences that a prediction names; `None` where predictions name none, as in runs of agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<FactFigures>,
     /// What the agent answered, of a long text both ends; `None` where it did not answer.
     pub answer: Option<String>,
     /// Why the run ended, where the agent did not end it by an answer.
@@ -88,11 +110,17 @@ pub(super) fn judge(question: &Question, events: &[Event]) -> Result<Verdict, Un
             is_error: paired.result.is_some_and(|(_, result)| result.is_error),
         }
     });
-    Ok(verdict(question, &ended, calls.collect()))
+    Ok(verdict(question, &ended, calls.collect(), None))
 }
 
-/// The verdict on a run that made these calls and ended so.
-pub(super) fn verdict(question: &Question, ended: &Ended<'_>, mut calls: Vec<Called>) -> Verdict {
+/// The verdict on a run that made these calls and ended so. `named` are the sentences that a prediction of HotpotQA
+/// names, where predictions name some: then `Some(None)` is a prediction that does not.
+pub(super) fn verdict(
+    question: &Question,
+    ended: &Ended<'_>,
+    mut calls: Vec<Called>,
+    named: Option<Option<&[Fact]>>,
+) -> Verdict {
     let answer = ended.answer();
     let found = answer.map(short_answer).filter(|found| !found.is_empty());
     let officially = found.map(|found| question.officially(found)).unwrap_or_default();
@@ -119,6 +147,7 @@ pub(super) fn verdict(question: &Question, ended: &Ended<'_>, mut calls: Vec<Cal
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    let facts = named.map(|named| FactFigures::of(question, officially, named));
     let calls_total = calls.len();
     calls.truncate(CALLS_KEPT_MAX);
     let detail = Detail {
@@ -133,6 +162,7 @@ pub(super) fn verdict(question: &Question, ended: &Ended<'_>, mut calls: Vec<Cal
         official: officially.is_exact,
         paper: by_paper.is_exact,
         f1: agreement.f1,
+        facts,
         answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
         ended: match ended {
             Ended::Answered(_) => None,
@@ -143,12 +173,13 @@ pub(super) fn verdict(question: &Question, ended: &Ended<'_>, mut calls: Vec<Cal
         calls_total: calls_total as u64,
     };
     let one = |holds: bool| f64::from(u8::from(holds));
-    let scores = vec![
+    let mut scores = vec![
         Score::new(F1_SCORE, agreement.f1),
         Score::new(OFFICIAL_SCORE, one(officially.is_exact)),
         Score::new(PAPER_SCORE, one(by_paper.is_exact)),
         Score::new(CALLS_SCORE, calls_total as f64),
     ];
+    scores.extend(facts.into_iter().flat_map(FactFigures::scores));
     Verdict {
         scored: Scored { class, flags, scores },
         // Writing texts and numbers as JSON into memory cannot fail.

@@ -94,7 +94,7 @@ async fn agents_with_the_key_solve_our_own_problems() {
                 scored: Some(&verdict.scored),
             })
             .collect();
-        assert_eq!(Gsm8k.metrics(&runs)[0].value, Some(1.0), "{name}");
+        assert_eq!(Gsm8k::default().metrics(&runs)[0].value, Some(1.0), "{name}");
     }
 }
 

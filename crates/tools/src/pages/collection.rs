@@ -5,7 +5,9 @@
 //! statements are executed, whatever an agent writes is a bound parameter, and once the index is made the database
 //! takes no more changes.
 
+mod dump;
 mod files;
+mod wikitext;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,10 +19,12 @@ use thiserror::Error;
 use super::reader::folded;
 use super::{Found, PageSource, SIMILAR_MAX, SourceFailure};
 use crate::BoxFuture;
-use files::Document;
+use files::{Document, Item};
 
 /// Most documents of a collection. A million short ones is what it is made for.
 pub const DOCUMENTS_MAX: u32 = 2_000_000;
+/// Most titles that lead to others.
+pub const REDIRECTS_MAX: u32 = 20_000_000;
 /// Most bytes of all documents together.
 pub const BYTES_MAX: u64 = 4 << 30;
 /// Most bytes of one document, and of all that share a title.
@@ -42,6 +46,7 @@ const RANKED_MAX: u32 = 50;
 /// The index without content keeps no text: that is in the table.
 const TABLES: &str = "
     CREATE TABLE document (id INTEGER PRIMARY KEY, title TEXT NOT NULL, folded TEXT NOT NULL, text TEXT NOT NULL);
+    CREATE TABLE redirect (folded TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID;
     CREATE VIRTUAL TABLE entry USING fts5 (title, text, content = '', tokenize = 'unicode61 remove_diacritics 2');";
 /// Made last, which is faster than keeping them up to date.
 const INDEXES: &str = "
@@ -59,7 +64,7 @@ const SIMILAR: &str = "
 #[derive(Debug, Error)]
 pub enum CollectionError {
     /// Nothing is there, or no folder.
-    #[error("{} is no folder: give one that holds .txt, .md or .jsonl files", path.display())]
+    #[error("{} is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
@@ -73,7 +78,7 @@ pub enum CollectionError {
         source: std::io::Error,
     },
     /// It holds no documents.
-    #[error("{} holds no documents: they are .txt, .md and .jsonl files", path.display())]
+    #[error("{} holds no documents: they are .txt, .md, .jsonl and .xml files", path.display())]
     Empty {
         /// The folder.
         path: PathBuf,
@@ -132,6 +137,10 @@ impl Collection {
     /// - `.txt`: a document. Its title is the file's name, with blanks for underscores.
     /// - `.md`: the same; if the first line is a heading (`# ...`), that is the title.
     /// - `.jsonl`: a document a line, an object with the texts `title` and `text`; other fields are passed over.
+    /// - `.xml`: the dump of a MediaWiki server, of which the pages of the main namespace are documents, as plain text
+    ///   without templates and tables; a redirect leads to its page.
+    ///
+    /// One file of the last two kinds can be named instead of a folder.
     ///
     /// Documents of the same title are one page, in the order in which they are read: by path, then by line. Takes time
     /// in proportion to the text, in seconds for 100 MB; gives up soon after `stop` is set.
@@ -152,10 +161,24 @@ impl Collection {
                 .prepare("INSERT INTO document (id, title, folded, text) VALUES (?1, ?2, ?3, ?4)")?;
             let mut into_entry =
                 transaction.prepare("INSERT INTO entry (rowid, title, text) VALUES (?1, ?2, ?3)")?;
-            files::read(&files, stop, |Document { title, text }| {
+            let mut into_redirect =
+                transaction.prepare("INSERT OR IGNORE INTO redirect (folded, title) VALUES (?1, ?2)")?;
+            let mut redirects = 0;
+            files::read(&files, stop, |item| {
+                let too_large = |what| CollectionError::TooLarge { path: folder.to_owned(), what };
+                let Document { title, text } = match item {
+                    Item::Document(document) => document,
+                    Item::Redirect { from, to } => {
+                        redirects += 1;
+                        if redirects > REDIRECTS_MAX {
+                            return Err(too_large(format!("it holds more than {REDIRECTS_MAX} redirects")));
+                        }
+                        into_redirect.execute(params![title_key(&from), to])?;
+                        return Ok(());
+                    }
+                };
                 documents += 1;
                 bytes += (title.len() + text.len()) as u64;
-                let too_large = |what| CollectionError::TooLarge { path: folder.to_owned(), what };
                 if documents > DOCUMENTS_MAX {
                     return Err(too_large(format!("it holds more than {DOCUMENTS_MAX} documents")));
                 }
@@ -218,6 +241,13 @@ impl Inner {
         let mut titles =
             index.prepare_cached("SELECT title FROM document WHERE folded = ?1 ORDER BY id LIMIT 1")?;
         let title: Option<String> = titles.query_row([title_key(wanted)], |row| row.get(0)).optional()?;
+        if let Some(title) = title
+            && let Some(text) = text_of(&title)?
+        {
+            return Ok(Found::Page { title, text });
+        }
+        let mut redirects = index.prepare_cached("SELECT title FROM redirect WHERE folded = ?1")?;
+        let title: Option<String> = redirects.query_row([title_key(wanted)], |row| row.get(0)).optional()?;
         if let Some(title) = title
             && let Some(text) = text_of(&title)?
         {

@@ -21,8 +21,9 @@ pub enum Dialect {
     /// ReAct's without its quirks.
     #[default]
     Own,
-    /// The environment published with ReAct (arXiv 2210.03629). Its round trip through backslash escapes, at which a
-    /// page with a lone backslash fails, is left out.
+    /// The environment published with ReAct (arXiv 2210.03629), with its round trip through backslash escapes
+    /// ([`unescaped`](super::unescaped)). A line at which that fails, such as one with a lone backslash at its end, is
+    /// read as it stands.
     React,
     /// The tools published with "Formally Specifying the High-Level Behavior of LLM-Based Agents" (arXiv 2310.08535).
     Ibm,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::escapes::unescaped;
 use super::sentences::{before_headings, own, pieces};
 use super::{Dialect, SIMILAR_MAX, Style};
 
@@ -63,8 +64,12 @@ impl Reader {
             Dialect::React => {
                 let mut page = String::new();
                 for line in text.split('\n').filter(|line| line.split(' ').count() > 2) {
-                    page.push_str(line);
-                    page.push('\n');
+                    // What the published environment fails at is read as it stands.
+                    let clean = unescaped(line).unwrap_or_else(|_| line.to_owned());
+                    page.push_str(&clean);
+                    if !clean.ends_with('\n') {
+                        page.push('\n');
+                    }
                 }
                 let shown: Vec<String> = dotted(pieces(&page)).take(count).collect();
                 (page, shown.join(" "))

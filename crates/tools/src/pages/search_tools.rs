@@ -66,6 +66,11 @@ impl SearchTools {
         }
     }
 
+    /// The text of the page that `lookup` looks in; `None` before the first that was found.
+    pub async fn page(&self) -> Option<String> {
+        self.reader.lock().await.page().map(str::to_owned)
+    }
+
     async fn answer(&self, call: &ToolCall) -> ToolResult {
         let Some(place) = self.tools.iter().position(|tool| tool.name == call.name) else {
             return no_such_tool(call, &self.tools);

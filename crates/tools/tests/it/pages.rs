@@ -347,9 +347,9 @@ fn folders_that_are_no_collections_are_refused() {
     let half =
         format!("{{\"title\": \"t\", \"text\": \"{}\"}}\n", "x".repeat(DOCUMENT_BYTES_MAX as usize / 2 + 1));
     let cases: [(&str, &[u8], &str); 12] = [
-        ("a.pdf", b"x", "DIR holds no documents: they are .txt, .md and .jsonl files"),
-        (".hidden.txt", b"x", "DIR holds no documents: they are .txt, .md and .jsonl files"),
-        ("a.jsonl", b"\n \n", "DIR holds no documents: they are .txt, .md and .jsonl files"),
+        ("a.pdf", b"x", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
+        (".hidden.txt", b"x", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
+        ("a.jsonl", b"\n \n", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
         ("a.txt", b"caf\xe9", "DIR/a.txt: it is not UTF-8: convert it"),
         ("a.md", &large, "DIR/a.md: the document has more than 4194304 bytes: split it"),
         ("a.jsonl", &large, "DIR/a.jsonl, line 1: the document has more than 4194304 bytes: split it"),
@@ -383,11 +383,48 @@ fn folders_that_are_no_collections_are_refused() {
         assert_eq!(open(&folder.0).unwrap_err(), text, "{file}");
     }
     let folder = Folder::new("refused", &[("a.txt", b"x")]);
-    let no_folder = "DIR is no folder: give one that holds .txt, .md or .jsonl files";
+    let no_folder =
+        "DIR is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file";
     assert_eq!(open(&folder.0.join("a.txt")).unwrap_err(), no_folder);
     assert_eq!(open(&folder.0.join("b")).unwrap_err(), no_folder);
     let given_up = Collection::open(&folder.0, &AtomicBool::new(true)).unwrap_err();
     assert_eq!(given_up.to_string(), "the indexing was given up");
+}
+
+/// A dump of a wiki: a page, a redirect to it, and a talk page. The text is of our own writing.
+const DUMP: &[u8] = b"<mediawiki>
+  <page><title>Orra</title><ns>0</ns><revision><text>{{River|length=112}}
+The '''Orra''' is a [[river]] of [[Vell|the land of Vell]].&lt;ref&gt;A map.&lt;/ref&gt; It is 112&amp;nbsp;km long.
+
+== Course ==
+* It rises in hills.</text></revision></page>
+  <page><title>Orra River</title><ns>0</ns><redirect title=\"Orra\" /><revision><text>#REDIRECT</text></revision></page>
+  <page><title>Talk:Orra</title><ns>1</ns><revision><text>Is it?</text></revision></page>
+</mediawiki>";
+
+#[tokio::test]
+async fn a_dump_of_a_wiki_is_read() {
+    let lines = b"{\"title\":\"Tarn\",\"text\":\"A lake.\"}";
+    let folder = Folder::new("dump", &[("wiki.xml", DUMP), ("more.jsonl", lines)]);
+    assert_eq!(open(&folder.0).unwrap().documents(), 2);
+    // The file alone is a collection, too.
+    let collection = open(&folder.0.join("wiki.xml")).unwrap();
+    assert_eq!(collection.documents(), 1);
+    let tools = SearchTools::new(Arc::new(collection), Style::new(Dialect::Own), Duration::from_secs(60));
+    session(
+        &tools,
+        &[
+            (
+                "search orra river",
+                "The Orra is a river of the land of Vell. It is 112 km long. It rises in hills.",
+            ),
+            ("lookup long", "(Result 1 / 1) It is 112 km long."),
+            ("search Talk:Orra", "Could not find Talk:Orra. There are no similar titles."),
+        ],
+    )
+    .await;
+    let broken = Folder::new("dump-broken", &[("wiki.xml", b"<mediawiki>\n<page><title>A</title>\n")]);
+    assert_eq!(open(&broken.0).unwrap_err(), "DIR/wiki.xml, line 2: the page does not end");
 }
 
 #[cfg(unix)]
@@ -418,6 +455,6 @@ async fn a_folder_is_a_source_of_tools() {
     assert!(error.is_usage());
     assert_eq!(
         error.to_string(),
-        "search:nowhere/at/all: nowhere/at/all is no folder: give one that holds .txt, .md or .jsonl files"
+        "search:nowhere/at/all: nowhere/at/all is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file"
     );
 }

@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_tools::calculator::published::{self, PythonNumber};
 use planproof_tools::calculator::{Mistake, Number, evaluate};
-use planproof_tools::pages::{Dialect, Found, PageSource, Reader, SearchTools, SourceFailure, Style};
+use planproof_tools::pages::{
+    Dialect, Found, NotPython, PageSource, Reader, SearchTools, SourceFailure, Style, unescaped,
+};
 use planproof_tools::{BoxFuture, Toolbox};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::Value;
@@ -30,6 +33,7 @@ pub(crate) fn behaviour_paper() {
     let mut compared = 0;
     for case in lines(&text) {
         let (input, output) = (case["input"].as_str().unwrap(), case["output"].as_str().unwrap());
+        assert_eq!(published::ibm(input), output, "{input}");
         if !input.chars().all(|c| "0123456789*+-/.() ".contains(c)) || input == "007" {
             continue;
         }
@@ -49,6 +53,11 @@ pub(crate) fn gsm8k() {
     let text = read("gsm8k_calculator.jsonl");
     let mut compared = 0;
     for case in lines(&text) {
+        let filled_in = published::gsm8k(case["text"].as_str().unwrap()).map(|value| match value {
+            PythonNumber::Int(value) => value as f64,
+            PythonNumber::Float(value) => value,
+        });
+        assert_eq!(filled_in, case["result"].as_f64(), "{case}");
         let (Some((_, rest)), Some(result)) =
             (case["text"].as_str().unwrap().rsplit_once("<<"), case["result"].as_f64())
         else {
@@ -62,6 +71,22 @@ pub(crate) fn gsm8k() {
         assert_eq!(evaluate(expression).map(Number::to_f64), Ok(result), "{expression}");
     }
     assert!(compared >= 6, "only {compared} cases could be compared");
+}
+
+/// The texts that ReAct's environment cleans.
+pub(crate) fn clean_texts() {
+    let cases: Vec<Value> = serde_json::from_str(&read("react_clean_str.json")).unwrap();
+    for case in &cases {
+        let found = unescaped(case["in"].as_str().unwrap());
+        match case["out"].as_str() {
+            Some(clean) => assert_eq!(found.as_deref(), Ok(clean), "{case}"),
+            None if case["out"]["raised"] == "UnicodeDecodeError" => {
+                assert_eq!(found, Err(NotPython::Decode))
+            }
+            None => assert_eq!(found, Err(NotPython::Encode), "{case}"),
+        }
+    }
+    assert!(cases.len() >= 10);
 }
 
 /// The pages of ReAct's kit: HTML of which only the paragraphs and the list are read, or the list of hits. Any title

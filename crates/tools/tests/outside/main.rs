@@ -23,6 +23,7 @@ fn main() -> ExitCode {
             kits::behaviour_paper,
         ),
         trial("agrees_with_the_calculator_of_gsm8k", kits::file("gsm8k_calculator.jsonl"), kits::gsm8k),
+        trial("cleans_texts_as_react_does", kits::file("react_clean_str.json"), kits::clean_texts),
         trial("reads_pages_as_react_does", kits::file("react_wikienv.json"), kits::react_pages),
         trial("reads_pages_as_the_behaviour_paper_does", kits::file("ibm_wiki_tools.json"), kits::ibm_pages),
     ];

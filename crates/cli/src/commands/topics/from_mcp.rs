@@ -5,13 +5,14 @@ use std::path::Path;
 
 use planproof_order::synth::{TopicBank, job_fault};
 use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics};
-use planproof_tools::{ClientLimits, CombinedTools, ToolSource, Toolbox as _};
+use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::json;
 
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
 use crate::commands::asked::Asked;
+use crate::commands::tool_sources::Source;
 use crate::commands::{runtime, tool_sources};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal::inline;
@@ -72,10 +73,7 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
 
 /// The tools of the sources, and what those are called there that have another name here. The servers are
 /// ended then; no tool is called.
-async fn list(
-    sources: &[ToolSource],
-    global: &Global,
-) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
+async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
         biased;

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 
+use super::dump::{DumpError, DumpPage, DumpPages};
+
 use super::{CollectionError, DEPTH_MAX, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX};
 
 type Result<T> = std::result::Result<T, CollectionError>;
@@ -18,12 +20,21 @@ pub(super) struct Document {
     pub(super) text: String,
 }
 
+/// What a file holds.
+pub(super) enum Item {
+    /// A document.
+    Document(Document),
+    /// A title that leads to another.
+    Redirect { from: String, to: String },
+}
+
 /// What kind of documents a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
     Markdown,
     Lines,
+    Dump,
 }
 
 impl Kind {
@@ -32,15 +43,20 @@ impl Kind {
             "txt" => Some(Self::Text),
             "md" => Some(Self::Markdown),
             "jsonl" => Some(Self::Lines),
+            "xml" => Some(Self::Dump),
             _ => None,
         }
     }
 }
 
-/// The files with documents, in the order of their paths.
+/// The files with documents, in the order of their paths; a file of
+/// several documents that is named itself is the only one.
 pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
     match fs::metadata(folder) {
         Ok(data) if data.is_dir() => {}
+        Ok(data) if data.is_file() && matches!(Kind::of(folder), Some(Kind::Lines | Kind::Dump)) => {
+            return Ok(vec![folder.to_owned()]);
+        }
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             return Err(CollectionError::Unreadable { path: folder.to_owned(), source });
         }
@@ -83,11 +99,11 @@ fn is_link_to_file(path: &Path, kind: fs::FileType) -> bool {
     kind.is_symlink() && fs::metadata(path).map_or(true, |data| data.is_file())
 }
 
-/// Gives each document of the files to `take`.
+/// Gives each document and redirect of the files to `take`.
 pub(super) fn read(
     files: &[PathBuf],
     stop: &AtomicBool,
-    mut take: impl FnMut(Document) -> Result<()>,
+    mut take: impl FnMut(Item) -> Result<()>,
 ) -> Result<()> {
     for path in files {
         if stop.load(Ordering::Relaxed) {
@@ -95,7 +111,8 @@ pub(super) fn read(
         }
         match Kind::of(path) {
             Some(Kind::Lines) => read_lines(path, stop, &mut take)?,
-            Some(kind) => take(read_whole(path, kind)?)?,
+            Some(Kind::Dump) => read_dump(path, stop, &mut take)?,
+            Some(kind) => take(Item::Document(read_whole(path, kind)?))?,
             None => {}
         }
     }
@@ -143,7 +160,32 @@ fn read_whole(path: &Path, kind: Kind) -> Result<Document> {
     Ok(Document { title: name.replace('_', " "), text: text.to_owned() })
 }
 
-fn read_lines(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Document) -> Result<()>) -> Result<()> {
+fn read_dump(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Item) -> Result<()>) -> Result<()> {
+    let mut pages = DumpPages::new(open(path)?);
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CollectionError::GivenUp);
+        }
+        let page = pages.next().map_err(|error| match error {
+            DumpError::Io(source) => unreadable(path, source),
+            DumpError::Page { line, what } => wrong(path, Some(line), what),
+        })?;
+        match page {
+            None => return Ok(()),
+            Some(DumpPage::Text { title, text }) if text.len() > DOCUMENT_BYTES_MAX as usize => {
+                return Err(wrong(
+                    path,
+                    None,
+                    format!("the page {title} has more than {DOCUMENT_BYTES_MAX} bytes of text"),
+                ));
+            }
+            Some(DumpPage::Text { title, text }) => take(Item::Document(Document { title, text }))?,
+            Some(DumpPage::Redirect { from, to }) => take(Item::Redirect { from, to })?,
+        }
+    }
+}
+
+fn read_lines(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Item) -> Result<()>) -> Result<()> {
     let mut file = open(path)?;
     let mut bytes = Vec::new();
     for number in 1.. {
@@ -170,7 +212,7 @@ fn read_lines(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Document) ->
         if document.title.trim().is_empty() {
             return Err(wrong("the title is empty".to_owned()));
         }
-        take(document)?;
+        take(Item::Document(document))?;
     }
     Ok(())
 }

@@ -1,0 +1,54 @@
+//! Tools of this program that `--tools` names: Python, those of everyday work, and those that agents made.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_everyday::{Everyday, MadeTools, ProgramLimits, PythonTool, ToolLibrary};
+use planproof_media::{Endpoints, Media, MediaFolders};
+use planproof_sandbox::Limits;
+use planproof_suite::Toolbox;
+use planproof_tools::{OpenSource, ToolSource};
+
+use crate::failure::Failure;
+use crate::{media, python};
+
+/// What the folder of a run is called after.
+const RUN: &str = "run";
+
+/// The tools that a source names, `None` where it names none of this program: `python`, `everyday`, `everyday:FILE` or
+/// `made:FILE`, with `NAME=` before it if need be.
+///
+/// # Errors
+/// The name is none, or the file cannot be used.
+pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
+    let (name, rest) = ToolSource::split_name(source).map_err(|error| Failure::usage(error.to_string()))?;
+    let toolbox: Arc<dyn Toolbox> = match rest.split_once(':') {
+        None if rest == "python" => Arc::new(PythonTool::new(python::sandbox(), Limits::default())),
+        None if rest == "everyday" => everyday(None)?,
+        Some(("everyday", file)) => everyday(Some(Path::new(file)))?,
+        Some(("made", "")) => return Err(Failure::usage("`made:` names no file: write made:FILE")),
+        Some(("made", file)) => {
+            let library = ToolLibrary::open(Path::new(file));
+            let library = library.map_err(|error| Failure::usage(error.to_string()))?;
+            Arc::new(MadeTools::new(Arc::new(library), python::sandbox(), Limits::default()))
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(OpenSource::new(rest, name.map(str::to_owned), toolbox)))
+}
+
+/// The ten tools, over what a file names; without one nothing is configured.
+fn everyday(file: Option<&Path>) -> Result<Arc<dyn Toolbox>, Failure> {
+    let (shared, folders, player) = match file {
+        Some(file) => media::everyday(file)?,
+        None => {
+            let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
+            let shared = Media::new(Endpoints::none()).map_err(|error| usage(&error))?;
+            let folders = MediaFolders::new(None, Path::new(media::OUTPUT)).map_err(|error| usage(&error))?;
+            (shared, folders, None)
+        }
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let tools = Everyday::new(shared, player, ProgramLimits::default(), path);
+    Ok(Arc::new(tools.for_run(folders.for_run(RUN))))
+}

@@ -1,0 +1,22 @@
+//! Arguments of calls.
+
+use planproof_media::Failure;
+use serde_json::{Map, Value};
+
+/// A text in which something stands, of at most so many bytes.
+pub(crate) fn text(arguments: &Map<String, Value>, name: &str, bytes_max: usize) -> Result<String, Failure> {
+    match arguments.get(name) {
+        Some(Value::String(text)) if text.trim().is_empty() => {
+            Err(Failure::call(format!("`{name}` is empty: say what is meant")))
+        }
+        Some(Value::String(text)) if text.len() > bytes_max => {
+            let bytes = text.len();
+            Err(Failure::call(format!(
+                "`{name}` has {bytes} bytes; {bytes_max} are allowed: give a shorter text"
+            )))
+        }
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(Failure::call(format!("`{name}` has to be a text"))),
+        None => Err(Failure::call(format!("`{name}` is missing"))),
+    }
+}

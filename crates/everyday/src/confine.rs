@@ -1,0 +1,257 @@
+//! Real programs, run where they can reach nothing: behind bubblewrap, or not at all.
+//!
+//! A program sees `/usr` and what runs its programs, both read-only, and two small folders in memory of its own; no
+//! network, no other process, no file of the user's, no variable of ours. It runs as nobody without any capability. It
+//! has limits of time, memory, output, processes and files. What the machine lacks for this is an [`Unavailable`] with
+//! what to do, and nothing is run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use planproof_tools::process::ProcessGroup;
+use rustix::process::geteuid;
+use thiserror::Error;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{ChildStdout, Command};
+use tokio::time::timeout;
+
+/// The user and the group as which programs run.
+const NOBODY: &str = "65534";
+
+/// Where programs are looked for inside.
+const PATH: &str = "/usr/bin:/bin";
+
+/// Folders of the system that are parts of `/usr` on most machines.
+const SYSTEM: [&str; 5] = ["/bin", "/lib", "/lib32", "/lib64", "/sbin"];
+
+/// Files and folders of the system's settings that programs need to start.
+const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
+
+/// What the names of the folders with settings of Java begin with, in `/etc`.
+const JAVA_SETTINGS: &str = "java-";
+
+/// Longest time of the program that is tried first.
+const TRIAL: Duration = Duration::from_secs(10);
+
+/// Most bytes repeated of what bubblewrap says when it cannot work.
+const REASON_BYTES_MAX: usize = 300;
+
+/// What a program may use.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramLimits {
+    /// Elapsed time, after which all of it is killed.
+    pub time: Duration,
+    /// Address space of each process, in bytes.
+    pub memory_bytes: u64,
+    /// Bytes of output, of both streams together. What comes after is lost, and the program is killed.
+    pub output_bytes: usize,
+    /// Processes and threads at a time.
+    pub processes: u32,
+    /// Bytes in each of its two folders, which lie in memory.
+    pub files_bytes: u64,
+}
+
+impl Default for ProgramLimits {
+    /// 10 seconds, 512 MiB, 64 KiB of output, 64 processes, 16 MiB of files.
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(10),
+            memory_bytes: 512 << 20,
+            output_bytes: 64 << 10,
+            processes: 64,
+            files_bytes: 16 << 20,
+        }
+    }
+}
+
+/// Why programs cannot be run on this machine. No agent can help it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("programs are run only inside a sandbox, and this machine offers none: {reason}")]
+pub struct Unavailable {
+    /// What is missing, and what to do.
+    pub reason: String,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By a signal, such as for too much memory.
+    Killed,
+    /// It took too long.
+    Time,
+    /// It wrote too much.
+    Output,
+}
+
+/// What came of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// What it wrote to both streams, as text, in its order.
+    pub output: String,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// The sandbox of this machine.
+#[derive(Debug, Clone)]
+pub struct Confinement {
+    bwrap: PathBuf,
+    prlimit: PathBuf,
+    /// What makes the system's superuser a common user, who alone is held to a number of processes.
+    setpriv: Option<PathBuf>,
+    /// The mounts of the system.
+    mounts: Vec<OsString>,
+}
+
+impl Confinement {
+    /// Looks for bubblewrap in the folders of `path`, a list as in the environment variable `PATH`, and runs a program
+    /// in it. Takes some 10 ms.
+    ///
+    /// # Errors
+    /// This machine has none that works.
+    pub async fn find(path: &str) -> Result<Self, Unavailable> {
+        let program = |name: &str, package: &str| {
+            let found = std::env::split_paths(path).map(|folder| folder.join(name)).find(|it| it.is_file());
+            found.ok_or_else(|| Unavailable { reason: format!("there is no `{name}`; install {package}") })
+        };
+        let bwrap = program("bwrap", "bubblewrap")?;
+        let prlimit = program("prlimit", "util-linux")?;
+        let setpriv = geteuid().is_root().then(|| program("setpriv", "util-linux")).transpose()?;
+        let found = Self { bwrap, prlimit, setpriv, mounts: mounts() };
+        let limits = ProgramLimits { time: TRIAL, ..ProgramLimits::default() };
+        let tried = found.run(&["true"], &limits).await?;
+        if tried.ended == Ended::Exited(0) {
+            return Ok(found);
+        }
+        let said: String = tried.output.trim().chars().take(REASON_BYTES_MAX).collect();
+        let reason = format!("bubblewrap does not work here ({said}); user namespaces may be forbidden");
+        Err(Unavailable { reason })
+    }
+
+    /// Runs a program by its name with its arguments, and waits for it. Its input is empty. What it started is gone
+    /// afterwards, and so it is where the future is dropped.
+    ///
+    /// # Errors
+    /// The sandbox cannot be started.
+    pub async fn run(&self, program: &[&str], limits: &ProgramLimits) -> Result<Finished, Unavailable> {
+        let failed =
+            |error: std::io::Error| Unavailable { reason: format!("bubblewrap cannot be started: {error}") };
+        let mut command = self.command(program, limits);
+        let mut group = ProcessGroup::start(&mut command).map_err(failed)?;
+        let (_, output, _) = group.take_streams();
+        let mut bytes = Vec::new();
+        let ended = match output {
+            Some(output) => {
+                let waited = timeout(limits.time, read(output, limits.output_bytes, &mut bytes));
+                match waited.await {
+                    Err(_) => Some(Ended::Time),
+                    Ok(true) => Some(Ended::Output),
+                    Ok(false) => None,
+                }
+            }
+            None => None,
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            // It closed its output, and may still be there.
+            None => match timeout(limits.time, group.leader_exit()).await {
+                Err(_) => Ended::Time,
+                Ok(status) => status.map_err(failed)?.code().map_or(Ended::Killed, exited),
+            },
+        };
+        group.kill().await;
+        bytes.truncate(limits.output_bytes);
+        Ok(Finished { output: String::from_utf8_lossy(&bytes).into_owned(), ended })
+    }
+
+    fn command(&self, program: &[&str], limits: &ProgramLimits) -> Command {
+        // Both streams as one, so that their order is kept, and what bubblewrap itself says is heard.
+        let mut words: Vec<OsString> = ["-c", "exec \"$@\" 2>&1", "sh"].map(OsString::from).to_vec();
+        if let Some(setpriv) = &self.setpriv {
+            words.push(setpriv.into());
+            words.extend([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")].map(OsString::from));
+            words.extend(["--clear-groups", "--"].map(OsString::from));
+        }
+        words.push((&self.prlimit).into());
+        let seconds = limits.time.as_secs().saturating_add(1);
+        words.extend(
+            [
+                format!("--as={}", limits.memory_bytes),
+                format!("--nproc={}", limits.processes),
+                format!("--cpu={seconds}"),
+                "--core=0".to_owned(),
+                "--".to_owned(),
+            ]
+            .map(OsString::from),
+        );
+        words.push((&self.bwrap).into());
+        let size = limits.files_bytes.to_string();
+        words.extend(
+            ["--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY].map(OsString::from),
+        );
+        words.extend(
+            ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"].map(OsString::from),
+        );
+        for (name, value) in [("PATH", PATH), ("HOME", "/work"), ("LANG", "C.UTF-8")] {
+            words.extend(["--setenv", name, value].map(OsString::from));
+        }
+        words.extend(self.mounts.iter().cloned());
+        words.extend(["--proc", "/proc", "--dev", "/dev"].map(OsString::from));
+        words.extend(
+            ["--size", &size, "--tmpfs", "/tmp", "--size", &size, "--tmpfs", "/work"].map(OsString::from),
+        );
+        words.extend(["--chdir", "/work", "--remount-ro", "/", "--"].map(OsString::from));
+        words.extend(program.iter().map(OsString::from));
+        let mut command = Command::new("/bin/sh");
+        command.args(words).env_clear().current_dir("/");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+    }
+}
+
+/// A shell says 128 and the signal of what was killed.
+fn exited(code: i32) -> Ended {
+    if code > 128 { Ended::Killed } else { Ended::Exited(code) }
+}
+
+/// Reads until the end, or until more than `most` bytes were there: then it says so.
+async fn read(mut output: ChildStdout, most: usize, bytes: &mut Vec<u8>) -> bool {
+    let mut chunk = [0; 8192];
+    loop {
+        match output.read(&mut chunk).await {
+            Ok(0) | Err(_) => return false,
+            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+        }
+        if bytes.len() > most {
+            return true;
+        }
+    }
+}
+
+/// What is mounted of the system, all of it read-only.
+fn mounts() -> Vec<OsString> {
+    let mut words: Vec<OsString> = ["--ro-bind", "/usr", "/usr"].map(OsString::from).to_vec();
+    for folder in SYSTEM {
+        match fs::read_link(folder) {
+            Ok(target) => words.extend(["--symlink".into(), target.into_os_string(), folder.into()]),
+            Err(_) if Path::new(folder).is_dir() => {
+                words.extend(["--ro-bind", folder, folder].map(OsString::from));
+            }
+            Err(_) => {}
+        }
+    }
+    let java = fs::read_dir("/etc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_java = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with(JAVA_SETTINGS)) && path.is_dir()
+    };
+    for path in SETTINGS.into_iter().map(PathBuf::from).chain(java.filter(is_java)) {
+        words.extend(["--ro-bind-try".into(), path.clone().into_os_string(), path.into_os_string()]);
+    }
+    words
+}

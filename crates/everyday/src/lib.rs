@@ -1,0 +1,45 @@
+//! Tools of everyday work: programs in a sandbox, documents, translations, searches, films, and tools that an agent
+//! makes for itself.
+//!
+//! - [`EverydayTools`] are ten tools of one run: `weather`, `image_generator`, `text_extractor`, `translator`,
+//!   `web_search`, `wikipedia`, `shell`, `java`, `office` and `movie_player`. They are those that the paper on task
+//!   planning and tool usage (TPTU, section 3.1.2) names beside SQL and Python.
+//! - [`PythonTool`] runs Python that a model wrote.
+//! - [`MadeTools`] are tools that agents made: functions in Python, tested before they are taken, and kept in a file.
+//! - [`Confinement`] runs real programs where they reach nothing.
+//!
+//! What asks a server says so where none is configured. A server, a sandbox or a player that is missing or broken is
+//! an outage of the run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; what an agent
+//! does wrong is an error that it reads.
+//!
+//! # What is where
+//!
+//! The ten tools as a model sees them (`definitions.rs`), what each does (`toolbox.rs`, `programs.rs`, `player.rs`),
+//! the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for programs
+//! (`confine.rs`), Python (`python.rs`), and tools that agents make (`made.rs`): one of them (`made/function.rs`) and
+//! their file (`made/library.rs`). Servers, and the files of a run, are those of the crate `media`.
+
+mod arguments;
+mod confine;
+mod definitions;
+mod made;
+mod office;
+mod player;
+mod programs;
+mod python;
+mod toolbox;
+
+pub use confine::{Confinement, Ended, Finished, ProgramLimits, Unavailable};
+pub use definitions::NAMES;
+pub use made::{
+    CODE_BYTES_MAX, EXAMPLES_MAX, LIBRARY_BYTES_MAX, LibraryError, MAKE_TOOL, MadeTools, TOOLS_MAX,
+    ToolLibrary,
+};
+pub use office::{
+    CELL_CHARACTERS_MAX, CELLS_MAX, COLUMNS_MAX, PARAGRAPHS_MAX, POINTS_MAX, SLIDES_MAX, TEXT_BYTES_MAX,
+    TITLE_BYTES_MAX,
+};
+pub use player::{FILM_BYTES_MAX, Player, USUAL_PLAYER};
+pub use programs::{JAVA_HEAP, JAVA_MEMORY_BYTES, PROGRAM_BYTES_MAX};
+pub use python::{CODE, PYTHON, PythonTool, SandboxSource};
+pub use toolbox::{Everyday, EverydayTools};

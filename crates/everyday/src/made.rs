@@ -1,0 +1,182 @@
+//! Tools that agents make: a function in Python with a schema, tested on examples, and kept in a file for later runs.
+//!
+//! The tool `make_tool` takes a name, a description, a schema of the parameters, the code and examples. What does not
+//! do as its own examples say is refused. All of it, in this run and in later ones, is run in the sandbox, which
+//! reaches nothing.
+
+mod function;
+mod library;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use planproof_sandbox::Limits;
+use planproof_suite::{BoxFuture, Restoring, Toolbox};
+use planproof_tools::SchemaCache;
+use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
+use serde_json::{Map, Value, json};
+
+use crate::python::SandboxSource;
+use function::{Fault, MadeTool};
+
+pub use function::{CODE_BYTES_MAX, EXAMPLES_MAX};
+pub use library::{LIBRARY_BYTES_MAX, LibraryError, TOOLS_MAX, ToolLibrary};
+
+/// The name of the tool that makes tools.
+pub const MAKE_TOOL: &str = "make_tool";
+
+/// `make_tool`, and the tools of a library, for one run. A tool that is made in this run can be called at once, but is
+/// listed first in runs that begin later.
+pub struct MadeTools {
+    tools: Arc<[Tool]>,
+    /// What can be called.
+    known: Mutex<Vec<Arc<MadeTool>>>,
+    library: Arc<ToolLibrary>,
+    sandbox: SandboxSource,
+    limits: Limits,
+    schemas: SchemaCache,
+    outage: OnceLock<String>,
+}
+
+impl MadeTools {
+    /// The tools of a library as it is now, each call held to `limits`.
+    pub fn new(library: Arc<ToolLibrary>, sandbox: SandboxSource, limits: Limits) -> Self {
+        let known = library.tools();
+        let made = known.iter().map(|tool| tool.definition());
+        let tools = [make_tool()].into_iter().chain(made).collect();
+        let (schemas, outage) = (SchemaCache::default(), OnceLock::new());
+        Self { tools, known: Mutex::new(known), library, sandbox, limits, schemas, outage }
+    }
+
+    async fn answer(&self, call: &ToolCall) -> ToolResult {
+        let Arguments::Object(arguments) = &call.arguments else {
+            return ToolResult::error(
+                call.id.clone(),
+                format!("the arguments of `{}` are not a JSON object", call.name),
+            );
+        };
+        let done = if call.name == MAKE_TOOL {
+            self.make(arguments).await
+        } else {
+            self.call(&call.name, arguments).await
+        };
+        match done {
+            Ok(text) => ToolResult::ok(call.id.clone(), text),
+            Err(fault) => {
+                if let Fault::World(what) = &fault {
+                    // Only the first failure is kept: later ones tend to follow from it.
+                    self.outage.get_or_init(|| what.clone());
+                }
+                ToolResult::error(call.id.clone(), fault.to_string())
+            }
+        }
+    }
+
+    async fn call(&self, name: &str, arguments: &Map<String, Value>) -> Result<String, Fault> {
+        let tool = self.find(name).ok_or_else(|| {
+            Fault::Call(format!("there is no tool named `{name}`; `{MAKE_TOOL}` makes one"))
+        })?;
+        tool.check_arguments(arguments, &self.schemas)?;
+        let sandbox = (self.sandbox)().map_err(Fault::World)?;
+        Ok(tool.call(arguments, &sandbox, &self.limits).await?.to_string())
+    }
+
+    async fn make(&self, arguments: &Map<String, Value>) -> Result<String, Fault> {
+        let tool = MadeTool::read(Value::Object(arguments.clone()), &self.schemas)?;
+        if tool.name() == MAKE_TOOL || self.find(tool.name()).is_some() {
+            return Err(Fault::Call(format!(
+                "there is a tool named `{}` already: choose another name",
+                tool.name()
+            )));
+        }
+        let sandbox = (self.sandbox)().map_err(Fault::World)?;
+        let tested = tool.test(&sandbox, &self.limits).await?;
+        let tool = Arc::new(tool);
+        self.library.keep(&tool)?;
+        self.lock().push(Arc::clone(&tool));
+        Ok(format!(
+            "`{}` did as its {tested} examples say and is kept: call it by its name with {}",
+            tool.name(),
+            json!(tool.first_arguments())
+        ))
+    }
+
+    fn find(&self, name: &str) -> Option<Arc<MadeTool>> {
+        self.lock().iter().find(|tool| tool.name() == name).cloned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<MadeTool>>> {
+        // A panic while the lock is held leaves whole tools.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The tool that makes tools.
+fn make_tool() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The name of the function, such as monthly_rate."},
+            "description": {"type": "string", "description": "What the tool does and when to use it."},
+            "parameters": {
+                "type": "object",
+                "description": "A JSON Schema of the parameters: an object with properties, and which are required.",
+            },
+            "code": {
+                "type": "string",
+                "description": "Python that defines the function. It has neither files nor network.",
+            },
+            "examples": {
+                "type": "array",
+                "description": "Calls on which the function is tested.",
+                "minItems": 1,
+                "maxItems": EXAMPLES_MAX,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "arguments": {"type": "object", "description": "The parameters by their names."},
+                        "result": {"description": "What the function returns, as JSON."},
+                    },
+                    "required": ["arguments", "result"],
+                    "additionalProperties": false,
+                },
+            },
+        },
+        "required": ["name", "description", "parameters", "code", "examples"],
+        "additionalProperties": false,
+    });
+    let input_schema = Arc::new(schema.as_object().cloned().unwrap_or_default());
+    let description = "Makes a new tool out of a Python function. It is tested on the examples, refused if it does \
+                       otherwise than they say, and otherwise kept for this run and for later ones.";
+    Tool { name: MAKE_TOOL.to_owned(), description: description.to_owned(), input_schema }
+}
+
+impl Toolbox for MadeTools {
+    fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.answer(call))
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.outage.get().cloned()
+    }
+
+    /// Another run begins with what the library has by then.
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        let (library, sandbox) = (Arc::clone(&self.library), Arc::clone(&self.sandbox));
+        Some(Arc::new(Self::new(library, sandbox, self.limits.clone())))
+    }
+
+    fn restoring(&self) -> Restoring {
+        Restoring::Impossible
+    }
+}
+
+impl fmt::Debug for MadeTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MadeTools").field("library", &self.library).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,148 @@
+//! The file in which tools are kept: a line of JSON for each.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use planproof_tools::SchemaCache;
+use serde_json::Value;
+use thiserror::Error;
+
+use super::MAKE_TOOL;
+use super::function::{Fault, MadeTool};
+
+/// Most bytes of the file.
+pub const LIBRARY_BYTES_MAX: u64 = 16 << 20;
+/// Most tools in it.
+pub const TOOLS_MAX: usize = 500;
+
+/// The key that every line has, and its value.
+const SCHEMA: (&str, &str) = ("schema", "planproof/made-tool/v1");
+
+/// Why a library cannot be used.
+#[derive(Debug, Error)]
+pub enum LibraryError {
+    /// The file cannot be read.
+    #[error("the library of tools {} cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// A line is no tool.
+    #[error("{}:{line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// It is too large.
+    #[error("the library of tools {} is too large: {what}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Which limit it exceeds.
+        what: String,
+    },
+}
+
+/// The tools of a file. All runs of this process share one; what another process adds meanwhile is seen when the file
+/// is opened again.
+#[derive(Debug)]
+pub struct ToolLibrary {
+    path: PathBuf,
+    tools: Mutex<Vec<Arc<MadeTool>>>,
+}
+
+impl ToolLibrary {
+    /// Reads a file. One that is not there is empty, and is made with the first tool that is kept.
+    ///
+    /// # Errors
+    /// The file cannot be read, holds something else, or exceeds [`LIBRARY_BYTES_MAX`] or [`TOOLS_MAX`].
+    pub fn open(path: &Path) -> Result<Self, LibraryError> {
+        let too_large = |what: String| LibraryError::TooLarge { path: path.to_owned(), what };
+        let mut text = String::new();
+        match OpenOptions::new().read(true).open(path) {
+            Ok(file) => {
+                let read = file.take(LIBRARY_BYTES_MAX + 1).read_to_string(&mut text);
+                read.map_err(|source| LibraryError::Unreadable { path: path.to_owned(), source })?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(LibraryError::Unreadable { path: path.to_owned(), source }),
+        }
+        if text.len() as u64 > LIBRARY_BYTES_MAX {
+            return Err(too_large(format!("it has more than {LIBRARY_BYTES_MAX} bytes")));
+        }
+        let schemas = SchemaCache::default();
+        let mut tools: Vec<Arc<MadeTool>> = Vec::new();
+        for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let wrong = |what: String| LibraryError::Line { path: path.to_owned(), line: place + 1, what };
+            let tool = read_line(line, &schemas).map_err(wrong)?;
+            if tool.name() == MAKE_TOOL || tools.iter().any(|other| other.name() == tool.name()) {
+                return Err(wrong(format!("the name `{}` is taken", tool.name())));
+            }
+            tools.push(Arc::new(tool));
+        }
+        if tools.len() > TOOLS_MAX {
+            return Err(too_large(format!("it has {} tools, and {TOOLS_MAX} are allowed", tools.len())));
+        }
+        Ok(Self { path: path.to_owned(), tools: Mutex::new(tools) })
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn tools(&self) -> Vec<Arc<MadeTool>> {
+        self.lock().clone()
+    }
+
+    /// Adds a tool at the end of the file, in one write.
+    pub(super) fn keep(&self, tool: &Arc<MadeTool>) -> Result<(), Fault> {
+        let mut tools = self.lock();
+        if tools.iter().any(|other| other.name() == tool.name()) {
+            return Err(Fault::Call(format!(
+                "there is a tool named `{}` already: choose another name",
+                tool.name()
+            )));
+        }
+        if tools.len() >= TOOLS_MAX {
+            return Err(Fault::Call(format!("the library is full: it has {TOOLS_MAX} tools")));
+        }
+        let world = |what: &dyn std::fmt::Display| {
+            Fault::World(format!("the library of tools {} cannot be written: {what}", self.path.display()))
+        };
+        let mut value = serde_json::to_value(&**tool).map_err(|error| world(&error))?;
+        value[SCHEMA.0] = SCHEMA.1.into();
+        let mut file =
+            OpenOptions::new().create(true).append(true).open(&self.path).map_err(|error| world(&error))?;
+        file.write_all(format!("{value}\n").as_bytes()).map_err(|error| world(&error))?;
+        tools.push(Arc::clone(tool));
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<MadeTool>>> {
+        // A panic while the lock is held leaves whole tools.
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn read_line(line: &str, schemas: &SchemaCache) -> Result<MadeTool, String> {
+    let mut value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
+    let schema = value.as_object_mut().and_then(|object| object.remove(SCHEMA.0));
+    if schema.as_ref().and_then(Value::as_str) != Some(SCHEMA.1) {
+        return Err(format!("the line has no `\"{}\": \"{}\"`", SCHEMA.0, SCHEMA.1));
+    }
+    MadeTool::read(value, schemas).map_err(|fault| fault.to_string())
+}

@@ -1,0 +1,148 @@
+//! The tool `office`: documents, spreadsheets and slides as the files of office programs (ECMA-376).
+//!
+//! Spreadsheets are written by a library. Documents and slides have so few parts here that they are written out: no
+//! library for slides is kept up, and that for documents brings more packages than all the rest of this crate.
+
+mod document;
+mod package;
+mod slides;
+
+use planproof_media::Failure;
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Longest title, in bytes.
+pub const TITLE_BYTES_MAX: usize = 500;
+/// Most bytes of all texts of a file.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// Most paragraphs of a document.
+pub const PARAGRAPHS_MAX: usize = 10_000;
+/// Most cells of a spreadsheet.
+pub const CELLS_MAX: usize = 100_000;
+/// Most columns of a spreadsheet.
+pub const COLUMNS_MAX: usize = 1_000;
+/// Longest text of a cell, in characters: the format takes no more.
+pub const CELL_CHARACTERS_MAX: usize = 32_767;
+/// Most slides.
+pub const SLIDES_MAX: usize = 200;
+/// Most points of a slide.
+pub const POINTS_MAX: usize = 50;
+
+/// Begins a paragraph that is a heading.
+const HEADING: &str = "# ";
+
+/// The year that a file says it was made in, so that the same call makes the same bytes.
+const MADE_IN: u16 = 2000;
+
+/// What a call asks for.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+enum Order {
+    Document { title: String, paragraphs: Vec<String> },
+    Spreadsheet { title: String, rows: Vec<Vec<Cell>> },
+    Slides { title: String, slides: Vec<Slide> },
+}
+
+/// What stands in a cell.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Cell {
+    Nothing(()),
+    Truth(bool),
+    Number(f64),
+    Text(String),
+}
+
+/// A slide.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Slide {
+    title: String,
+    #[serde(default)]
+    points: Vec<String>,
+}
+
+/// The file that a call asks for: how its name ends, and its bytes. Takes time in proportion to the texts.
+pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<u8>), Failure> {
+    let order: Order = serde_json::from_value(Value::Object(arguments.clone())).map_err(|error| {
+        Failure::call(format!(
+            "the arguments of `office` do not fit ({error}): write a `kind` (document, spreadsheet or slides), a \
+             `title`, and `paragraphs`, `rows` or `slides`"
+        ))
+    })?;
+    match &order {
+        Order::Document { title, paragraphs } => {
+            check("paragraphs", paragraphs.len(), PARAGRAPHS_MAX)?;
+            check_texts(title, paragraphs.iter())?;
+            let paragraphs = paragraphs.iter().map(|text| match text.strip_prefix(HEADING) {
+                Some(heading) => (true, heading),
+                None => (false, text.as_str()),
+            });
+            Ok(("docx", document::document(title, paragraphs).map_err(broken)?))
+        }
+        Order::Spreadsheet { title, rows } => {
+            check("cells", rows.iter().map(Vec::len).sum(), CELLS_MAX)?;
+            check("columns", rows.iter().map(Vec::len).max().unwrap_or_default(), COLUMNS_MAX)?;
+            let texts = rows.iter().flatten().filter_map(|cell| match cell {
+                Cell::Text(text) => Some(text),
+                Cell::Nothing(()) | Cell::Truth(_) | Cell::Number(_) => None,
+            });
+            check_texts(title, texts.clone())?;
+            if texts.clone().any(|text| text.chars().count() > CELL_CHARACTERS_MAX) {
+                return Err(Failure::call(format!(
+                    "a cell has more than {CELL_CHARACTERS_MAX} characters: split it"
+                )));
+            }
+            Ok(("xlsx", spreadsheet(title, rows).map_err(broken)?))
+        }
+        Order::Slides { title, slides } => {
+            check("slides", slides.len(), SLIDES_MAX)?;
+            for slide in slides {
+                check("points on a slide", slide.points.len(), POINTS_MAX)?;
+            }
+            check_texts(title, slides.iter().flat_map(|slide| slide.points.iter().chain([&slide.title])))?;
+            let slides = slides.iter().map(|slide| (slide.title.as_str(), slide.points.as_slice()));
+            Ok(("pptx", slides::slides(title, &slides.collect::<Vec<_>>()).map_err(broken)?))
+        }
+    }
+}
+
+fn check(what: &str, count: usize, most: usize) -> Result<(), Failure> {
+    if count > most {
+        return Err(Failure::call(format!("the file would have {count} {what}; {most} are allowed")));
+    }
+    Ok(())
+}
+
+fn check_texts<'t>(title: &str, texts: impl Iterator<Item = &'t String>) -> Result<(), Failure> {
+    if title.trim().is_empty() {
+        return Err(Failure::call("`title` is empty: say what the file is called"));
+    }
+    check("bytes in its title", title.len(), TITLE_BYTES_MAX)?;
+    check("bytes of text", texts.map(String::len).sum(), TEXT_BYTES_MAX)
+}
+
+/// Nothing was wrong with the call that is known, so it is not held against it.
+fn broken(error: impl std::fmt::Display) -> Failure {
+    Failure::world(format!("the file cannot be made: {error}"))
+}
+
+fn spreadsheet(title: &str, rows: &[Vec<Cell>]) -> Result<Vec<u8>, XlsxError> {
+    let mut book = Workbook::new();
+    let made = ExcelDateTime::from_ymd(MADE_IN, 1, 1)?;
+    book.set_properties(&DocProperties::new().set_title(title).set_creation_datetime(&made));
+    let sheet = book.add_worksheet();
+    for (row, cells) in (0_u32..).zip(rows) {
+        for (column, cell) in (0_u16..).zip(cells) {
+            match cell {
+                Cell::Nothing(()) => {}
+                Cell::Truth(value) => drop(sheet.write_boolean(row, column, *value)?),
+                Cell::Number(value) => drop(sheet.write_number(row, column, *value)?),
+                // Never as a formula, whatever it begins with.
+                Cell::Text(text) => drop(sheet.write_string(row, column, text)?),
+            }
+        }
+    }
+    book.save_to_buffer()
+}

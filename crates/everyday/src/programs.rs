@@ -1,0 +1,87 @@
+//! The tools `shell` and `java`.
+
+use planproof_media::Failure;
+use serde_json::{Map, Value};
+
+use crate::arguments::text;
+use crate::confine::{Confinement, Ended, Finished, ProgramLimits};
+
+/// Longest command, and longest program, in bytes.
+pub const PROGRAM_BYTES_MAX: usize = 64 << 10;
+
+/// Address space of the Java machine, in bytes: it reserves far more than it uses.
+pub const JAVA_MEMORY_BYTES: u64 = 3 << 30;
+
+/// Heap of a program in Java.
+pub const JAVA_HEAP: &str = "-Xmx256m";
+
+/// What keeps the Java machine within its limits.
+const JAVA_OPTIONS: [&str; 6] = [
+    JAVA_HEAP,
+    "-XX:+UseSerialGC",
+    "-XX:ReservedCodeCacheSize=48m",
+    "-XX:CompressedClassSpaceSize=48m",
+    "-XX:MaxMetaspaceSize=96m",
+    "-XX:-UsePerfData",
+];
+
+/// Writes its first argument into a file, and runs that.
+const JAVA_SCRIPT: &str = "printf %s \"$1\" > Main.java && shift && exec java \"$@\" Main.java";
+
+/// A shell's status where a program is not there.
+const NOT_FOUND: i32 = 127;
+
+/// Runs commands of a shell.
+pub(crate) async fn shell(
+    confinement: &Confinement,
+    limits: &ProgramLimits,
+    arguments: &Map<String, Value>,
+) -> Result<String, Failure> {
+    let command = text(arguments, "command", PROGRAM_BYTES_MAX)?;
+    let finished = confinement.run(&["sh", "-c", &command], limits).await;
+    answered(finished.map_err(|error| Failure::world(error.to_string()))?, limits)
+}
+
+/// Runs a program in Java.
+pub(crate) async fn java(
+    confinement: &Confinement,
+    limits: &ProgramLimits,
+    arguments: &Map<String, Value>,
+) -> Result<String, Failure> {
+    let program = text(arguments, "code", PROGRAM_BYTES_MAX)?;
+    let limits = ProgramLimits { memory_bytes: limits.memory_bytes.max(JAVA_MEMORY_BYTES), ..*limits };
+    let mut words = vec!["sh", "-c", JAVA_SCRIPT, "sh", &program];
+    words.extend(JAVA_OPTIONS);
+    let finished = confinement.run(&words, &limits).await;
+    let finished = finished.map_err(|error| Failure::world(error.to_string()))?;
+    if finished.ended == Ended::Exited(NOT_FOUND) && finished.output.contains("java") {
+        return Err(Failure::world("there is no `java` in /usr/bin: install a Java development kit"));
+    }
+    answered(finished, &limits)
+}
+
+/// What the agent is answered.
+fn answered(finished: Finished, limits: &ProgramLimits) -> Result<String, Failure> {
+    let Finished { mut output, ended } = finished;
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    match ended {
+        Ended::Exited(0) if output.is_empty() => Ok("(no output)".to_owned()),
+        Ended::Exited(0) => Ok(output),
+        Ended::Exited(code) => Err(Failure::call(format!("{output}(exit status {code})"))),
+        Ended::Killed => Err(Failure::call(format!(
+            "{output}(the program was killed; it may have taken more than {} MiB of memory, or too much time of the \
+             processor)",
+            limits.memory_bytes >> 20
+        ))),
+        Ended::Time => Err(Failure::call(format!(
+            "{output}(the program did not end within {:?} and was killed)",
+            limits.time
+        ))),
+        Ended::Output => Err(Failure::call(format!(
+            "{output}(the program wrote more than {} bytes and was killed)",
+            limits.output_bytes
+        ))),
+    }
+}

@@ -1,0 +1,167 @@
+//! Tools that agents make: what does as its examples say is kept, and nothing else.
+
+use std::fs;
+use std::sync::Arc;
+
+use libtest_mimic::Trial;
+use planproof_everyday::{LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
+use planproof_sandbox::Limits;
+use planproof_suite::Toolbox as _;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, call, done, outage, refused, sandbox, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("made::a_tool_is_made_kept_and_used_again", a_tool_is_made_kept_and_used_again),
+        trial("made::what_fails_its_examples_is_refused", what_fails_its_examples_is_refused),
+        trial("made::hostile_tools_reach_nothing", hostile_tools_reach_nothing),
+        trial("made::a_broken_library_is_named_with_its_line", a_broken_library_is_named_with_its_line),
+    ]
+}
+
+fn rate() -> Value {
+    json!({
+        "name": "monthly_rate",
+        "description": "The monthly payment for a loan.",
+        "parameters": {
+            "type": "object",
+            "properties": {"sum": {"type": "number"}, "years": {"type": "integer", "minimum": 1}},
+            "required": ["sum", "years"],
+            "additionalProperties": false,
+        },
+        "code": "def monthly_rate(sum, years):\n    return round(sum / (years * 12), 2)",
+        "examples": [
+            {"arguments": {"sum": 1200, "years": 1}, "result": 100},
+            {"arguments": {"sum": 1000.0, "years": 7}, "result": 11.9},
+        ],
+    })
+}
+
+fn tools(library: &Arc<ToolLibrary>) -> MadeTools {
+    MadeTools::new(Arc::clone(library), sandbox(), Limits::default())
+}
+
+fn a_tool_is_made_kept_and_used_again() {
+    let folder = Folder::new("made");
+    let file = folder.0.join("tools.jsonl");
+    let library = Arc::new(ToolLibrary::open(&file).unwrap());
+    assert!(library.is_empty() && !file.exists());
+    let run = tools(&library);
+    assert_eq!(run.tools().len(), 1);
+    let text = done(&run, MAKE_TOOL, &rate());
+    assert!(text.starts_with("`monthly_rate` did as its 2 examples say and is kept"), "{text}");
+    // It can be called in the same run, and in every later one, be it of another process.
+    assert_eq!(done(&run, "monthly_rate", &json!({"sum": 2400, "years": 2})), "100.0");
+    assert!(refused(&run, MAKE_TOOL, &rate()).contains("there is a tool named `monthly_rate` already"));
+    let later = run.for_run().unwrap();
+    assert_eq!(later.tools()[1].name, "monthly_rate");
+    let again = Arc::new(ToolLibrary::open(&file).unwrap());
+    let other = tools(&again);
+    assert_eq!(other.tools()[1].description, "The monthly payment for a loan.");
+    assert_eq!(done(&other, "monthly_rate", &json!({"sum": 120, "years": 1})), "10.0");
+    assert!(
+        refused(&other, "monthly_rate", &json!({"sum": 120})).contains("\"years\" is a required property")
+    );
+    assert!(refused(&other, "monthly_rate", &json!({"sum": 120, "years": 0})).contains("do not fit"));
+    assert!(refused(&other, "weekly_rate", &json!({})).contains("`make_tool` makes one"));
+}
+
+fn what_fails_its_examples_is_refused() {
+    let folder = Folder::new("refused");
+    let file = folder.0.join("tools.jsonl");
+    let library = Arc::new(ToolLibrary::open(&file).unwrap());
+    let run = tools(&library);
+    let with = |key: &str, value: Value| {
+        let mut tool = rate();
+        tool[key] = value;
+        tool
+    };
+    let example = |arguments: Value, result: Value| json!([{"arguments": arguments, "result": result}]);
+    let good = json!({"sum": 1200, "years": 1});
+    for (tool, part) in [
+        (with("examples", example(good.clone(), json!(101))), "refused; example 1 returns 100.0, not 101"),
+        (with("examples", example(good.clone(), json!("100.0"))), "returns 100.0, not \"100.0\""),
+        (
+            with("examples", example(json!({"sum": 1}), json!(1))),
+            "example 1: the arguments of `monthly_rate`",
+        ),
+        (with("examples", json!([])), "write 1 to 20 examples, not 0"),
+        (with("code", json!("def other():\n    pass")), "refused; example 1 fails: NameError"),
+        (with("code", json!("def monthly_rate(sum, years):\n    return 1 / 0")), "ZeroDivisionError"),
+        (with("code", json!("def monthly_rate(sum, years) return")), "SyntaxError"),
+        (
+            with("code", json!("def monthly_rate(sum, years):\n    while True:\n        pass")),
+            "limit reached: time",
+        ),
+        (with("code", json!(" ")), "`code` has to have"),
+        (with("name", json!("monthly rate")), "that of a Python function"),
+        (with("name", json!("class")), "that of a Python function"),
+        (with("name", json!("make_tool")), "there is a tool named `make_tool`"),
+        (with("parameters", json!({"type": "text"})), "the type object"),
+        (with("parameters", json!({"type": "object", "properties": 7})), "no JSON Schema"),
+        (json!({"name": "x"}), "this describes no tool"),
+    ] {
+        let run = MadeTools::new(
+            Arc::clone(&library),
+            sandbox(),
+            Limits { time: std::time::Duration::from_millis(500), ..Limits::default() },
+        );
+        let text = refused(&run, MAKE_TOOL, &tool);
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(library.is_empty() && !file.exists() && run.outage().is_none());
+}
+
+fn hostile_tools_reach_nothing() {
+    let folder = Folder::new("hostile-tool");
+    fs::write(folder.input().join("key.txt"), "sk-canary").unwrap();
+    let library = Arc::new(ToolLibrary::open(&folder.0.join("tools.jsonl")).unwrap());
+    let mut tool = rate();
+    let file = folder.input().join("key.txt").display().to_string();
+    // The arguments are no way in: they are data, whatever they look like.
+    tool["code"] = json!("def monthly_rate(sum, years):\n    return sum");
+    tool["parameters"] = json!({"type": "object"});
+    let inject = "\") + open(\"x\").read() #";
+    tool["examples"] = json!([{"arguments": {"sum": inject, "years": 1}, "result": inject}]);
+    done(&tools(&library), MAKE_TOOL, &tool);
+    tool["name"] = json!("reads");
+    tool["code"] = json!(format!("def reads(sum, years):\n    return open('{file}').read()"));
+    tool["examples"] = json!([{"arguments": {"sum": 1, "years": 1}, "result": "sk-canary"}]);
+    let text = outage(&tools(&library), MAKE_TOOL, &tool);
+    assert!(!text.contains("sk-canary") && library.len() == 1, "{text}");
+}
+
+fn a_broken_library_is_named_with_its_line() {
+    let folder = Folder::new("broken");
+    let file = folder.0.join("tools.jsonl");
+    let library = Arc::new(ToolLibrary::open(&file).unwrap());
+    done(&tools(&library), MAKE_TOOL, &rate());
+    let line = fs::read_to_string(&file).unwrap();
+    let opened = |text: &str| {
+        fs::write(&file, text).unwrap();
+        ToolLibrary::open(&file).map_err(|error| error.to_string())
+    };
+    assert_eq!(opened(&format!("\n{line}\n")).unwrap().len(), 1);
+    for (text, part) in [
+        (format!("{line}{line}"), "tools.jsonl:2: the name `monthly_rate` is taken"),
+        (format!("{line}{{"), "tools.jsonl:2: no JSON"),
+        ("{}".to_owned(), "tools.jsonl:1: the line has no `\"schema\": \"planproof/made-tool/v1\"`"),
+        (line.replace("monthly_rate", "monthly rate"), "tools.jsonl:1: `name` has to be"),
+    ] {
+        let error = opened(&text).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    assert!(matches!(ToolLibrary::open(&file), Err(LibraryError::Unreadable { .. })));
+    // A library that cannot be written is nobody's mistake.
+    let text = outage(&tools(&library_in(&folder)), MAKE_TOOL, &rate());
+    assert!(text.contains("cannot be written"), "{text}");
+    assert!(call(&tools(&library), "monthly_rate", &json!({"sum": 12, "years": 1})).text == "1.0");
+}
+
+/// A library in a folder that is not there.
+fn library_in(folder: &Folder) -> Arc<ToolLibrary> {
+    Arc::new(ToolLibrary::open(&folder.0.join("none").join("tools.jsonl")).unwrap())
+}

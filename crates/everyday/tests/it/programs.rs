@@ -1,0 +1,181 @@
+//! `shell` and `java`, where bubblewrap works, and the player.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use planproof_everyday::{Confinement, Player, ProgramLimits};
+use planproof_media::Endpoints;
+use serde_json::json;
+
+use crate::support::{Folder, content, done, outage, refused, tools, tools_with, trial, wait};
+
+/// Time for a program that is to be killed for it; others have far more, so that a busy machine ends none.
+const SHORT: Duration = Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(120);
+
+fn long() -> ProgramLimits {
+    ProgramLimits { time: LONG, ..ProgramLimits::default() }
+}
+
+fn path() -> String {
+    std::env::var("PATH").unwrap_or_default()
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let works = wait(Confinement::find(&path())).is_ok();
+    let has_java = works && Path::new("/usr/bin/java").exists();
+    vec![
+        trial("programs::without_a_sandbox_nothing_is_run", without_a_sandbox_nothing_is_run),
+        trial("programs::films_are_given_to_the_player", films_are_given_to_the_player),
+        trial("programs::commands_are_run", commands_are_run).with_ignored_flag(!works),
+        trial("programs::hostile_commands_reach_nothing", hostile_commands_reach_nothing)
+            .with_ignored_flag(!works),
+        trial("programs::limits_end_a_program", limits_end_a_program).with_ignored_flag(!works),
+        trial("programs::java_is_run", java_is_run).with_ignored_flag(!has_java),
+    ]
+}
+
+fn without_a_sandbox_nothing_is_run() {
+    let folder = Folder::new("no-sandbox");
+    let empty = folder.input().display().to_string();
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &empty);
+    let file = folder.0.join("x");
+    let text = outage(&tools, "shell", &json!({ "command": format!("touch {}", file.display()) }));
+    assert!(text.contains("there is no `bwrap`; install bubblewrap"), "{text}");
+    let text = outage(&tools, "java", &json!({ "code": "class A {}" }));
+    assert!(text.contains("install bubblewrap"), "{text}");
+    assert!(!file.exists());
+}
+
+fn commands_are_run() {
+    let folder = Folder::new("shell");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    let shell = |command: &str| done(&tools, "shell", &json!({ "command": command }));
+    assert_eq!(shell("echo $((6 * 7)); echo oops >&2; echo end"), "42\noops\nend\n");
+    assert_eq!(shell("true"), "(no output)");
+    assert_eq!(shell("echo kept > a && cat a && pwd && id -u"), "kept\n/work\n65534\n");
+    // Nothing of a call is there for the next.
+    assert_eq!(shell("ls"), "(no output)");
+    assert_eq!(refused(&tools, "shell", &json!({ "command": "echo no; exit 3" })), "no\n(exit status 3)");
+    assert!(refused(&tools, "shell", &json!({ "command": "no-such-program" })).contains("(exit status 127)"));
+    assert_eq!(refused(&tools, "shell", &json!({ "command": " " })), "`command` is empty: say what is meant");
+    assert_eq!(refused(&tools, "shell", &json!({})), "`command` is missing");
+}
+
+fn hostile_commands_reach_nothing() {
+    let folder = Folder::new("hostile-shell");
+    fs::write(folder.input().join("key.txt"), "sk-canary").unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let before = content(&folder.0);
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    let file = folder.input().join("key.txt").display().to_string();
+    for command in [
+        format!("cat {file}"),
+        format!("rm -f {file}; rm -rf {}; cat {file}", folder.0.display()),
+        format!("echo x > {file}"),
+        format!("exec 3<>/dev/tcp/127.0.0.1/{port}"),
+        format!("bash -c 'echo x > /dev/tcp/127.0.0.1/{port}'"),
+        "echo x > /usr/bin/x".to_owned(),
+        "echo x > /etc/x".to_owned(),
+        "mount -t tmpfs x /usr".to_owned(),
+        "cat /root/.ssh/id_rsa".to_owned(),
+        "kill -9 -- -1; ls /proc/1/root/home".to_owned(),
+        "mknod /tmp/sda b 8 0".to_owned(),
+        "chroot /".to_owned(),
+        "unshare -r true".to_owned(),
+    ] {
+        let result = crate::support::call(&tools, "shell", &json!({ "command": command }));
+        assert!(result.is_error || result.text == "(no output)", "{command}: {}", result.text);
+        assert!(!result.text.contains("sk-canary"), "{command}: {}", result.text);
+        assert_eq!(content(&folder.0), before, "{command}");
+        assert!(listener.accept().is_err(), "{command}");
+    }
+    // Neither our variables nor other processes are there.
+    let seen = done(&tools, "shell", &json!({ "command": "env | sort; ls /proc | grep -c '^[0-9]'" }));
+    assert!(!seen.contains("CARGO") && seen.contains("HOME=/work"), "{seen}");
+    let processes: u32 = seen.lines().last().unwrap().parse().unwrap();
+    assert!(processes < 10, "{seen}");
+    assert_eq!(planproof_suite::Toolbox::outage(&tools), None);
+}
+
+fn limits_end_a_program() {
+    let folder = Folder::new("limits");
+    let short = ProgramLimits { time: SHORT, output_bytes: 10_000, ..ProgramLimits::default() };
+    let tools = tools_with(&folder, Endpoints::none(), None, short, &path());
+    let begun = Instant::now();
+    for (command, end) in [
+        ("echo begun; sleep 1000", "begun\n(the program did not end within 2s and was killed)"),
+        ("while true; do :; done", "(the program did not end within 2s and was killed)"),
+        // It closes its output and stays.
+        ("exec >/dev/null 2>&1; sleep 1000", "(the program did not end within 2s and was killed)"),
+        ("yes", "(the program wrote more than 10000 bytes and was killed)"),
+        ("head -c 100000000 /dev/zero > big", "(exit status 1)"),
+    ] {
+        let text = refused(&tools, "shell", &json!({ "command": command }));
+        assert!(text.ends_with(end), "{command}: {text}");
+        assert!(text.len() < 11_000, "{command}");
+    }
+    assert!(begun.elapsed() < LONG);
+    // What a program leaves behind ends with it, and nobody waits for it.
+    let left = done(&tools, "shell", &json!({ "command": "(sleep 1000 &); echo gone" }));
+    assert_eq!(left, "gone\n");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    let text = refused(&tools, "shell", &json!({ "command": "x=xxxxxxxx; while :; do x=$x$x; done" }));
+    assert!(text.contains("killed") || text.contains("exit status"), "{text}");
+}
+
+fn java_is_run() {
+    let folder = Folder::new("java");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    let main = |body: &str| {
+        format!("public class Main {{ public static void main(String[] a) throws Exception {{ {body} }} }}")
+    };
+    let java = |body: &str| json!({ "code": main(body) });
+    assert_eq!(done(&tools, "java", &java("System.out.println(6 * 7);")), "42\n");
+    let text = refused(&tools, "java", &java("System.out.println(x);"));
+    assert!(text.contains("cannot find symbol"), "{text}");
+    let text = refused(&tools, "java", &java("new java.net.Socket(\"127.0.0.1\", 9);"));
+    assert!(text.contains("Exception"), "{text}");
+    let fill =
+        "java.util.List<long[]> l = new java.util.ArrayList<>(); while (true) l.add(new long[1 << 20]);";
+    let text = refused(&tools, "java", &java(fill));
+    assert!(text.contains("OutOfMemoryError") || text.contains("killed"), "{text}");
+}
+
+/// The player is a script of the test, which writes down what it is given. No film is shown.
+fn films_are_given_to_the_player() {
+    let folder = Folder::new("player");
+    fs::write(folder.input().join("Up.mp4"), "a film").unwrap();
+    let (script, seen) = (folder.0.join("player.sh"), folder.0.join("seen"));
+    fs::write(&script, format!("#!/bin/sh\nprintf %s \"$1\" > {0}.new && mv {0}.new {0}\n", seen.display()))
+        .unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let display = |name: &str| (name == "DISPLAY").then(|| ":0".to_owned());
+    let with = |player| tools(&folder, Endpoints::none(), player);
+    let up = json!({ "title": "Up.mp4" });
+    let text = outage(&with(None), "movie_player", &up);
+    assert!(text.contains("there is no player"), "{text}");
+    let text = outage(&with(Some(Player::new(&script, |_| None))), "movie_player", &up);
+    assert!(text.contains("no display"), "{text}");
+    let text = outage(&with(Some(Player::new("/no/such/player", display))), "movie_player", &up);
+    assert!(text.contains("cannot be started"), "{text}");
+    let tools = with(Some(Player::new(&script, display)));
+    let text = refused(&tools, "movie_player", &json!({ "title": "../../etc/passwd" }));
+    assert!(text.contains("not the name of a file"), "{text}");
+    assert!(refused(&tools, "movie_player", &json!({ "title": "--help" })).contains("there is no file"));
+    assert!(!seen.exists());
+    assert_eq!(done(&tools, "movie_player", &up), "Up.mp4 is being played");
+    let begun = Instant::now();
+    while !seen.exists() {
+        assert!(begun.elapsed() < LONG, "the player was not started");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let film = fs::canonicalize(folder.input().join("Up.mp4")).unwrap();
+    assert_eq!(fs::read_to_string(&seen).unwrap(), film.display().to_string());
+}

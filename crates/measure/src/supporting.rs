@@ -1,0 +1,84 @@
+//! Supporting facts: which sentences an answer rests on, compared as HotpotQA's `hotpot_evaluate_v1.py` does.
+//!
+//! A fact is a page's title and the place of a sentence in it, from 0. Both sides are sets: what is named twice counts
+//! once. A title is compared letter by letter, not made normal.
+
+use std::collections::HashSet;
+
+use crate::answers::Agreement;
+
+/// A sentence: its page's title, and its place in the page from 0.
+pub type Fact = (String, i64);
+
+/// How the facts that were named compare with those that are needed. Exact where both are the same set. Takes time in
+/// proportion to their number.
+pub fn facts(named: &[Fact], needed: &[Fact]) -> Agreement {
+    let named: HashSet<&Fact> = named.iter().collect();
+    let needed: HashSet<&Fact> = needed.iter().collect();
+    let shared = named.intersection(&needed).count();
+    let share = |of: usize| if of > 0 { shared as f64 / of as f64 } else { 0.0 };
+    with_f1(named == needed, share(named.len()), share(needed.len()))
+}
+
+/// An answer and its facts taken together: exact where both are, precision and recall multiplied.
+pub fn joint(answer: Agreement, facts: Agreement) -> Agreement {
+    let is_exact = answer.is_exact && facts.is_exact;
+    with_f1(is_exact, answer.precision * facts.precision, answer.recall * facts.recall)
+}
+
+fn with_f1(is_exact: bool, precision: f64, recall: f64) -> Agreement {
+    let sum = precision + recall;
+    let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
+    Agreement { is_exact, f1, precision, recall }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn set(facts: &[(&str, i64)]) -> Vec<Fact> {
+        facts.iter().map(|(title, place)| ((*title).to_owned(), *place)).collect()
+    }
+
+    #[test]
+    fn facts_are_compared_as_sets() {
+        let needed = set(&[("A", 0), ("B", 1)]);
+        let found = facts(&set(&[("B", 1), ("A", 0), ("A", 0)]), &needed);
+        assert_eq!((found.is_exact, found.f1), (true, 1.0));
+        let found = facts(&set(&[("A", 0), ("A", 1), ("a", 0), ("B", 0)]), &needed);
+        assert_eq!((found.is_exact, found.precision, found.recall), (false, 0.25, 0.5));
+        assert!((found.f1 - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(facts(&[], &needed), Agreement::default());
+        assert_eq!(facts(&[], &[]), Agreement { is_exact: true, ..Agreement::default() });
+    }
+
+    #[test]
+    fn both_together_are_products() {
+        let answer = Agreement { is_exact: true, f1: 0.8, precision: 1.0, recall: 2.0 / 3.0 };
+        let found = joint(answer, facts(&set(&[("A", 0)]), &set(&[("A", 0), ("B", 1)])));
+        assert_eq!((found.is_exact, found.precision), (false, 1.0));
+        assert!((found.recall - 1.0 / 3.0).abs() < 1e-12 && (found.f1 - 0.5).abs() < 1e-12);
+        assert_eq!(joint(Agreement::default(), facts(&[], &[])), Agreement::default());
+    }
+
+    proptest! {
+        #[test]
+        fn no_figure_leaves_its_range(named in prop::collection::vec(("[AB]", 0_i64..3), 0..6),
+                                      needed in prop::collection::vec(("[AB]", 0_i64..3), 0..6)) {
+            let found = facts(&named, &needed);
+            for figure in [found.f1, found.precision, found.recall] {
+                prop_assert!((0.0..=1.0).contains(&figure));
+            }
+            // Counted one by one, as the script does.
+            let mut distinct = named.clone();
+            distinct.sort();
+            distinct.dedup();
+            let hits = distinct.iter().filter(|fact| needed.contains(fact)).count();
+            let all_found = needed.iter().all(|fact| named.contains(fact));
+            prop_assert_eq!(found.is_exact, hits == distinct.len() && all_found);
+            prop_assert_eq!(found.precision > 0.0, hits > 0);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A dump of a MediaWiki server (`pages-articles.xml`), read page by page.
+//!
+//! Only pages of the main namespace are taken. The frame around pages is not parsed: what stands between `<page>` and
+//! `</page>` is, so that a dump of any size takes the memory of its largest page.
+
+use std::io::{self, BufRead};
+
+use roxmltree::{Document as Xml, Node};
+
+use super::wikitext::plain;
+
+/// Most bytes of a page in the dump, with its markup.
+pub(super) const PAGE_BYTES_MAX: usize = 16 << 20;
+
+const BEGIN: &[u8] = b"<page>";
+const END: &[u8] = b"</page>";
+
+/// A page of a dump.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DumpPage {
+    /// A page with its plain text.
+    Text { title: String, text: String },
+    /// A title that leads to another.
+    Redirect { from: String, to: String },
+}
+
+/// Why a dump cannot be read further, with the line of the page.
+#[derive(Debug)]
+pub(super) enum DumpError {
+    Io(io::Error),
+    Page { line: u64, what: String },
+}
+
+/// The pages of a dump.
+pub(super) struct DumpPages<R> {
+    from: R,
+    line: u64,
+    /// What stood behind the last page in its line.
+    left: Vec<u8>,
+}
+
+impl<R: BufRead> DumpPages<R> {
+    pub(super) fn new(from: R) -> Self {
+        Self { from, line: 0, left: Vec::new() }
+    }
+
+    /// The next page of the main namespace; `None` behind the last one.
+    pub(super) fn next(&mut self) -> Result<Option<DumpPage>, DumpError> {
+        loop {
+            let Some((line, bytes)) = self.next_block()? else { return Ok(None) };
+            let wrong = |what: String| DumpError::Page { line, what };
+            let text =
+                std::str::from_utf8(&bytes).map_err(|_| wrong("it is not UTF-8: convert it".to_owned()))?;
+            let xml = Xml::parse(text).map_err(|error| wrong(format!("the page is no XML: {error}")))?;
+            let page = page(xml.root_element()).map_err(wrong)?;
+            if page.is_some() {
+                return Ok(page);
+            }
+        }
+    }
+
+    /// The bytes from `<page>` to `</page>`, and the line in which they begin. Nothing else of a dump has these
+    /// letters, because text is escaped.
+    fn next_block(&mut self) -> Result<Option<(u64, Vec<u8>)>, DumpError> {
+        let mut block: Vec<u8> = Vec::new();
+        let mut begun = 0;
+        loop {
+            let mut line = std::mem::take(&mut self.left);
+            if line.is_empty() {
+                let most = PAGE_BYTES_MAX as u64 + 1;
+                let mut bounded = io::Read::take(&mut self.from, most);
+                bounded.read_until(b'\n', &mut line).map_err(DumpError::Io)?;
+                self.line += 1;
+            }
+            if line.is_empty() {
+                return match begun {
+                    0 => Ok(None),
+                    line => Err(DumpError::Page { line, what: "the page does not end".to_owned() }),
+                };
+            }
+            let mut rest = line.as_slice();
+            if begun == 0 {
+                let Some(at) = find(rest, BEGIN) else { continue };
+                begun = self.line;
+                rest = &rest[at..];
+            }
+            let end = find(rest, END).map(|at| at + END.len());
+            block.extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
+            if block.len() > PAGE_BYTES_MAX {
+                let what = format!("the page has more than {PAGE_BYTES_MAX} bytes");
+                return Err(DumpError::Page { line: begun, what });
+            }
+            if let Some(end) = end {
+                self.left = rest[end..].to_vec();
+                return Ok(Some((begun, block)));
+            }
+        }
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    // Tags are indented by two or so; a line of text mostly has none.
+    let mut from = 0;
+    while let Some(at) = bytes[from..].iter().position(|byte| *byte == b'<') {
+        if bytes[from + at..].starts_with(wanted) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+/// What a page is; `None` for one that is of no concern, such as a talk page.
+fn page(node: Node<'_, '_>) -> Result<Option<DumpPage>, String> {
+    let child = |name: &str| node.children().find(|child| child.tag_name().name() == name);
+    let title = child("title").and_then(|title| title.text()).map(str::trim).unwrap_or_default().to_owned();
+    if title.is_empty() {
+        return Err("the page has no title".to_owned());
+    }
+    if child("ns").and_then(|ns| ns.text()).is_some_and(|ns| ns.trim() != "0") {
+        return Ok(None);
+    }
+    if let Some(to) = child("redirect").and_then(|redirect| redirect.attribute("title")) {
+        return Ok(Some(DumpPage::Redirect { from: title, to: to.to_owned() }));
+    }
+    // Of several revisions the last one is the page.
+    let revision = node.children().rfind(|child| child.tag_name().name() == "revision");
+    let text = revision.and_then(|it| it.children().find(|child| child.tag_name().name() == "text"));
+    let text = text.and_then(|text| text.text()).map(plain).unwrap_or_default();
+    Ok(Some(DumpPage::Text { title, text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DUMP: &str = "<mediawiki><siteinfo><namespaces/></siteinfo>\n  <page>\n    <title>A &amp; B</title>\n    \
+        <ns>0</ns>\n    <revision><text>old</text></revision><revision><text xml:space=\"preserve\">'''A''' &lt;ref>x&lt;/ref>is\n\n== Head ==\nb.</text></revision>\n  </page>\n  \
+        <page><title>Talk:A</title><ns>1</ns><revision><text>no</text></revision></page><page><title>C</title><ns>0</ns>\
+        <redirect title=\"A &amp; B\" /><revision><text>#REDIRECT [[A &amp; B]]</text></revision></page><tail/>\n  \
+        <page><title>Empty</title><revision><text/></revision></page>\n</mediawiki>";
+
+    fn all(dump: &str) -> Result<Vec<DumpPage>, DumpError> {
+        let mut pages = DumpPages::new(dump.as_bytes());
+        std::iter::from_fn(|| pages.next().transpose()).collect()
+    }
+
+    #[test]
+    fn pages_of_the_main_namespace_are_read() {
+        let text = |title: &str, text: &str| DumpPage::Text { title: title.into(), text: text.into() };
+        let redirect = DumpPage::Redirect { from: "C".into(), to: "A & B".into() };
+        let expected = [text("A & B", "A is\n== Head ==\nb.\n"), redirect, text("Empty", "")];
+        assert_eq!(all(DUMP).unwrap(), expected);
+        assert_eq!(all("").unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_broken_is_named_with_its_line() {
+        let fault = |dump: &str| match all(dump) {
+            Err(DumpError::Page { line, what }) => format!("{line}: {what}"),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(fault("x\n<page><title>A</title>\n"), "2: the page does not end");
+        assert_eq!(fault("<page><ns>0</ns></page>"), "1: the page has no title");
+        assert!(fault("\n\n<page><title>A</page>").starts_with("3: the page is no XML"));
+    }
+}

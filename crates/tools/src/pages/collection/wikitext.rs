@@ -1,0 +1,268 @@
+//! From the markup of MediaWiki to plain text, as far as sentences need it.
+//!
+//! Templates, tables, references, files, categories and comments are left out, links are replaced by what they show,
+//! headings stay as lines of `== ... ==`. What only the server can make of a page, such as what its templates say, is
+//! lost. Each character is looked at a fixed number of times, however the markup is nested or broken.
+
+/// Prefixes of links that show nothing in the text.
+const HIDDEN_LINKS: [&str; 4] = ["file", "image", "category", "media"];
+
+/// Elements that are left out with all that they hold.
+const HIDDEN_ELEMENTS: [&str; 9] = [
+    "ref",
+    "gallery",
+    "math",
+    "timeline",
+    "score",
+    "syntaxhighlight",
+    "source",
+    "imagemap",
+    "templatestyles",
+];
+
+/// Names of characters, as people write them in pages.
+const ENTITIES: [(&str, &str); 12] = [
+    ("nbsp", " "),
+    ("thinsp", " "),
+    ("amp", "&"),
+    ("lt", "<"),
+    ("gt", ">"),
+    ("quot", "\""),
+    ("apos", "'"),
+    ("ndash", "\u{2013}"),
+    ("mdash", "\u{2014}"),
+    ("minus", "\u{2212}"),
+    ("hellip", "\u{2026}"),
+    ("times", "\u{d7}"),
+];
+
+/// Longest name of a character.
+const ENTITY_BYTES_MAX: usize = 8;
+
+/// Plain text; each paragraph, heading and item of a list is a line.
+pub(super) fn plain(markup: &str) -> String {
+    let text = without_nested(&without_elements(&without_comments(markup)));
+    let text = with_links_shown(&text);
+    let mut lines = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.trim_start_matches(['*', '#', ':', ';']).trim();
+        if line.is_empty() || (line.starts_with("__") && line.ends_with("__")) {
+            continue;
+        }
+        lines.push_str(&decoded(&line.replace("'''", "").replace("''", "")));
+        lines.push('\n');
+    }
+    lines
+}
+
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        out.push_str(before);
+        rest = after.split_once("-->").map_or("", |(_, rest)| rest);
+    }
+    out + rest
+}
+
+/// Leaves out elements that show nothing, and the tags of all others.
+fn without_elements(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let name_end = from[1..]
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '/')
+            .map_or(from.len(), |end| end + 1);
+        let name = from[1..name_end].trim_matches('/').to_ascii_lowercase();
+        let Some(end) = from.find('>').filter(|_| !name.is_empty()) else {
+            // A sign for less, or a tag that never ends.
+            out.push('<');
+            rest = &from[1..];
+            continue;
+        };
+        let tag = &from[..=end];
+        rest = &from[end + 1..];
+        if tag.ends_with("/>") || tag.starts_with("</") || !HIDDEN_ELEMENTS.contains(&name.as_str()) {
+            if name == "br" {
+                out.push('\n');
+            }
+            continue;
+        }
+        let close = format!("</{name}");
+        let closed = rest.find(&close).map(|at| &rest[at..]);
+        rest = closed.and_then(|closed| closed.find('>').map(|end| &closed[end + 1..])).unwrap_or("");
+    }
+    out + rest
+}
+
+/// Leaves out templates (`{{ }}`) and tables (`{| |}`), whatever stands in them. One that is not closed ends with its
+/// paragraph.
+fn without_nested(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let (mut depth, mut kept_from, mut at) = (0_usize, 0, 0);
+    while at + 1 < bytes.len() {
+        let pair = &bytes[at..at + 2];
+        if pair == b"{{" || pair == b"{|" {
+            if depth == 0 {
+                out.push_str(&text[kept_from..at]);
+            }
+            depth += 1;
+            at += 2;
+        } else if depth > 0 && (pair == b"}}" || pair == b"|}") {
+            depth -= 1;
+            at += 2;
+            kept_from = at;
+        } else if depth > 0 && pair == b"\n\n" && !closes_later(&bytes[at..]) {
+            depth = 0;
+            kept_from = at;
+        } else {
+            at += 1;
+        }
+    }
+    if depth == 0 {
+        out.push_str(&text[kept_from..]);
+    }
+    out
+}
+
+/// Most bytes that are searched for an end behind an empty line: templates with paragraphs in them are not longer.
+const LOOK_AHEAD_BYTES_MAX: usize = 20_000;
+
+fn closes_later(bytes: &[u8]) -> bool {
+    let ahead = &bytes[..bytes.len().min(LOOK_AHEAD_BYTES_MAX)];
+    ahead.windows(2).any(|pair| pair == b"}}" || pair == b"|}")
+}
+
+/// Replaces links by what they show.
+fn with_links_shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('[') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(inner) = rest.strip_prefix("[[") {
+            let Some(end) = link_end(inner) else {
+                out.push('[');
+                rest = &rest[1..];
+                continue;
+            };
+            let link = &inner[..end];
+            rest = &inner[end + 2..];
+            let prefix =
+                link.split(':').next().filter(|prefix| prefix.len() < link.len()).unwrap_or_default();
+            if HIDDEN_LINKS.contains(&prefix.trim().to_ascii_lowercase().as_str()) {
+                continue;
+            }
+            out.push_str(link.rsplit('|').next().unwrap_or_default().trim_start_matches(':'));
+        } else if let Some((link, after)) = rest[1..].split_once(']').filter(|(link, _)| link.contains("://"))
+        {
+            // A link without a text is a number on the page.
+            out.push_str(link.split_once(' ').map_or("", |(_, shown)| shown));
+            rest = after;
+        } else {
+            out.push('[');
+            rest = &rest[1..];
+        }
+    }
+    out + rest
+}
+
+/// Longest link with links in it, in bytes, such as a picture with its caption.
+const LINK_BYTES_MAX: usize = 5_000;
+
+/// Where the `]]` stands that ends a link, of which `[[` was read.
+fn link_end(text: &str) -> Option<usize> {
+    let bytes = &text.as_bytes()[..text.len().min(LINK_BYTES_MAX)];
+    let (mut depth, mut at) = (0_usize, 0);
+    while at + 1 < bytes.len() {
+        match &bytes[at..at + 2] {
+            b"[[" => {
+                depth += 1;
+                at += 2;
+            }
+            b"]]" if depth == 0 => return Some(at),
+            b"]]" => {
+                depth -= 1;
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The text with names and numbers of characters replaced.
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let name = rest.split_once(';').map(|(name, _)| name).filter(|name| name.len() <= ENTITY_BYTES_MAX);
+        let found = name.and_then(|name| {
+            let numbered = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                None => number.parse().ok(),
+            });
+            let named = ENTITIES.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+            named
+                .or_else(|| numbered.and_then(char::from_u32).map(String::from))
+                .map(|text| (name.len(), text))
+        });
+        match found {
+            Some((length, text)) => {
+                out.push_str(&text);
+                rest = &rest[length + 1..];
+            }
+            None => out.push('&'),
+        }
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        for (markup, text) in [
+            (
+                "'''Rome''' is the [[capital city|capital]] of ''[[Italy]]''.",
+                "Rome is the capital of Italy.\n",
+            ),
+            ("{{Infobox|a={{b|[[c]]}}\n|d=e}}\nIt is.{{cn}} Big.", "It is. Big.\n"),
+            ("{| class=x\n| a || {{b}}\n|}\nAfter.", "After.\n"),
+            (
+                "A<ref name=\"x\">no {{cite}}</ref>b<ref name=x />c<!-- d\ne -->f<br/>g <small>h</small>",
+                "Abcf\ng h\n",
+            ),
+            ("[[File:x.jpg|thumb|A [[b]] c]]Text [[Category:Y]]", "Text\n"),
+            ("[https://x.org The site] and [https://y.org].", "The site and .\n"),
+            ("== Head ==\n* one\n## two\n:three\n__NOTOC__\n\n", "== Head ==\none\ntwo\nthree\n"),
+            (
+                "5 &lt; 6 &amp; 7&nbsp;km &#233;&#xe9; &nope; AT&T; x < y",
+                "5 < 6 & 7 km \u{e9}\u{e9} &nope; AT&T; x < y\n",
+            ),
+            ("{{open\nnever closed\n\nText.", "Text.\n"),
+            ("[[open [x] y", "[[open [x] y\n"),
+            ("[[:Category:Z]] [[a|]]", "Category:Z\n"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(markup), text, "{markup}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_markup_is_taken(markup in r"(\[\[|\]\]|\{\{|\}\}|\{\||\|\}|<ref>|</ref>|<|>|<!--|-->|&#|;|[a\u{e9}|:\n '=\[\]]){0,60}") {
+            let text = plain(&markup);
+            prop_assert!(text.len() <= markup.len() + 1);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The published environments of `search` and `lookup`, around our tools in their dialects.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use planproof_tools::pages::{Dialect, Found, PageSource, SearchTools, SourceFailure, Style};
+use planproof_tools::{BoxFuture, Toolbox as _};
+use planproof_trace::{Arguments, CallId, ToolCall};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{document, text};
+
+type Pairs = Vec<(Value, Value)>;
+
+/// Longest time of a search, all of whose pages are in memory.
+const SEARCH_TIME: Duration = Duration::from_secs(60);
+
+/// The page that the kit serves for every title that has none.
+const NO_PAGE: &str = "Nowhere";
+
+/// What ReAct's environment answers to a thought, and once it is done.
+const AFTER_THOUGHT: &str = "Nice thought.";
+const AFTER_END: &str = "Episode finished, reward = 0\n";
+
+fn runtime() -> Result<Runtime> {
+    Ok(Builder::new_current_thread().enable_time().build()?)
+}
+
+fn call(tools: &SearchTools, runtime: &Runtime, tool: &str, text: &str) -> String {
+    let key = if tool == "search" { "title" } else { "text" };
+    let arguments = Arguments::from_text(&json!({ key: text }).to_string());
+    let call = ToolCall { id: CallId::new("c1"), name: tool.to_owned(), arguments };
+    runtime.block_on(tools.execute(&call)).text
+}
+
+/// Pages of HTML, of which the paragraphs and lists are read, or the list of hits.
+struct Html(Value);
+
+impl PageSource for Html {
+    fn description(&self) -> String {
+        "the kit".to_owned()
+    }
+
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+        let html = self.0.get(title).unwrap_or(&self.0[NO_PAGE]).as_str().unwrap_or_default();
+        let hits = elements(html, "div class=\"mw-search-result-heading\"", "div");
+        let found = if hits.is_empty() {
+            let items = [elements(html, "p", "p"), elements(html, "ul", "ul")].concat();
+            Found::Page { title: title.to_owned(), text: items.join("\n") }
+        } else {
+            Found::Missing { similar: hits }
+        };
+        Box::pin(std::future::ready(Ok(found)))
+    }
+}
+
+/// The texts of the elements that begin so, none of which holds another of its kind, without the tags in them.
+fn elements(html: &str, begin: &str, end: &str) -> Vec<String> {
+    let (begin, end) = (format!("<{begin}>"), format!("</{end}>"));
+    let inner = html.split(&begin).skip(1).map(|part| part.split(&end).next().unwrap_or_default());
+    let bare = |inner: &str| -> String {
+        inner.split('<').map(|piece| piece.rsplit('>').next().unwrap_or_default()).collect()
+    };
+    inner.map(|inner| bare(inner).trim().to_owned()).collect()
+}
+
+/// ReAct's environment: four actions around the two tools.
+struct Environment {
+    tools: SearchTools,
+    runtime: Runtime,
+    steps: u32,
+    answer: Option<String>,
+}
+
+impl Environment {
+    fn step(&mut self, action: &str) -> String {
+        if self.answer.is_some() {
+            return AFTER_END.to_owned();
+        }
+        self.steps += 1;
+        let action = action.trim();
+        let whole = action.split_once('[').and_then(|(name, rest)| Some((name, rest.strip_suffix(']')?)));
+        match whole {
+            Some((tool @ ("search" | "lookup"), text)) => call(&self.tools, &self.runtime, tool, text),
+            Some(("finish", answer)) => {
+                self.answer = Some(answer.to_owned());
+                AFTER_END.to_owned()
+            }
+            Some(("think", _)) => AFTER_THOUGHT.to_owned(),
+            _ => format!("Invalid action: {action}"),
+        }
+    }
+}
+
+pub(super) fn react_steps(directory: &Path) -> Result<Pairs> {
+    let kit = document(directory, "react_wikienv.json")?;
+    let mut pairs = Vec::new();
+    for sequence in kit["sequences"].as_array().context("there are no sequences")? {
+        let html = Arc::new(Html(kit["pages_html"].clone()));
+        let tools = SearchTools::new(html, Style::new(Dialect::React), SEARCH_TIME);
+        let mut world = Environment { tools, runtime: runtime()?, steps: 0, answer: None };
+        for step in sequence["steps"].as_array().context("a sequence has no steps")? {
+            let action = text(step, "action")?;
+            let observation = world.step(action);
+            let page = world.runtime.block_on(world.tools.page());
+            let found = json!({
+                "action": action,
+                "obs": observation,
+                "done": world.answer.is_some(),
+                "steps": world.steps,
+                "answer": world.answer,
+                "page": page,
+            });
+            pairs.push((step.clone(), found));
+        }
+    }
+    Ok(pairs)
+}
+
+/// The summaries of the kit. Which titles are similar to one without a summary the kit does not say apart from the
+/// recorded answer, so it is read there.
+struct Summaries {
+    texts: Value,
+    similar: Vec<(String, Vec<String>)>,
+}
+
+impl PageSource for Summaries {
+    fn description(&self) -> String {
+        "the kit".to_owned()
+    }
+
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+        let similar =
+            || self.similar.iter().find(|(other, _)| other == title).map(|(_, titles)| titles.clone());
+        let found = match self.texts[title].as_str() {
+            Some(text) => Found::Page { title: title.to_owned(), text: text.to_owned() },
+            None => Found::Missing { similar: similar().unwrap_or_default() },
+        };
+        Box::pin(std::future::ready(Ok(found)))
+    }
+}
+
+pub(super) fn ibm_steps(directory: &Path) -> Result<Pairs> {
+    let kit = document(directory, "ibm_wiki_tools.json")?;
+    let steps = kit["steps"].as_array().context("there are no steps")?;
+    let similar = steps.iter().filter_map(|step| {
+        let (_, list) = step["output"].as_str()?.split_once("Similar: ['")?;
+        let titles = list.trim_end_matches("']").split("', '").map(str::to_owned).collect();
+        Some((step["input"].as_str()?.to_owned(), titles))
+    });
+    let source = Summaries { texts: kit["summaries"].clone(), similar: similar.collect() };
+    let tools = SearchTools::new(Arc::new(source), Style::new(Dialect::Ibm), SEARCH_TIME);
+    let runtime = runtime()?;
+    let pairs = steps.iter().map(|step| {
+        let (tool, input) = (text(step, "tool")?, text(step, "input")?);
+        let output = call(&tools, &runtime, &tool.to_lowercase(), input);
+        Ok((step.clone(), json!({"tool": tool, "input": input, "output": output})))
+    });
+    pairs.collect()
+}
