@@ -90,7 +90,7 @@ fn main() -> ExitCode {
         (
             "pytest",
             "a_test_of_pytest_for_each_case_of_langgraph",
-            a_test_of_pytest_for_each_case_of_langgraph,
+            package::a_test_of_pytest_for_each_case_of_langgraph,
         ),
         (
             "openai-agents",

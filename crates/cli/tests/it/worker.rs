@@ -150,9 +150,10 @@ fn a_program_has_a_folder_and_variables() {
     assert!(trace.contains("good day, [key], sim/perfect in agents"), "{trace}");
     let stored: Value = place.run("runs list --json").code(0).json();
     assert!(!stored.to_string().contains(SECRET));
+    place.write("wrong.env", "A=1\nno variable\n");
     for (words, message) in [
         ("test command:sh --cwd nowhere", "no such folder"),
-        ("test command:sh --env-file agents/agent.sh", ", line 2: "),
+        ("test command:sh --env-file wrong.env", ", line 2: write NAME=VALUE"),
         ("test command:sh --env-file nothing", "cannot read "),
         ("test tools@sim/perfect --cwd agents", "--cwd is for a command: or worker: agent"),
         ("test url:http://127.0.0.1:1/x --env-file my.env", "--env-file is for a command: or worker: agent"),
