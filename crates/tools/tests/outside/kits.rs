@@ -81,7 +81,7 @@ pub(crate) fn clean_texts() {
         match case["out"].as_str() {
             Some(clean) => assert_eq!(found.as_deref(), Ok(clean), "{case}"),
             None if case["out"]["raised"] == "UnicodeDecodeError" => {
-                assert_eq!(found, Err(NotPython::Decode))
+                assert_eq!(found, Err(NotPython::Decode));
             }
             None => assert_eq!(found, Err(NotPython::Encode), "{case}"),
         }
