@@ -35,7 +35,7 @@ pub mod team;
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
     AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
-    GUARD_PREFIX, PairedWith, SpecName, ToolLoop,
+    GUARD_PREFIX, PairedWith, SUITE_AGENTS, SpecName, ToolLoop,
 };
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{CommandAgent, ExternalRun, ModelAccess, UrlAgent, UrlError};

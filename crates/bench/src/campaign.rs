@@ -22,6 +22,7 @@ use thiserror::Error;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::acting;
 use crate::guard::GuardedTools;
 use crate::served::{Replies, end_of};
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
@@ -45,6 +46,8 @@ pub struct AgentUnderTest {
     /// A guard stands between it and the tools, which denies calls after which the run could not pass any more, where
     /// the cases have one.
     pub guarded: bool,
+    /// The name of the agent in its suite, where it is one that comes with the suite and asks no model.
+    pub of_suite: Option<String>,
 }
 
 /// What to run, and how.
@@ -575,7 +578,10 @@ impl Shared {
             reviewing: self.supervision.reviewing.as_ref(),
             surroundings: &self.surroundings,
         };
-        agent.agent.run(run).await
+        match &agent.of_suite {
+            Some(name) => Ok(acting::act(case, name, &run).await),
+            None => agent.agent.run(run).await,
+        }
     }
 }
 

@@ -6,13 +6,14 @@
 //! # What is where
 //!
 //! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the doubt whether their set-up
-//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), what a served model replies
+//! works (`setup.rs`), what puts a guard between agent and tools (`guard.rs`), agents that come with a suite (`acting.rs`), what a served model replies
 //! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
 //! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
 //! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
 //! what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`), and
 //! what closer looks at failures showed (`studies.rs`).
 
+mod acting;
 mod baselines;
 mod campaign;
 mod findings;
@@ -29,6 +30,7 @@ pub mod studies;
 mod summary;
 mod team;
 
+pub use acting::OfSuite;
 pub use baselines::{BaselineRate, BaselineRates};
 pub use campaign::{
     AgentUnderTest, Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Supervision, Work,

@@ -44,6 +44,7 @@ mod spec_source;
 mod stored;
 mod suites;
 mod terminal;
+mod travel;
 mod values;
 
 use std::process;

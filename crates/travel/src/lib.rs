@@ -8,8 +8,8 @@
 //!
 //! Python's rules for values and texts (`python.rs`), the three readers of entries that everything shares
 //! (`entry.rs`), queries (`query.rs`), plans as they were written (`plan.rs`), the tables (`tables.rs`), the evaluator
-//! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), and a small
-//! data set of our own (`own.rs`, `data/own`).
+//! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), a small
+//! data set of our own (`own.rs`, `data/own`), and queries as cases that agents are run on (`suite.rs`).
 
 pub mod entry;
 pub mod evaluate;
@@ -17,11 +17,13 @@ pub mod own;
 pub mod plan;
 pub mod python;
 pub mod query;
+pub mod suite;
 pub mod tables;
 pub mod tools;
 
 /// Whose behaviour a verdict has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compat {
     /// The published evaluator's, with all that is wrong with it.
     Original,

@@ -187,7 +187,7 @@ impl Query {
         Ok(queries)
     }
 
-    fn check(&self) -> Result<(), QueryError> {
+    pub(crate) fn check(&self) -> Result<(), QueryError> {
         let fault = |what: String| Err(QueryError::new(what));
         if !(1..=DAYS_MAX).contains(&self.days) {
             return fault(format!("`days` is {}; give 1 to {DAYS_MAX}", self.days));

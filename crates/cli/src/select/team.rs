@@ -173,7 +173,7 @@ fn executor(
         .map_err(|error| fail(error.describe().trim_start_matches("error: ").to_owned()))?;
     let is_fit = match spec.form() {
         AgentForm::Asking { kind, .. } => !matches!(kind, AgentKind::Team(_)) && !spec.is_guarded(),
-        AgentForm::Command(_) | AgentForm::Url(_) => false,
+        AgentForm::Command(_) | AgentForm::Url(_) | AgentForm::OfSuite(_) => false,
     };
     if !is_fit {
         let what = "cannot be the agent of an executor: write a kind such as tools, react or plan";

@@ -271,7 +271,7 @@ async fn campaign(
     let campaign = Campaign {
         id: "bench".to_owned(),
         agent: AgentUnderTest {
-            guarded: false,
+            guarded: false, of_suite: None,
             agent: Arc::new(agent),
             name: agent_name.clone(),
             model: Some(model_name.clone()),

@@ -165,7 +165,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
             name: "tools".into(),
             model: Some(name),
             simulated: true,
-            guarded: false,
+            guarded: false, of_suite: None,
         },
         cases: cases.into(),
         repeats: NonZeroU32::MIN,
