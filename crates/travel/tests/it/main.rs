@@ -4,4 +4,5 @@ mod any_plan;
 mod loopholes;
 mod own;
 mod scores;
+mod solve;
 mod tools;

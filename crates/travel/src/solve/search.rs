@@ -1,0 +1,216 @@
+//! Branch and bound over routes and splits of the nights.
+
+use super::Objective;
+use super::ground::{Asked, Ground};
+use super::meals;
+use super::ways::Means;
+
+/// A city with the number of its nights, at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stop {
+    pub(super) town: usize,
+    pub(super) nights: usize,
+}
+
+/// A route that holds, and the least that it costs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Route {
+    pub(super) means: Means,
+    pub(super) stops: Vec<Stop>,
+    pub(super) cost: f64,
+}
+
+/// What a search found.
+pub(super) struct Found {
+    pub(super) best: Option<Route>,
+    /// Whether all was looked at that the objective asks for.
+    pub(super) is_complete: bool,
+    pub(super) steps: u64,
+}
+
+/// Looks for a route that meets what is asked: the first that is found, or one that costs least.
+pub(super) fn search(ground: &Ground<'_>, asked: &Asked, objective: Objective, steps_max: u64) -> Found {
+    let mut found = Found { best: None, is_complete: true, steps: 0 };
+    if ground.stops() == 0 || ground.nights_max() == 0 || ground.towns.len() < ground.stops() {
+        return found;
+    }
+    for &means in Ground::means(asked) {
+        let mut search = Search::new(ground, asked, means, objective, steps_max, found);
+        search.extend(ground.home(), 0, 0.0);
+        found = search.found;
+        if search.is_done {
+            break;
+        }
+    }
+    found
+}
+
+struct Search<'s, 't> {
+    ground: &'s Ground<'t>,
+    asked: &'s Asked,
+    means: Means,
+    objective: Objective,
+    steps_max: u64,
+    /// The least for staying in a town, by town and nights: the house, and meals without cuisines.
+    stays: Vec<Vec<f64>>,
+    /// The least for ways, by day, start and end.
+    ways: Vec<f64>,
+    /// The least for what is left to do, by the number of cities and nights, ways included.
+    rest: Vec<Vec<f64>>,
+    stops: Vec<Stop>,
+    is_visited: Vec<bool>,
+    found: Found,
+    /// Whether the search is over, be it because it found what it wants or because it gave up.
+    is_done: bool,
+}
+
+impl<'s, 't> Search<'s, 't> {
+    fn new(
+        ground: &'s Ground<'t>,
+        asked: &'s Asked,
+        means: Means,
+        objective: Objective,
+        steps_max: u64,
+        found: Found,
+    ) -> Self {
+        let stay = |town: usize, nights: usize| {
+            let needed = meals::needed(Stop { town, nights });
+            let house = ground.towns[town].house(nights, asked);
+            if nights > ground.towns[town].sights.len() + 1 {
+                return f64::INFINITY;
+            }
+            let nightly = house.map_or(f64::INFINITY, |house| house.night);
+            nightly * nights as f64 + ground.menus[town].cost(needed, 0)
+        };
+        let nights_max = ground.nights_max();
+        let stays = |town| {
+            // No city is seen without a night.
+            let first = std::iter::once(f64::INFINITY);
+            first.chain((1..=nights_max).map(|nights| stay(town, nights))).collect()
+        };
+        let stays: Vec<Vec<f64>> = (0..ground.towns.len()).map(stays).collect();
+        let places = ground.home() + 1;
+        let way = |at: usize| {
+            let (day, from, to) = (at / places / places, at / places % places, at % places);
+            ground.way(from, to, day).ride(means, asked.ban).map_or(f64::INFINITY, |(cost, _)| cost)
+        };
+        let ways: Vec<f64> = (0..ground.query.days * places * places).map(way).collect();
+        let mut search = Self {
+            ground,
+            asked,
+            means,
+            objective,
+            steps_max,
+            stays,
+            ways,
+            rest: Vec::new(),
+            stops: Vec::new(),
+            is_visited: vec![false; ground.towns.len()],
+            found,
+            is_done: false,
+        };
+        search.rest = search.rests();
+        search
+    }
+
+    fn way(&self, from: usize, to: usize, day: usize) -> f64 {
+        let places = self.ground.home() + 1;
+        self.ways[(day * places + from) * places + to]
+    }
+
+    /// What is left to do costs at least that of the cheapest city for any number of nights, reached in the cheapest way
+    /// on any day, again and again, and the cheapest way home.
+    fn rests(&self) -> Vec<Vec<f64>> {
+        let (ground, home) = (self.ground, self.ground.home());
+        let last = ground.nights();
+        let least = |costs: &mut dyn Iterator<Item = f64>| costs.fold(f64::INFINITY, f64::min);
+        let reach = |town: usize| {
+            let all = |from| (0..last).map(move |day| self.way(from, town, day));
+            least(&mut (0..=home).flat_map(all))
+        };
+        let reached: Vec<f64> = (0..home).map(reach).collect();
+        let unit = |nights: usize| least(&mut (0..home).map(|town| reached[town] + self.stays[town][nights]));
+        let units: Vec<f64> = (0..=ground.nights_max()).map(unit).collect();
+        let mut rest = vec![vec![f64::INFINITY; last + 1]; ground.stops() + 1];
+        rest[0][0] = least(&mut (0..home).map(|town| self.way(town, home, last)));
+        for stops in 1..=ground.stops() {
+            for nights in 1..=last {
+                let begin = 1..=nights.min(ground.nights_max());
+                let cost = least(&mut begin.map(|first| units[first] + rest[stops - 1][nights - first]));
+                rest[stops][nights] = cost;
+            }
+        }
+        rest
+    }
+
+    /// Whether something that costs at least this is of no use.
+    fn is_useless(&self, cost: f64) -> bool {
+        // What is impossible costs without end, and there may be no budget.
+        cost.is_infinite()
+            || cost > self.asked.budget
+            || self.found.best.as_ref().is_some_and(|best| cost >= best.cost)
+    }
+
+    /// Counts a step, and ends the search where it was the last.
+    fn step(&mut self) {
+        self.found.steps += 1;
+        if self.found.steps >= self.steps_max {
+            self.found.is_complete = false;
+            self.is_done = true;
+        }
+    }
+
+    /// Goes on from a place on a day, with what it cost to get there.
+    fn extend(&mut self, here: usize, day: usize, cost: f64) {
+        let left = self.ground.stops() - self.stops.len();
+        let nights_left = self.ground.nights() - day;
+        if left == 0 {
+            return self.finish(here, cost);
+        }
+        let mut next = Vec::new();
+        for town in (0..self.ground.towns.len()).filter(|&town| !self.is_visited[town]) {
+            let reached = cost + self.way(here, town, day);
+            for nights in 1..=(nights_left + 1).saturating_sub(left) {
+                let cost = reached + self.stays[town][nights];
+                let bound = cost + self.rest[left - 1][nights_left - nights];
+                if !self.is_useless(bound) {
+                    next.push((bound, cost, Stop { town, nights }));
+                }
+            }
+        }
+        next.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for (bound, cost, stop) in next {
+            if self.is_done {
+                return;
+            }
+            if self.is_useless(bound) {
+                // So are all that follow.
+                return;
+            }
+            self.step();
+            self.stops.push(stop);
+            self.is_visited[stop.town] = true;
+            self.extend(stop.town, day + stop.nights, cost);
+            self.is_visited[stop.town] = false;
+            self.stops.pop();
+        }
+    }
+
+    /// Takes a full route, if it is better than what there is.
+    fn finish(&mut self, here: usize, cost: f64) {
+        let cost = cost + self.way(here, self.ground.home(), self.ground.nights());
+        if self.is_useless(cost) {
+            return;
+        }
+        self.step();
+        let without: f64 =
+            self.stops.iter().map(|&stop| self.ground.menus[stop.town].cost(meals::needed(stop), 0)).sum();
+        let Some((meals, _)) = meals::share(self.ground, self.asked, &self.stops) else { return };
+        let cost = cost - without + meals;
+        if !self.is_useless(cost) {
+            let route = Route { means: self.means, stops: self.stops.clone(), cost };
+            self.found.best = Some(route);
+            self.is_done |= self.objective == Objective::Any;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a city has for travellers: rows of the tables that a plan can name so that the evaluator finds them.
+
+use super::ground::Asked;
+use crate::Compat;
+use crate::entry::{name_city, strip_parenthesis};
+use crate::query::Query;
+use crate::tables::{Attraction, Database, Place, Restaurant, Stay, Table, clean_name};
+
+/// A set of cuisines, by their position in the query.
+pub(super) type Cuisines = usize;
+
+/// A city with what can be booked, eaten and seen there.
+pub(super) struct Town<'t> {
+    pub(super) name: &'t str,
+    /// From cheap to dear.
+    pub(super) stays: Vec<House<'t>>,
+    /// From cheap to dear.
+    pub(super) restaurants: Vec<Eatery<'t>>,
+    /// In the order of the table.
+    pub(super) sights: Vec<&'t Attraction>,
+    compat: Compat,
+}
+
+/// A house, and what a night costs for all.
+pub(super) struct House<'t> {
+    pub(super) row: &'t Stay,
+    pub(super) night: f64,
+}
+
+/// A restaurant, what a meal costs for all, and which of the wanted cuisines it has.
+pub(super) struct Eatery<'t> {
+    pub(super) row: &'t Restaurant,
+    pub(super) meal: f64,
+    pub(super) cuisines: Cuisines,
+}
+
+impl<'t> Town<'t> {
+    pub(super) fn new(
+        database: &'t Database,
+        query: &Query,
+        cuisines: &[&str],
+        compat: Compat,
+        name: &'t str,
+    ) -> Self {
+        let people = query.people_number;
+        let stays = readable(&database.stays, name, compat);
+        let mut stays: Vec<_> = stays.map(|row| House { row, night: row.night(people) }).collect();
+        stays.sort_by(|one, other| one.night.total_cmp(&other.night));
+        let cooks = |row: &Restaurant, cuisine: &str| match compat {
+            Compat::Original => row.cuisines.contains(cuisine),
+            Compat::Right => row.cooks(cuisine),
+        };
+        let set_of = |row: &Restaurant| {
+            let has = cuisines.iter().enumerate().filter(|(_, cuisine)| cooks(row, cuisine));
+            has.fold(0, |set, (number, _)| set | 1 << number)
+        };
+        let restaurants = readable(&database.restaurants, name, compat);
+        let mut restaurants: Vec<_> = restaurants
+            .map(|row| {
+                let meal = f64::from(row.average_cost) * f64::from(people);
+                Eatery { row, meal, cuisines: set_of(row) }
+            })
+            .collect();
+        restaurants.sort_by(|one, other| one.meal.total_cmp(&other.meal));
+        let sights = readable(&database.attractions, name, compat);
+        let sights = sights.filter(|row| !row.name.contains(';')).collect();
+        Self { name, stays, restaurants, sights, compat }
+    }
+
+    /// The cheapest house for a number of nights that meets what is asked.
+    pub(super) fn house(&self, nights: usize, asked: &Asked) -> Option<&House<'t>> {
+        let forbids = |row: &Stay, rule: &str| match self.compat {
+            Compat::Original => row.house_rules.contains(rule),
+            Compat::Right => row.forbids(rule),
+        };
+        self.stays.iter().find(|house| {
+            let row = house.row;
+            asked.rule.is_none_or(|rule| !forbids(row, rule.forbidden()))
+                && asked.room.is_none_or(|room| room.accepts(&row.room_type))
+                && (!asked.minimum_nights || nights as f64 >= row.minimum_nights)
+        })
+    }
+}
+
+/// How an entry names a row.
+pub(super) fn entry(name: &str, city: &str) -> String {
+    format!("{name}, {city}")
+}
+
+/// Whether a city can be the place of a day, so that the evaluator reads it back.
+pub(super) fn is_readable(city: &str, compat: Compat) -> bool {
+    let is_plain = city.trim() == city
+        && strip_parenthesis(city) == city
+        && !city.contains([',', ';', '\n'])
+        && !matches!(city, "" | "-");
+    // The published evaluator takes such a city for a journey.
+    is_plain && (compat == Compat::Right || !city.contains("from") && !city.contains("to "))
+}
+
+/// The rows of a city that the evaluator finds by their entry.
+fn readable<'t, T: Place>(table: &'t Table<T>, city: &'t str, compat: Compat) -> impl Iterator<Item = &'t T> {
+    table.in_city(city).filter(move |row| {
+        let is_named =
+            table.named(&clean_name(row.name()), city).is_some_and(|found| std::ptr::eq(found, *row));
+        match compat {
+            Compat::Right => is_named,
+            Compat::Original => {
+                let text = entry(row.name(), city);
+                let (name, place) = name_city(&text);
+                let found = table.holding(name, place).next();
+                is_named && found.is_some_and(|found| std::ptr::eq(found, *row))
+            }
+        }
+    })
+}
