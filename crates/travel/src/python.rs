@@ -1,10 +1,15 @@
 //! What Python does with values that came out of JSON, because the verdicts of the published evaluator depend on it.
 //!
-//! Only what the evaluator meets is here: truth, equality, membership, subscripts, and the blanks of texts.
+//! Only what the evaluator meets is here: truth, equality, membership, subscripts, and the blanks of texts; and the
+//! literals of the published queries (`python/literal.rs`).
+
+mod literal;
 
 use std::fmt;
 
 use serde_json::Value;
+
+pub use literal::literal;
 
 /// The exception that an operation of the published evaluator ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,10 +1,15 @@
 //! Queries: what a traveller asks for, in words and in the fields that the evaluator judges by.
 //!
 //! The cities of the reference information, which some copies of the data carry, are not read: no planner may see them.
+//! Queries come as lines of JSON, or as the published tables (`query/published.rs`).
+
+mod published;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use published::{PublishedQuery, Reference, read_published};
 
 /// How many days a trip may have. The published ones have 3, 5 or 7.
 pub const DAYS_MAX: usize = 31;

@@ -7,15 +7,16 @@
 mod cities;
 mod distances;
 mod flights;
-mod flights_builder;
 mod places;
 mod sheet;
 mod times;
 
 pub use cities::Cities;
 pub use distances::{Distance, Distances, Mode};
-pub use flights::{Flight, Flights};
-pub use flights_builder::FlightsBuilder;
+pub use flights::{
+    Flight, FlightNames, FlightReader, FlightRow, FlightStore, FlightStoreError, Flights, FlightsBuilder,
+    Leg, Names, code_of,
+};
 pub use places::{Attraction, Place, Restaurant, Stay, Table, clean_name};
 pub use sheet::TableError;
 pub use times::{clock, elapsed};

@@ -1,11 +1,23 @@
-//! Flights, in columns: 28 bytes a row, so that the 3.8 million rows of the published table take about 107 MB.
+//! Flights: looked up by their number, or by their leg and day, wherever the rows lie.
 //!
-//! Rows lie in the order of their leg (origin, destination, day), and within a leg in that of the file, so a leg is two
-//! binary searches. An index of four bytes a row finds flight numbers.
+//! A [`FlightStore`] holds the rows and finds them by numbers; [`Flights`] knows the names of cities and days. The
+//! store here keeps all rows in columns in memory (`flights/columns.rs`), 28 bytes a row, which is right for tables up to
+//! some hundred thousand rows. The crate `flights` has one for the published table, which is on disk, and is held to
+//! this one by its tests.
 
-use std::collections::BTreeMap;
+mod builder;
+mod columns;
+mod reader;
+mod row;
+
+use std::sync::{Arc, OnceLock};
 
 use super::times::{clock, elapsed};
+use row::number_of;
+
+pub use builder::FlightsBuilder;
+pub use reader::FlightReader;
+pub use row::{FlightNames, FlightRow, Leg, Names, code_of};
 
 /// Cents of a dollar.
 const CENTS: f64 = 100.0;
@@ -59,148 +71,153 @@ impl Flight<'_> {
     }
 }
 
-/// All flights.
-#[derive(Debug, Clone, Default)]
+/// Rows that cannot be looked up, because what holds them broke while it was in use. The text says what happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the flights cannot be read: {0}")]
+pub struct FlightStoreError(pub String);
+
+/// What holds the rows of a table of flights. Answers are in the order of the file.
+pub trait FlightStore: std::fmt::Debug + Send + Sync {
+    /// How many rows there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows of a leg on a day.
+    ///
+    /// # Errors
+    /// What holds the rows broke.
+    fn of_leg(&self, leg: Leg) -> Result<Vec<FlightRow>, FlightStoreError>;
+
+    /// The rows with the number of this code ([`code_of`]).
+    ///
+    /// # Errors
+    /// What holds the rows broke.
+    fn of_code(&self, code: u32) -> Result<Vec<FlightRow>, FlightStoreError>;
+}
+
+/// All flights. Cloning is cheap, and the clones share their rows and [`Flights::outage`].
+#[derive(Debug, Clone)]
 pub struct Flights {
-    pub(super) columns: Columns,
-    /// Rows in the order of their numbers; rows of one number in the order of the file.
-    pub(super) by_number: Vec<u32>,
-    pub(super) cities: Names,
-    pub(super) dates: Names,
+    names: Arc<FlightNames>,
+    store: Arc<dyn FlightStore>,
+    outage: Arc<OnceLock<FlightStoreError>>,
 }
 
-/// One value a row in each.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Columns {
-    pub(super) code: Vec<u32>,
-    pub(super) cents: Vec<i32>,
-    pub(super) departure: Vec<u16>,
-    pub(super) arrival: Vec<u16>,
-    pub(super) minutes: Vec<u16>,
-    pub(super) date: Vec<u16>,
-    pub(super) origin: Vec<u16>,
-    pub(super) destination: Vec<u16>,
-    pub(super) miles: Vec<f32>,
-}
-
-impl Columns {
-    /// What rows are sorted by.
-    pub(super) fn leg(&self, row: usize) -> Option<[u16; 3]> {
-        Some([*self.origin.get(row)?, *self.destination.get(row)?, *self.date.get(row)?])
-    }
-}
-
-/// Texts with numbers, from 0 in the order in which they came.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Names {
-    numbers: BTreeMap<String, u16>,
-    names: Vec<String>,
-}
-
-impl Names {
-    /// The number of a name; nothing if there are too many.
-    pub(super) fn add(&mut self, name: &str) -> Option<u16> {
-        if let Some(&number) = self.numbers.get(name) {
-            return Some(number);
-        }
-        let number = u16::try_from(self.names.len()).ok()?;
-        self.numbers.insert(name.to_owned(), number);
-        self.names.push(name.to_owned());
-        Some(number)
-    }
-
-    fn number(&self, name: &str) -> Option<u16> {
-        self.numbers.get(name).copied()
-    }
-
-    fn name(&self, number: u16) -> &str {
-        self.names.get(usize::from(number)).map_or("", String::as_str)
+impl Default for Flights {
+    /// No flights.
+    fn default() -> Self {
+        FlightsBuilder::new("").finish()
     }
 }
 
 impl Flights {
+    /// The flights of a store, whose rows name cities and days by these names.
+    pub fn new(names: FlightNames, store: Arc<dyn FlightStore>) -> Self {
+        Self { names: Arc::new(names), store, outage: Arc::default() }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.columns.code.len()
+        self.store.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.store.is_empty()
     }
 
-    /// Those of a leg on a day such as `2022-03-16`, in the order of the file. Costs two binary searches.
+    /// Those of a leg on a day such as `2022-03-16`, in the order of the file. Costs two binary searches in memory, some
+    /// microseconds on disk.
     pub fn on(&self, origin: &str, destination: &str, date: &str) -> impl Iterator<Item = Flight<'_>> {
         let leg = || {
-            Some([self.cities.number(origin)?, self.cities.number(destination)?, self.dates.number(date)?])
+            let FlightNames { cities, dates } = &*self.names;
+            Some([cities.number(origin)?, cities.number(destination)?, dates.number(date)?])
         };
-        let rows = leg().map_or(0..0, |leg| self.first_row(|it| it < leg)..self.first_row(|it| it <= leg));
-        rows.filter_map(|row| self.row(row))
+        self.found(leg().map(|leg| self.store.of_leg(leg)))
+    }
+
+    /// The cheapest of a leg on a day, the first of several in the order of the file. Costs as much as [`Flights::on`].
+    pub fn cheapest(&self, origin: &str, destination: &str, date: &str) -> Option<Flight<'_>> {
+        self.on(origin, destination, date).min_by_key(|flight| flight.cents)
     }
 
     /// Those with a number such as `F3573659`, in the order of the file.
     pub fn numbered(&self, number: &str) -> impl Iterator<Item = Flight<'_>> {
-        let rows = code_of(number).map_or(&[][..], |code| {
-            let of = |row: u32| self.columns.code.get(row as usize).copied().unwrap_or_default();
-            let begin = self.by_number.partition_point(|&row| of(row) < code);
-            let rest = self.by_number.get(begin..).unwrap_or_default();
-            rest.get(..rest.partition_point(|&row| of(row) <= code)).unwrap_or_default()
+        self.found(code_of(number).map(|code| self.store.of_code(code)))
+    }
+
+    /// Those with a number that go this way, in the order of the file.
+    pub fn numbered_between(
+        &self,
+        number: &str,
+        origin: &str,
+        destination: &str,
+    ) -> impl Iterator<Item = Flight<'_>> {
+        self.numbered(number).filter(move |it| it.origin == origin && it.destination == destination)
+    }
+
+    /// Why look-ups have found nothing since what holds the rows broke; nothing as long as it did not. What was judged
+    /// or searched in the meantime says nothing of a plan, so who carries a run looks here at its end, and leaves the
+    /// run unscored.
+    pub fn outage(&self) -> Option<&FlightStoreError> {
+        self.outage.get()
+    }
+
+    fn found(
+        &self,
+        rows: Option<Result<Vec<FlightRow>, FlightStoreError>>,
+    ) -> impl Iterator<Item = Flight<'_>> {
+        let rows = rows.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
+            // The first one says most.
+            let _ = self.outage.set(error);
+            Vec::new()
         });
-        rows.iter().filter_map(|&row| self.row(row as usize))
+        rows.into_iter().map(|row| self.flight(row))
     }
 
-    /// How many bytes the columns and the index take.
-    pub fn bytes(&self) -> usize {
-        let columns = &self.columns;
-        let words = [columns.code.capacity(), columns.cents.capacity(), columns.miles.capacity()];
-        let halves = [&columns.departure, &columns.arrival, &columns.minutes, &columns.date];
-        let ends = [&columns.origin, &columns.destination];
-        let halves = halves.into_iter().chain(ends).map(Vec::capacity).sum::<usize>();
-        4 * (words.into_iter().sum::<usize>() + self.by_number.capacity()) + 2 * halves
+    fn flight(&self, row: FlightRow) -> Flight<'_> {
+        let [origin, destination, date] = row.leg;
+        let FlightRow { code, cents, departure, arrival, minutes, miles, .. } = row;
+        let FlightNames { cities, dates } = &*self.names;
+        let (origin, destination, date) = (cities.name(origin), cities.name(destination), dates.name(date));
+        Flight { code, cents, departure, arrival, minutes, date, origin, destination, miles }
     }
+}
 
-    /// The first row whose leg does not come before.
-    fn first_row(&self, is_before: impl Fn([u16; 3]) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.columns.leg(middle).is_some_and(&is_before) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Broken;
+
+    impl FlightStore for Broken {
+        fn len(&self) -> usize {
+            1
         }
-        low
+
+        fn of_leg(&self, _: Leg) -> Result<Vec<FlightRow>, FlightStoreError> {
+            Err(FlightStoreError("the disk is gone".to_owned()))
+        }
+
+        fn of_code(&self, _: u32) -> Result<Vec<FlightRow>, FlightStoreError> {
+            Err(FlightStoreError("it is still gone".to_owned()))
+        }
     }
 
-    fn row(&self, row: usize) -> Option<Flight<'_>> {
-        let columns = &self.columns;
-        let [origin, destination, date] = columns.leg(row)?;
-        Some(Flight {
-            code: *columns.code.get(row)?,
-            cents: *columns.cents.get(row)?,
-            departure: *columns.departure.get(row)?,
-            arrival: *columns.arrival.get(row)?,
-            minutes: *columns.minutes.get(row)?,
-            date: self.dates.name(date),
-            origin: self.cities.name(origin),
-            destination: self.cities.name(destination),
-            miles: *columns.miles.get(row)?,
-        })
+    #[test]
+    fn a_store_that_breaks_is_an_outage_of_all_clones() {
+        let flights = Flights::new(FlightNames::default(), Arc::new(Broken));
+        let clone = flights.clone();
+        assert_eq!((flights.on("A", "B", "2022-03-01").count(), flights.outage()), (0, None));
+        assert_eq!(flights.numbered("F1").count() + flights.numbered("F2").count(), 0);
+        assert_eq!(
+            clone.outage().map(ToString::to_string).as_deref(),
+            Some("the flights cannot be read: it is still gone")
+        );
     }
-}
-
-/// How many digits a flight number may have, so that it fits into four bytes with a leading one that keeps zeros.
-const DIGITS_MAX: usize = 9;
-
-/// The number of a text such as `F0123`: its digits behind a one.
-pub(super) fn code_of(number: &str) -> Option<u32> {
-    let digits = number.strip_prefix('F')?;
-    let are_digits = (1..=DIGITS_MAX).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_digit());
-    are_digits.then(|| digits.bytes().fold(1, |code, digit| code * 10 + u32::from(digit - b'0')))
-}
-
-fn number_of(code: u32) -> String {
-    let digits = code.to_string();
-    format!("F{}", digits.get(1..).unwrap_or_default())
 }

@@ -16,6 +16,9 @@ pub fn flight_search(database: &Database, [origin, destination, date]: [&str; 3]
         return refused;
     }
     let flights: Vec<_> = database.flights.on(origin, destination, date).collect();
+    if let Some(outage) = database.flights.outage() {
+        return Answer::failure(format!("{outage}."));
+    }
     if flights.is_empty() {
         return Answer::success(format!("There is no flight from {origin} to {destination} on {date}."));
     }

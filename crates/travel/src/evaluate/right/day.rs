@@ -42,9 +42,8 @@ pub(super) fn flight<'t>(
     (from, to): (&str, &str),
     date: Option<&String>,
 ) -> Option<(Flight<'t>, bool)> {
-    let on_way = |flight: &Flight<'_>| flight.origin == from && flight.destination == to;
     let is_of_day = |flight: &Flight<'_>| date.is_some_and(|date| flight.date == date);
-    let mut flights = database.flights.numbered(number).filter(on_way);
+    let mut flights = database.flights.numbered_between(number, from, to);
     let first = flights.next()?;
     let of_day = [first].into_iter().chain(flights).find(is_of_day);
     Some(of_day.map_or((first, false), |flight| (flight, true)))

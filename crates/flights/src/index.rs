@@ -1,0 +1,92 @@
+//! Looks flights up in an index. Each look-up is a binary search in memory and one or two reads of the file.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_travel::tables::{FlightRow, FlightStore, FlightStoreError, Flights, Leg};
+
+use crate::layout::{
+    self, Directory, HEADER_BYTES, Header, NUMBER_BYTES, NUMBERS_A_BLOCK, ROW_BYTES, ROWS_A_BLOCK,
+};
+use crate::source::Fingerprint;
+
+/// Most bytes of a directory: names and samples of [`crate::ROWS_MAX`] rows take far less.
+const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
+
+/// Opens an index; gives nothing where there is none, or one of another file or layout, or a damaged one. What cannot
+/// be opened is made anew, and if that fails, too, the error is one.
+pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
+    let file = File::open(path).ok()?;
+    let mut bytes = [0; HEADER_BYTES];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let header = Header::read(&bytes).filter(|header| header.fingerprint == *fingerprint)?;
+    let is_sound = header.rows <= crate::ROWS_MAX
+        && header.directory_bytes <= DIRECTORY_BYTES_MAX
+        && file.metadata().ok()?.len() == header.directory_at() + header.directory_bytes;
+    if !is_sound {
+        return None;
+    }
+    let mut bytes = vec![0; usize::try_from(header.directory_bytes).ok()?];
+    file.read_exact_at(&mut bytes, header.directory_at()).ok()?;
+    let Directory { names, legs, codes } = Directory::read(&bytes, &header)?;
+    Some(Flights::new(names, Arc::new(Index { file, header, legs, codes })))
+}
+
+#[derive(Debug)]
+struct Index {
+    file: File,
+    header: Header,
+    legs: Vec<Leg>,
+    codes: Vec<u32>,
+}
+
+impl Index {
+    /// Records `from..to`, which lie one behind the other from an offset on.
+    fn records<const N: usize>(
+        &self,
+        at: u64,
+        from: usize,
+        to: usize,
+    ) -> Result<Vec<[u8; N]>, FlightStoreError> {
+        let mut records = vec![[0; N]; to.saturating_sub(from)];
+        let at = at + (from * N) as u64;
+        let read = self.file.read_exact_at(records.as_flattened_mut(), at);
+        read.map_err(|error| FlightStoreError(format!("the index: {error}")))?;
+        Ok(records)
+    }
+
+    /// Which records may have a key, where the keys of the first record of each block are known.
+    fn span<K: Ord>(&self, firsts: &[K], key: &K, a_block: usize) -> (usize, usize) {
+        // The first ones with a key may lie at the end of the block before the first block that begins with it.
+        let from = firsts.partition_point(|first| first < key).saturating_sub(1);
+        let to = firsts.partition_point(|first| first <= key);
+        (from * a_block, (to * a_block).min(self.len()))
+    }
+}
+
+impl FlightStore for Index {
+    fn len(&self) -> usize {
+        self.header.rows as usize
+    }
+
+    fn of_leg(&self, leg: Leg) -> Result<Vec<FlightRow>, FlightStoreError> {
+        let (from, to) = self.span(&self.legs, &leg, ROWS_A_BLOCK);
+        let rows = self.records::<ROW_BYTES>(HEADER_BYTES as u64, from, to)?;
+        Ok(rows.iter().map(layout::row).filter(|row| row.leg == leg).collect())
+    }
+
+    fn of_code(&self, code: u32) -> Result<Vec<FlightRow>, FlightStoreError> {
+        let (from, to) = self.span(&self.codes, &code, NUMBERS_A_BLOCK);
+        let entries = self.records::<NUMBER_BYTES>(self.header.numbers_at(), from, to)?;
+        let places = entries.iter().map(layout::number).filter(|(it, _)| *it == code);
+        let mut rows = Vec::new();
+        for (_, place) in places {
+            let place = place as usize;
+            let found = self.records::<ROW_BYTES>(HEADER_BYTES as u64, place, place + 1)?;
+            rows.extend(found.iter().map(layout::row));
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,184 @@
+//! Makes an index of a table.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use planproof_travel::tables::{FLIGHTS_FILE, FlightReader};
+
+use crate::layout::{self, Directory, HEADER_BYTES, Header, NUMBERS_A_BLOCK, ROWS_A_BLOCK};
+use crate::sorter::Sorter;
+use crate::source::{Fingerprint, Names, hash};
+use crate::{FlightsError, LINE_BYTES_MAX, Progress, ROWS_MAX};
+
+/// How many rows pass between two calls of `progress`.
+const ROWS_BETWEEN: u64 = 16_384;
+
+/// Bytes that are read or written at once.
+const BUFFER_BYTES: usize = 1 << 18;
+
+type Watch<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
+
+/// Reads the table, and writes its index, which takes its name at the end.
+pub(crate) fn make(
+    (path, file, fingerprint): (&Path, &File, &Fingerprint),
+    names: &Names,
+    rows_in_memory: usize,
+    progress: Watch<'_>,
+) -> Result<(), FlightsError> {
+    let mut rows = Sorter::new(&names.runs, rows_in_memory);
+    let read = read((path, file, fingerprint), &mut rows, progress, &names.runs)?;
+    if Fingerprint::of(file).map_err(FlightsError::source(path))? != *fingerprint {
+        return Err(FlightsError::Changed { path: path.to_owned() });
+    }
+    let part = Part(&names.part);
+    let out = File::create(part.0).map_err(FlightsError::cache(part.0))?;
+    let mut writer = Writer { out: BufWriter::with_capacity(BUFFER_BYTES, &out), read, progress };
+    let header = writer.write(rows, Sorter::new(&names.runs, rows_in_memory), fingerprint);
+    let header = header.map_err(|stop| match stop {
+        Stop::GivenUp => FlightsError::GivenUp,
+        Stop::Broken(source) => FlightsError::cache(part.0)(source),
+    })?;
+    let finish = || {
+        (&out).seek(SeekFrom::Start(0))?;
+        (&out).write_all(&header.write())?;
+        out.sync_data()?;
+        fs::rename(part.0, &names.index)
+    };
+    finish().map_err(FlightsError::cache(part.0))
+}
+
+/// Removes what was written if it has not got another name.
+struct Part<'p>(&'p Path);
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        // After the end there is nothing of this name.
+        let _ = fs::remove_file(self.0);
+    }
+}
+
+/// What is known once the table was read.
+struct Rows {
+    names: planproof_travel::tables::FlightNames,
+    count: u64,
+}
+
+fn read(
+    (path, file, fingerprint): (&Path, &File, &Fingerprint),
+    rows: &mut Sorter<{ layout::SORTED_ROW_BYTES }>,
+    progress: Watch<'_>,
+    runs: &Path,
+) -> Result<Rows, FlightsError> {
+    let mut reader = FlightReader::new(FLIGHTS_FILE);
+    let mut lines = BufReader::with_capacity(BUFFER_BYTES, file);
+    let (mut line, mut count, mut bytes, mut number) = (Vec::new(), 0, 0, 0u64);
+    loop {
+        if number.is_multiple_of(ROWS_BETWEEN)
+            && progress(Progress::Reading { bytes, of: fingerprint.bytes }).is_break()
+        {
+            return Err(FlightsError::GivenUp);
+        }
+        line.clear();
+        let read = (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        let read = read.map_err(FlightsError::source(path))? as u64;
+        if read == 0 {
+            break;
+        }
+        number += 1;
+        bytes += read;
+        let text = match std::str::from_utf8(&line) {
+            Ok(_) if read == LINE_BYTES_MAX => Err("it is longer than 64 KiB; is this the right file?"),
+            Ok(text) => Ok(text),
+            Err(_) => Err("it is no UTF-8"),
+        };
+        let text = text.map_err(|what| next_fault(&mut reader, what))?;
+        if let Some(row) = reader.line(text)? {
+            if count >= ROWS_MAX {
+                return Err(reader.fault(format!("there are more than {ROWS_MAX} flights")).into());
+            }
+            rows.push(layout::sorted_row(&row, count as u32)).map_err(FlightsError::cache(runs))?;
+            count += 1;
+        }
+    }
+    if number == 0 {
+        return Err(next_fault(&mut reader, "the file is empty").into());
+    }
+    Ok(Rows { names: reader.names().clone(), count })
+}
+
+/// An error in a line that the reader does not get to see.
+fn next_fault(reader: &mut FlightReader, what: &str) -> planproof_travel::tables::TableError {
+    // A blank line counts as one, and is never a fault.
+    let _ = reader.line("");
+    reader.fault(what)
+}
+
+/// Why writing ended early.
+enum Stop {
+    GivenUp,
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+struct Writer<'w, W: Write> {
+    out: W,
+    read: Rows,
+    progress: Watch<'w>,
+}
+
+impl<W: Write> Writer<'_, W> {
+    /// Writes all but the header, for which it leaves room.
+    fn write(
+        &mut self,
+        rows: Sorter<{ layout::SORTED_ROW_BYTES }>,
+        mut numbers: Sorter<{ layout::SORTED_NUMBER_BYTES }>,
+        fingerprint: &Fingerprint,
+    ) -> Result<Header, Stop> {
+        let count = self.read.count;
+        let mut directory = Directory { names: self.read.names.clone(), ..Directory::default() };
+        self.out.write_all(&[0; HEADER_BYTES])?;
+        for (place, sorted) in (0u32..).zip(rows.finish()?) {
+            self.look(u64::from(place))?;
+            let (stored, place_in_table) = layout::stored_row(&sorted?);
+            let row = layout::row(&stored);
+            numbers.push(layout::sorted_number(row.code, place_in_table, place))?;
+            if (place as usize).is_multiple_of(ROWS_A_BLOCK) {
+                directory.legs.push(row.leg);
+            }
+            self.out.write_all(&stored)?;
+        }
+        for (place, sorted) in numbers.finish()?.enumerate() {
+            let stored = layout::stored_number(&sorted?);
+            if place.is_multiple_of(NUMBERS_A_BLOCK) {
+                directory.codes.push(layout::number(&stored).0);
+            }
+            self.out.write_all(&stored)?;
+        }
+        self.look(count)?;
+        let bytes = directory.write();
+        self.out.write_all(&bytes)?;
+        self.out.flush()?;
+        Ok(Header {
+            fingerprint: *fingerprint,
+            rows: count,
+            directory_bytes: bytes.len() as u64,
+            directory_hash: hash(&bytes),
+        })
+    }
+
+    fn look(&mut self, rows: u64) -> Result<(), Stop> {
+        let of = self.read.count;
+        let is_due = rows.is_multiple_of(ROWS_BETWEEN) || rows == of;
+        if is_due && (self.progress)(Progress::Writing { rows, of }).is_break() {
+            return Err(Stop::GivenUp);
+        }
+        Ok(())
+    }
+}

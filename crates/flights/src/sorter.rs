@@ -1,0 +1,135 @@
+//! Sorts more records than there is memory for: pieces that fit are sorted and written one behind the other (runs), then
+//! merged, in `n log n` time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// How many records of a run are read at once while runs are merged.
+const RECORDS_AT_ONCE: usize = 4096;
+
+/// Records of `N` bytes, which are in order if their bytes are.
+pub(crate) struct Sorter<const N: usize> {
+    records: Vec<[u8; N]>,
+    in_memory: usize,
+    path: PathBuf,
+    /// Where runs lie, and where each of them ends, in records.
+    file: Option<File>,
+    ends: Vec<u64>,
+}
+
+impl<const N: usize> Sorter<N> {
+    /// Keeps at most so many records in memory; what is more goes to a file at this path, which has no name by the time
+    /// anything is in it.
+    pub(crate) fn new(path: &Path, in_memory: usize) -> Self {
+        Self { records: Vec::new(), in_memory, path: path.to_owned(), file: None, ends: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, record: [u8; N]) -> io::Result<()> {
+        if self.records.len() >= self.in_memory {
+            self.write_run()?;
+        }
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn write_run(&mut self) -> io::Result<()> {
+        self.records.sort_unstable();
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let file =
+                    File::options().read(true).write(true).create(true).truncate(true).open(&self.path)?;
+                fs::remove_file(&self.path)?;
+                none.insert(file)
+            }
+        };
+        file.write_all(self.records.as_flattened())?;
+        let begin = self.ends.last().copied().unwrap_or_default();
+        self.ends.push(begin + self.records.len() as u64);
+        self.records.clear();
+        Ok(())
+    }
+
+    /// All records in order.
+    pub(crate) fn finish(mut self) -> io::Result<Sorted<N>> {
+        let Some(file) = self.file.take() else {
+            self.records.sort_unstable();
+            return Ok(Sorted::InMemory(self.records.into_iter()));
+        };
+        self.file = Some(file);
+        self.write_run()?;
+        self.records = Vec::new();
+        let Some(file) = self.file else { return Ok(Sorted::InMemory(Vec::new().into_iter())) };
+        let mut runs = Vec::with_capacity(self.ends.len());
+        let mut heap = BinaryHeap::with_capacity(self.ends.len());
+        let mut begin = 0;
+        for (number, end) in self.ends.into_iter().enumerate() {
+            let mut run = Run { next: begin, end, records: Vec::new().into_iter() };
+            if let Some(record) = run.take(&file)? {
+                heap.push(Reverse((record, number)));
+            }
+            runs.push(run);
+            begin = end;
+        }
+        Ok(Sorted::Merged { file, runs, heap })
+    }
+}
+
+/// Records in order.
+pub(crate) enum Sorted<const N: usize> {
+    InMemory(std::vec::IntoIter<[u8; N]>),
+    Merged {
+        file: File,
+        runs: Vec<Run<N>>,
+        /// The first record of each run that is left, with the number of the run.
+        heap: BinaryHeap<Reverse<([u8; N], usize)>>,
+    },
+}
+
+impl<const N: usize> Iterator for Sorted<N> {
+    type Item = io::Result<[u8; N]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::InMemory(records) => records.next().map(Ok),
+            Self::Merged { file, runs, heap } => {
+                let mut first = heap.peek_mut()?;
+                let Reverse((record, number)) = *first;
+                match runs.get_mut(number).map_or(Ok(None), |run| run.take(file)) {
+                    Ok(Some(next)) => *first = Reverse((next, number)),
+                    Ok(None) => {
+                        std::collections::binary_heap::PeekMut::pop(first);
+                    }
+                    Err(error) => return Some(Err(error)),
+                }
+                Some(Ok(record))
+            }
+        }
+    }
+}
+
+/// A sorted piece.
+pub(crate) struct Run<const N: usize> {
+    /// The next record that is not in memory, and the end.
+    next: u64,
+    end: u64,
+    records: std::vec::IntoIter<[u8; N]>,
+}
+
+impl<const N: usize> Run<N> {
+    fn take(&mut self, file: &File) -> io::Result<Option<[u8; N]>> {
+        if let Some(record) = self.records.next() {
+            return Ok(Some(record));
+        }
+        let count = RECORDS_AT_ONCE.min((self.end - self.next) as usize);
+        let mut records = vec![[0; N]; count];
+        file.read_exact_at(records.as_flattened_mut(), self.next * N as u64)?;
+        self.next += count as u64;
+        self.records = records.into_iter();
+        Ok(self.records.next())
+    }
+}

@@ -1,0 +1,55 @@
+//! Which index belongs to which file.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// What is compared to see whether a file is the one that an index was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    pub(crate) bytes: u64,
+    /// When it was changed last, in nanoseconds since 1970, modulo 2⁶⁴.
+    pub(crate) modified: u64,
+}
+
+impl Fingerprint {
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        let data = file.metadata()?;
+        if data.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let modified = match data.modified()?.duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_nanos() as u64,
+            Err(before) => (before.duration().as_nanos() as u64).wrapping_neg(),
+        };
+        Ok(Self { bytes: data.len(), modified })
+    }
+}
+
+/// The files beside an index. Their names come from the path of the table, so that several tables share a folder.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) index: PathBuf,
+    /// What is written until it is complete.
+    pub(crate) part: PathBuf,
+    /// What is locked while it is written.
+    pub(crate) lock: PathBuf,
+    /// What does not fit into memory meanwhile.
+    pub(crate) runs: PathBuf,
+}
+
+impl Names {
+    pub(crate) fn of(table: &Path, cache: &Path) -> Self {
+        let stem = format!("flights-{:016x}", hash(table.as_os_str().as_encoded_bytes()));
+        let name = |extension: &str| cache.join(format!("{stem}.{extension}"));
+        Self { index: name("index"), part: name("part"), lock: name("lock"), runs: name("runs") }
+    }
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll and Vo), which is enough to tell names apart and to notice damage.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,223 @@
+//! When an index is made anew, and what happens when it cannot be.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::time::{Duration, SystemTime};
+
+use planproof_flights::{FlightsError, Progress, open, open_with};
+
+use crate::place::{HEADER, Place};
+
+const ROWS: &str = "F1,10,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
+    F2,20,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
+    F3,30,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
+    F4,40,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
+    F5,50,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n";
+
+#[test]
+fn an_index_is_made_once_and_again_when_the_table_changes() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    assert!(place.open(&table).1);
+    assert!(!place.open(&table).1);
+    assert_eq!(place.cached(), ["index", "lock"]);
+
+    // Another time of change alone.
+    let later = SystemTime::now() + Duration::from_secs(5);
+    File::options().append(true).open(&table).unwrap().set_modified(later).unwrap();
+    assert!(place.open(&table).1);
+    assert!(!place.open(&table).1);
+
+    // Another size alone.
+    fs::write(&table, format!("{HEADER}{ROWS}F9,1,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n"))
+        .unwrap();
+    File::options().append(true).open(&table).unwrap().set_modified(later).unwrap();
+    let (flights, is_made) = place.open(&table);
+    assert!(is_made);
+    assert_eq!(
+        flights.unwrap().cheapest("A", "B", "2022-03-01").map(|it| it.number()).as_deref(),
+        Some("F9")
+    );
+
+    // Another table in the same folder has an index of its own.
+    let other = place.table("other.csv", ROWS);
+    assert!(place.open(&other).1 && !place.open(&table).1 && !place.open(&other).1);
+    assert_eq!(place.cached(), ["index", "index", "lock", "lock"]);
+}
+
+/// A byte of an index that is read at the opening, or any that is missing, makes it another one.
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    place.open(&table).0.unwrap();
+    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
+    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    let whole = fs::read(&index).unwrap();
+    let directory = 64 + 5 * 32;
+    let places = (0..56).step_by(3).chain((directory..whole.len()).step_by(5));
+    for place_of_damage in places {
+        let mut damaged = whole.clone();
+        damaged[place_of_damage] ^= 1;
+        fs::write(&index, damaged).unwrap();
+        let (flights, is_made) = place.open(&table);
+        assert!(is_made, "byte {place_of_damage}");
+        assert_eq!(flights.unwrap().len(), 5);
+    }
+    for length in [0, 7, 64, whole.len() - 1] {
+        fs::write(&index, &whole[..length]).unwrap();
+        assert!(place.open(&table).1, "{length} bytes");
+    }
+    assert_eq!(fs::read(&index).unwrap(), whole);
+}
+
+/// Whenever the making is broken off, nothing of it stays that could be taken for an index.
+#[test]
+fn an_index_that_was_given_up_is_not_there() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let mut steps = 0;
+    loop {
+        let mut left = steps;
+        let flights = open_with(&table, &place.path("cache"), 2, &mut |_| {
+            left -= 1;
+            if left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        match flights {
+            Err(FlightsError::GivenUp) => assert_eq!(place.cached(), ["lock"]),
+            flights => {
+                assert_eq!(flights.unwrap().len(), 5);
+                break;
+            }
+        }
+        steps += 1;
+    }
+    assert!(steps >= 3, "{steps}");
+}
+
+/// What a process that was killed leaves behind is written over.
+#[test]
+fn leftovers_do_no_harm() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    place.open(&table).0.unwrap();
+    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
+    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    let whole = fs::read(&index).unwrap();
+    fs::remove_file(&index).unwrap();
+    for kind in ["part", "runs"] {
+        fs::write(index.with_extension(kind), vec![7; 10_000]).unwrap();
+    }
+    let (flights, is_made) = place.open(&table);
+    assert!(is_made && flights.unwrap().len() == 5);
+    assert_eq!(fs::read(&index).unwrap(), whole);
+    assert_eq!(place.cached(), ["index", "lock"]);
+}
+
+#[test]
+fn several_at_once_make_it_once() {
+    let place = Place::new();
+    let table = place.table("t.csv", &ROWS.repeat(200));
+    let made: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let (flights, is_made) = place.open(&table);
+                    assert_eq!(flights.unwrap().len(), 1_000);
+                    usize::from(is_made)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    assert_eq!(made, 1);
+}
+
+#[test]
+fn who_waits_can_give_up() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    place.open(&table).0.unwrap();
+    fs::write(&table, HEADER).unwrap();
+    let lock = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
+    let lock = lock.into_iter().find(|it| it.extension().is_some_and(|it| it == "lock")).unwrap();
+    let held = File::open(lock).unwrap();
+    held.lock().unwrap();
+    let mut seen = Vec::new();
+    let flights = open(&table, &place.path("cache"), &mut |progress| {
+        seen.push(progress);
+        if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(flights, Err(FlightsError::GivenUp)));
+    assert_eq!(seen, [Progress::Waiting; 2]);
+}
+
+#[test]
+fn what_is_no_table_is_an_error_with_its_place() {
+    let place = Place::new();
+    for (rows, what) in [
+        (ROWS.replace("40,06:05", "40,6:5").into_bytes(), ":5: `DepTime` is \"6:5\"; write a time as 06:05"),
+        (
+            ROWS.replace(",A,B,1.0\nF4", "\nF4").into_bytes(),
+            ":4: it has 6 cells, the header has 9; is the file cut off?",
+        ),
+        ([ROWS.as_bytes(), b"F\xff,1\n"].concat(), ":7: it is no UTF-8"),
+        (vec![b'x'; 70_000], ":2: it is longer than 64 KiB; is this the right file?"),
+    ] {
+        let table = place.path("t.csv");
+        fs::write(&table, [HEADER.as_bytes(), &rows].concat()).unwrap();
+        let error = place.open(&table).0.unwrap_err();
+        assert_eq!(error.to_string(), format!("flights/clean_Flights_2022.csv{what}"));
+        assert!(error.is_usage());
+        assert_eq!(place.cached(), ["lock"]);
+    }
+    let empty = place.path("empty.csv");
+    fs::write(&empty, "").unwrap();
+    let error = place.open(&empty).0.unwrap_err();
+    assert_eq!(error.to_string(), "flights/clean_Flights_2022.csv:1: the file is empty");
+    let error = place.open(&place.path("none.csv")).0.unwrap_err().to_string();
+    assert!(error.contains("none.csv cannot be read: "), "{error}");
+    assert!(matches!(place.open(&place.path(".")).0, Err(FlightsError::Source { .. })));
+}
+
+#[test]
+fn a_table_that_changes_meanwhile_is_refused() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let flights = open(&table, &place.path("cache"), &mut |progress| {
+        if matches!(progress, Progress::Reading { bytes: 0, .. }) {
+            fs::write(&table, format!("{HEADER}{ROWS}{ROWS}")).unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(flights, Err(FlightsError::Changed { .. })));
+    assert_eq!(place.cached(), ["lock"]);
+    assert_eq!(place.open(&table).0.unwrap().len(), 10);
+}
+
+#[test]
+fn a_folder_that_is_none_is_an_error() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let flights = open(&table, &table, &mut |_| ControlFlow::Continue(()));
+    let error = flights.unwrap_err().to_string();
+    assert!(
+        error.starts_with("the index of the flights cannot be kept at ") && error.contains("name a folder"),
+        "{error}"
+    );
+}
+
+/// An index that shrinks while it is open gives no answers, and says so.
+#[test]
+fn an_index_that_breaks_is_an_outage() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let flights = place.open(&table).0.unwrap();
+    assert_eq!((flights.numbered("F3").count(), flights.outage()), (1, None));
+    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
+    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    File::options().write(true).open(index).unwrap().set_len(70).unwrap();
+    assert_eq!(flights.on("A", "B", "2022-03-01").count(), 0);
+    let outage = flights.outage().unwrap().to_string();
+    assert!(outage.starts_with("the flights cannot be read: the index: "), "{outage}");
+}
