@@ -36,8 +36,9 @@ const PROGRAM_PREFIX: &str = "program:";
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// Agents that come with suites and ask no model, under the same name in each suite that has one: a search that takes
-/// what is best at each step, a solver that is given what a case demands, and one that reads it out of the text.
-pub const SUITE_AGENTS: [&str; 3] = ["greedy", "solver", "solver-from-text"];
+/// what is best at each step; a reader of what texts demand; a solver that is given what a case demands, one that also
+/// proves that nothing is better, and one that reads the demands out of the text.
+pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
 pub const AGENT_OPTIONS: [&str; 14] = [

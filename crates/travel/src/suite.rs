@@ -8,7 +8,7 @@
 //! published loop in `suite/stop.rs`) and its words (`suite/explain.rs`). Figures of many runs (`suite/figures.rs`, by
 //! the bits of `suite/marks.rs`), what was published (`suite/published.rs`), and who sees what (`suite/arms.rs`). What a
 //! simulated model is handed (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`), published
-//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), finished plans
+//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), roles of a team (`suite/team.rs`), finished plans
 //! (`suite/predictions.rs`).
 
 mod agents;
@@ -30,6 +30,7 @@ mod published;
 mod reference;
 mod stop;
 mod task;
+mod team;
 mod toolbox;
 
 use std::sync::Arc;
@@ -49,6 +50,7 @@ pub use judge::{Checked, Detail, Found, VERDICT_SCHEMA};
 pub use prompt::HINTS;
 pub use published::{Published, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates};
 pub use stop::Stop;
+pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
 pub use task::{CASE_SCHEMA, Folder, Mode, OWN_SET, Options, Reference, Task};
 
 use crate::Compat;

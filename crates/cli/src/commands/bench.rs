@@ -61,6 +61,13 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         )));
     }
     let agents = matrix::asked_for(arguments, global)?;
+    let agents = match (agents, suite.name()) {
+        (Some(agents), planproof_travel::suite::NAME) => {
+            let hints = arguments.hints.as_deref() == Some("on");
+            Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
+        }
+        (agents, _) => agents,
+    };
     let cases = BenchCases { suite, arguments, set: crate::config::data_set(global)? };
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));

@@ -223,7 +223,14 @@ fn no_request_of_a_suite_or_a_team_is_refused() {
         let line = format!("test tools-cot@{model} --cases 2 --actions 3..4 -q --json");
         assert_eq!(strict.run(&place, &line).code(0).json()["passed"], 2, "{line}");
         for asked in
-            ["apibank tools-cot", "tptu tools", "mnms tools", "gsm8k team", "gsm8k team:deliver=solver"]
+            [
+            "apibank tools-cot",
+            "tptu tools",
+            "mnms tools",
+            "travelplanner tools",
+            "gsm8k team",
+            "gsm8k team:deliver=solver",
+        ]
         {
             let before = strict.front.requests();
             let run = strict.run(&place, &format!("bench {asked}@{model} --limit 2 -q --json"));

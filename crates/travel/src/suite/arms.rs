@@ -8,7 +8,7 @@ use super::task::Mode;
 use crate::Compat;
 
 /// The arms: who, what it sees of the query, and what it knows of the world.
-const ARMS: [[&str; 3]; 7] = [
+const ARMS: [[&str; 3]; 8] = [
     ["an agent of two stages (tools@, react@)", "the text", "what its tools return"],
     [
         "an agent that only plans (direct@, cot@, react@, reflexion@ with mode=sole-planning)",
@@ -22,7 +22,8 @@ const ARMS: [[&str; 3]; 7] = [
     ],
     ["sim/gold", "the right plan: it proves the plumbing and nothing else", "-"],
     ["greedy", "origin, destination, days and dates; no constraint", "the tables"],
-    ["solver", "the structured fields, which no model had to find", "the tables"],
+    ["solver, solver-cheapest", "the structured fields, which no model had to find", "the tables"],
+    ["reader (mode=reading)", "the text, which a grammar reads", "-"],
     ["solver-from-text", "the text, which a grammar reads", "the tables"],
 ];
 

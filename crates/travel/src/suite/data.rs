@@ -4,10 +4,13 @@ use planproof_suite::CaseError;
 use serde::{Deserialize, Serialize};
 
 use super::task::{Folder, Mode, Options, Reference, Task};
-use crate::query::Query;
+use crate::query::{self, Query, read_published};
 
 /// What the text names as its schema.
 const DATA_SCHEMA: &str = "planproof/travelplanner-data/v1";
+
+/// What names of files with queries as a published table end in.
+const CSV_ENDING: &str = ".csv";
 
 /// A file with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +29,7 @@ pub struct PublishedData {
     pub set: String,
     /// The tables.
     pub tables: Folder,
-    /// The queries, one a line.
+    /// The queries: lines of JSON, or the published table in a file whose name ends in `.csv`.
     pub queries: TextFile,
     /// The reference information of each query, one a line in their order.
     pub reference: Option<TextFile>,
@@ -58,12 +61,20 @@ impl PublishedData {
     /// A line cannot be read, or reference information is needed and is not there.
     pub fn tasks(&self, options: Options) -> Result<Vec<Task>, CaseError> {
         let TextFile { file, text } = &self.queries;
-        let queries = Query::read_all(text, file).map_err(CaseError::new)?;
-        let reference = match options.mode {
-            Mode::SolePlanning => Some(self.references(queries.len())?),
-            Mode::TwoStage | Mode::Reading => None,
+        let is_table = file.ends_with(CSV_ENDING);
+        let (queries, beside): (Vec<Query>, Vec<Reference>) = match is_table {
+            true => {
+                let published = read_published(text, file).map_err(CaseError::new)?.into_iter();
+                published.map(|it| (it.query, of_pieces(it.reference))).unzip()
+            }
+            false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
-        let mut reference = reference.into_iter().flatten();
+        let reference = match options.mode {
+            Mode::SolePlanning if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) => beside,
+            Mode::SolePlanning => self.references(queries.len())?,
+            Mode::TwoStage | Mode::Reading => Vec::new(),
+        };
+        let mut reference = reference.into_iter();
         let task = |query| Task {
             tables: Some(self.tables.clone()),
             reference: reference.next(),
@@ -91,4 +102,10 @@ impl PublishedData {
         }
         Ok(all)
     }
+}
+
+/// The pieces that stand beside a query in the published table.
+fn of_pieces(pieces: Vec<query::Reference>) -> Reference {
+    let piece = |it: query::Reference| (it.description, serde_json::Value::String(it.content));
+    Reference(pieces.into_iter().map(piece).collect())
 }

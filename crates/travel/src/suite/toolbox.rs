@@ -87,6 +87,7 @@ fn tool((name, description, arguments): &About) -> Tool {
 
 /// The tools of one run, with its notebook.
 pub(super) struct SandboxTools {
+    database: Arc<Database>,
     sandbox: Mutex<Sandbox<Arc<Database>>>,
     about: &'static [About],
     tools: Arc<[Tool]>,
@@ -101,8 +102,8 @@ impl SandboxTools {
             Mode::SolePlanning => (&SOLE_PLANNING, Arc::clone(&SOLE_PLANNING_TOOLS)),
             Mode::Reading => (&[], [].into()),
         };
-        let sandbox = Mutex::new(Sandbox::new(database, options.compat));
-        Self { sandbox, about, tools, hints: options.hints }
+        let sandbox = Mutex::new(Sandbox::new(Arc::clone(&database), options.compat));
+        Self { database, sandbox, about, tools, hints: options.hints }
     }
 
     fn answer(&self, call: &ToolCall) -> ToolResult {
@@ -166,6 +167,11 @@ impl Toolbox for SandboxTools {
     /// What is kept is the result of the search before it.
     fn runs_side_by_side(&self) -> bool {
         false
+    }
+
+    /// Flights that lie in a file may be unreadable all of a sudden.
+    fn outage(&self) -> Option<String> {
+        self.database.flights.outage().map(ToString::to_string)
     }
 
     fn restoring(&self) -> Restoring {
