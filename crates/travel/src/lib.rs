@@ -17,6 +17,7 @@ pub mod own;
 pub mod plan;
 pub mod python;
 pub mod query;
+pub mod reader;
 pub mod solve;
 pub mod suite;
 pub mod tables;

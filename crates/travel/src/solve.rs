@@ -27,16 +27,20 @@
 //!
 //! What is asked for, and in words (`solve/demand.rs`); rows of a city (`solve/town.rs`) and ways between cities
 //! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound (`solve/search.rs`); the
-//! plan as the evaluator reads it (`solve/write.rs`).
+//! plan as the evaluator reads it (`solve/write.rs`); why there is none (`solve/conflict.rs`, `solve/obstacle.rs`).
 
+mod conflict;
 mod demand;
 mod ground;
 mod meals;
 mod menu;
+mod obstacle;
 mod search;
 mod town;
 mod ways;
 mod write;
+
+use std::fmt;
 
 pub use demand::Demand;
 
@@ -127,6 +131,28 @@ pub struct Infeasible {
     pub steps: u64,
 }
 
+impl fmt::Display for Infeasible {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = |demands: &[Demand]| demands.iter().map(Demand::to_string).collect::<Vec<_>>();
+        match (&self.obstacle, self.conflict.as_slice()) {
+            (Some(obstacle), _) => write!(out, "There is no such trip: {obstacle}.")?,
+            (None, [demand]) => write!(out, "This cannot be met: {demand}.")?,
+            (None, demands) => {
+                write!(out, "These cannot be met together: {}.", all(demands).join("; "))?;
+            }
+        }
+        for change in &self.changes {
+            match change {
+                Change::Budget(dollars) => write!(out, " It would work with ${dollars}.")?,
+                Change::Drop(demands) => {
+                    write!(out, " It would work without {}.", all(demands).join(" and "))?
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A change of a query, after which there is an itinerary.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
@@ -165,13 +191,7 @@ pub fn solve(database: &Database, query: &Query, compat: Compat, options: &Optio
     match solved {
         Some(solved) if found.is_complete || options.objective == Objective::Any => Answer::Solved(solved),
         None if found.is_complete => {
-            let steps = found.steps;
-            Answer::Infeasible(Infeasible {
-                conflict: demands,
-                is_smallest: false,
-                changes: Vec::new(),
-                steps,
-            })
+            Answer::Infeasible(conflict::explain(&ground, &demands, found.steps, options.steps_max))
         }
         best => {
             let why = format!("{} steps did not decide it", options.steps_max);

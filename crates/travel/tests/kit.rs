@@ -16,6 +16,8 @@ use planproof_travel::Compat;
 use planproof_travel::evaluate::{Check, Judgement, Mark, Scores, judge};
 use planproof_travel::plan::Plan;
 use planproof_travel::query::Query;
+use planproof_travel::reader::{Accuracy, Field, Score, read};
+use planproof_travel::solve::{Answer, Objective, Options, solve};
 use planproof_travel::tables::{
     ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE,
     FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, Texts,
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
         trial("tables_have_the_published_rows", "data/database", tables_are_read),
         trial("plans_are_judged_as_published", "expected_perturbed.jsonl", plans_are_judged),
         trial("denominators_are_the_published_ones", "data/queries", denominators_are_the_published_ones),
+        trial("queries_are_solved_in_both_modes", "data/queries", queries_are_solved),
+        trial("queries_are_read", "data/queries", queries_are_read),
         trial("loopholes_are_closed_in_the_right_mode", "cases_probe.jsonl", loopholes_are_closed),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -198,5 +202,69 @@ fn denominators_are_the_published_ones() {
         }
         let rates = scores.rates(|_, _| true);
         assert_eq!((rates.commonsense_micro.of, rates.hard_micro.of), (commonsense, hard), "{set}");
+    }
+}
+
+/// Every query is feasible on these data, in both modes and for both objectives.
+fn queries_are_solved() {
+    for (set, queries) in &*QUERIES {
+        for compat in [Compat::Original, Compat::Right] {
+            for objective in [Objective::Any, Objective::Cheapest] {
+                let start = std::time::Instant::now();
+                let mut slowest = (0.0_f64, 0, 0);
+                let mut solved_count = 0;
+                for query in queries {
+                    let options = Options { objective, ..Options::default() };
+                    let begin = std::time::Instant::now();
+                    let answer = solve(&DATABASE, query, compat, &options);
+                    let took = begin.elapsed().as_secs_f64();
+                    match &answer {
+                        Answer::Solved(solved) => {
+                            let judgement = judge(&DATABASE, query, &solved.plan, compat);
+                            if judgement.final_pass() {
+                                solved_count += 1
+                            } else {
+                                println!("{set} {} {judgement:?} {}", query.idx, solved.plan.0)
+                            }
+                            if judgement.total_cost != Some(solved.cost) {
+                                println!(
+                                    "{set} {} cost {:?} {}",
+                                    query.idx, judgement.total_cost, solved.cost
+                                );
+                            }
+                            if took > slowest.0 {
+                                slowest = (took, query.idx, solved.steps)
+                            }
+                        }
+                        Answer::Infeasible(why) => println!("{set} {} {why} {} steps", query.idx, why.steps),
+                        Answer::Undecided(why) => println!("{set} {} {why:?}", query.idx),
+                    }
+                }
+                println!(
+                    "{set} {compat:?} {objective:?} {solved_count}/{} mean {} ms slowest {slowest:?}",
+                    queries.len(),
+                    start.elapsed().as_secs_f64() * 1e3 / queries.len() as f64
+                );
+            }
+        }
+    }
+}
+
+fn queries_are_read() {
+    for (set, queries) in &*QUERIES {
+        let mut accuracy = Accuracy::default();
+        for query in queries {
+            let heard = read(&query.query, &DATABASE.cities);
+            let score = Score::new(&heard.reading, query);
+            accuracy.add(&score);
+            let wrong: Vec<_> = score.wrong().map(Field::name).collect();
+            if !wrong.is_empty() && (set == &"train" || std::env::var("SHOW").is_ok()) {
+                println!(
+                    "{set} {} {wrong:?}: {}\n  {:?}\n  {:?}",
+                    query.idx, query.query, heard.reading, heard.doubts
+                );
+            }
+        }
+        println!("{set} {accuracy:?}");
     }
 }

@@ -6,3 +6,4 @@ mod own;
 mod scores;
 mod solve;
 mod tools;
+mod twin;

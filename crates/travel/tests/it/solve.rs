@@ -1,7 +1,8 @@
 //! The planner from the fields of a query.
 
 use planproof_travel::evaluate::judge;
-use planproof_travel::solve::{Answer, Objective, Options, solve};
+use planproof_travel::query::Query;
+use planproof_travel::solve::{Answer, Change, Demand, Objective, Options, solve};
 use planproof_travel::{Compat, own};
 
 #[test]
@@ -23,4 +24,63 @@ fn queries_of_the_own_data_set_are_solved_in_both_modes() {
             }
         }
     }
+}
+
+/// With a dollar less than the least, the budget is in conflict, and the least is what is offered.
+#[test]
+fn a_dollar_less_than_the_least_is_infeasible() {
+    let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
+    for query in &queries {
+        for compat in [Compat::Original, Compat::Right] {
+            let cheapest = Options { objective: Objective::Cheapest, ..Options::default() };
+            let answer = solve(&database, query, compat, &cheapest);
+            let least = answer.solved().expect("a trip").cost;
+            let poor = Query { budget: least - 1.0, ..query.clone() };
+            let Answer::Infeasible(why) = solve(&database, &poor, compat, &Options::default()) else {
+                panic!("query {} costs less than {least}", query.idx)
+            };
+            assert!(why.is_smallest && why.obstacle.is_none());
+            assert!(why.conflict.contains(&Demand::Budget(least - 1.0)));
+            assert_eq!(why.changes.first(), Some(&Change::Budget(least)));
+        }
+    }
+}
+
+#[test]
+fn why_there_is_no_trip_is_said_in_words() {
+    let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
+    let said = |change: &dyn Fn(&mut Query)| {
+        let mut query = queries.last().expect("a query").clone();
+        change(&mut query);
+        match solve(&database, &query, Compat::Right, &Options::default()) {
+            Answer::Infeasible(why) => why.to_string(),
+            answer => panic!("{answer:?}"),
+        }
+    };
+    let sentences = [
+        said(&|query| query.budget = 40.0),
+        said(&|query| query.budget = 1600.0),
+        said(&|query| query.dest = "Atlantis".to_owned()),
+        said(&|query| query.visiting_city_number = 6),
+        said(&|query| query.org = "Nowhere".to_owned()),
+        said(&|query| query.visiting_city_number = 0),
+        said(&|query| query.local_constraint.cuisine = Some(vec!["Martian".to_owned(), "Thai".to_owned()])),
+    ];
+    let expected = include_str!("infeasible.txt");
+    assert_eq!(sentences.join("\n"), expected.trim_end(), "the file expects something else");
+}
+
+#[test]
+fn a_search_that_gives_up_says_so() {
+    let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
+    let hurried = Options { objective: Objective::Cheapest, steps_max: 1 };
+    let Answer::Undecided(undecided) = solve(&database, &queries[2], Compat::Right, &hurried) else {
+        panic!("one step is enough")
+    };
+    assert_eq!(undecided.why, "1 steps did not decide it");
+    let mut greedy = queries[2].clone();
+    greedy.local_constraint.cuisine = Some((0..9).map(|number| format!("No. {number}")).collect());
+    let answer = solve(&database, &greedy, Compat::Right, &Options::default());
+    let Answer::Undecided(undecided) = answer else { panic!("{answer:?}") };
+    assert_eq!(undecided.why, "9 cuisines are asked for; ask for at most 8");
 }

@@ -1,0 +1,156 @@
+//! From the words of a query to its fields, by rules of English and without a model.
+//!
+//! A [`Reading`] has the fields of a query that were found; what was not is absent, and what does not fit the fields is
+//! a doubt. Models write readings as JSON, which [`Reading::read_json`] takes strictly; [`Score`] compares any reading
+//! with the fields of the query.
+//!
+//! # The rules
+//!
+//! The text is taken apart into words, numbers and marks (`reader/token.rs`, `reader/number.rs`). Cities and states are
+//! the names that the tables know, and the words before them say what they are for (`reader/place.rs`). Dates may be
+//! written in any usual way, with months as words or in ISO form (`reader/date.rs`). Numbers belong to the nouns behind
+//! them (`reader/group.rs`), amounts of money to the words for a budget (`reader/budget.rs`). Wishes are looked for
+//! clause by clause, since a negation ends with its clause (`reader/wish.rs`). Where a text says nothing of people,
+//! cities or days, what follows from the rest is taken: one speaker travels alone, a city as destination is one city,
+//! dates have a length. Reading takes time in proportion to the text.
+
+mod budget;
+mod date;
+mod group;
+mod json;
+mod number;
+mod place;
+mod score;
+mod token;
+mod wish;
+
+pub use json::{JSON_BYTES_MAX, ReadingError};
+pub use score::{Accuracy, Field, Score};
+
+use serde::Serialize;
+
+use crate::query::{Level, LocalConstraint, Query, QueryError};
+use crate::tables::Cities;
+
+/// The fields of a query, as far as they were read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Reading {
+    /// The city where the trip begins and ends.
+    pub org: Option<String>,
+    /// The city to see, or the state.
+    pub dest: Option<String>,
+    /// How many days.
+    pub days: Option<usize>,
+    /// How many cities to see.
+    pub visiting_city_number: Option<usize>,
+    /// The days as `2022-03-16`.
+    pub date: Option<Vec<String>>,
+    /// How many people travel.
+    pub people_number: Option<u32>,
+    /// What is asked for beside the budget; nothing asked and nothing read are the same.
+    pub local_constraint: LocalConstraint,
+    /// What all of them may spend, in US dollars.
+    pub budget: Option<f64>,
+}
+
+/// What was read of a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Heard {
+    /// The fields.
+    pub reading: Reading,
+    /// What does not fit the fields or each other, each as a sentence without a full stop.
+    pub doubts: Vec<String>,
+}
+
+/// The longest trip that is for one city.
+const CITY_DAYS_MAX: usize = 3;
+
+/// Reads the words of a query. Takes any text; of one longer than some pages, only the beginning.
+pub fn read(text: &str, cities: &Cities) -> Heard {
+    let tokens = token::tokens(text);
+    let time = date::time(&tokens);
+    let stated_cities = group::cities(&tokens);
+    let is_for_state =
+        stated_cities.is_some_and(|count| count > 1) || time.days.is_some_and(|days| days > CITY_DAYS_MAX);
+    let places = place::places(text, &tokens, cities, is_for_state);
+    let mut taken = time.taken.clone();
+    taken.extend(places.taken.iter().cloned());
+    let people = group::people(&tokens, &taken);
+    let wishes = wish::wishes(&tokens, &places.taken);
+    let is_city = places.destination.is_some() && !is_for_state;
+    let reading = Reading {
+        org: places.origin,
+        dest: places.destination,
+        days: time.days,
+        visiting_city_number: stated_cities.or(is_city.then_some(1)),
+        people_number: people,
+        local_constraint: LocalConstraint {
+            house_rule: wishes.rule,
+            cuisine: (!wishes.cuisines.is_empty()).then_some(wishes.cuisines),
+            room_type: wishes.room,
+            transportation: wishes.ban,
+        },
+        budget: budget::budget(&tokens, people, time.days),
+        date: time.date,
+    };
+    let doubts = time.doubt.into_iter().chain(wishes.doubts).collect();
+    Heard { reading, doubts }
+}
+
+impl Reading {
+    /// The fields of a query.
+    pub fn of(query: &Query) -> Self {
+        Self {
+            org: Some(query.org.clone()),
+            dest: Some(query.dest.clone()),
+            days: Some(query.days),
+            visiting_city_number: Some(query.visiting_city_number),
+            date: Some(query.date.clone()),
+            people_number: Some(query.people_number),
+            local_constraint: query.local_constraint.clone(),
+            budget: Some(query.budget),
+        }
+    }
+
+    /// The fields without which there is no query, and which were not read.
+    pub fn missing(&self) -> Vec<Field> {
+        let fields = [
+            (Field::Origin, self.org.is_none()),
+            (Field::Destination, self.dest.is_none()),
+            (Field::Days, self.days.is_none()),
+            (Field::Cities, self.visiting_city_number.is_none()),
+            (Field::Dates, self.date.is_none()),
+            (Field::People, self.people_number.is_none()),
+            (Field::Budget, self.budget.is_none()),
+        ];
+        fields.into_iter().filter(|(_, is_missing)| *is_missing).map(|(field, _)| field).collect()
+    }
+
+    /// The query that was read, to be solved. `idx`, `level` and `text` are those of the query in words.
+    ///
+    /// # Errors
+    /// The fields that are missing, or what is wrong with one.
+    pub fn query(&self, idx: u64, level: Level, text: &str) -> Result<Query, QueryError> {
+        let missing = self.missing();
+        let fault = |what: String| QueryError { place: None, what };
+        if !missing.is_empty() {
+            let names: Vec<&str> = missing.into_iter().map(Field::name).collect();
+            return Err(fault(format!("the text does not give {}", names.join(", "))));
+        }
+        let query = Query {
+            idx,
+            org: self.org.clone().unwrap_or_default(),
+            dest: self.dest.clone().unwrap_or_default(),
+            days: self.days.unwrap_or_default(),
+            visiting_city_number: self.visiting_city_number.unwrap_or_default(),
+            date: self.date.clone().unwrap_or_default(),
+            people_number: self.people_number.unwrap_or_default(),
+            local_constraint: self.local_constraint.clone(),
+            budget: self.budget.unwrap_or_default(),
+            query: text.to_owned(),
+            level,
+        };
+        query.check()?;
+        Ok(query)
+    }
+}

@@ -1,0 +1,134 @@
+//! How well a reading agrees with the fields of a query: field by field, exactly.
+
+use super::Reading;
+use crate::query::Query;
+
+/// A field of a query that is read from its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// `org`.
+    Origin,
+    /// `dest`.
+    Destination,
+    /// `days`.
+    Days,
+    /// `visiting_city_number`.
+    Cities,
+    /// `date`.
+    Dates,
+    /// `people_number`.
+    People,
+    /// `house rule`.
+    HouseRule,
+    /// `cuisine`, as a set.
+    Cuisine,
+    /// `room type`.
+    RoomType,
+    /// `transportation`.
+    Transportation,
+    /// `budget`.
+    Budget,
+}
+
+impl Field {
+    /// All, in the order of the data.
+    pub const ALL: [Self; 11] = [
+        Self::Origin,
+        Self::Destination,
+        Self::Days,
+        Self::Cities,
+        Self::Dates,
+        Self::People,
+        Self::HouseRule,
+        Self::Cuisine,
+        Self::RoomType,
+        Self::Transportation,
+        Self::Budget,
+    ];
+
+    /// Its name in the data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Origin => "org",
+            Self::Destination => "dest",
+            Self::Days => "days",
+            Self::Cities => "visiting_city_number",
+            Self::Dates => "date",
+            Self::People => "people_number",
+            Self::HouseRule => "house rule",
+            Self::Cuisine => "cuisine",
+            Self::RoomType => "room type",
+            Self::Transportation => "transportation",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// Whether a reading has the field as the query does.
+    fn agrees(self, reading: &Reading, truth: &Reading) -> bool {
+        let (local, true_local) = (&reading.local_constraint, &truth.local_constraint);
+        match self {
+            Self::Origin => reading.org == truth.org,
+            Self::Destination => reading.dest == truth.dest,
+            Self::Days => reading.days == truth.days,
+            Self::Cities => reading.visiting_city_number == truth.visiting_city_number,
+            Self::Dates => reading.date == truth.date,
+            Self::People => reading.people_number == truth.people_number,
+            Self::HouseRule => local.house_rule == true_local.house_rule,
+            Self::Cuisine => set(local.cuisine.as_deref()) == set(true_local.cuisine.as_deref()),
+            Self::RoomType => local.room_type == true_local.room_type,
+            Self::Transportation => local.transportation == true_local.transportation,
+            Self::Budget => reading.budget == truth.budget,
+        }
+    }
+}
+
+fn set(cuisines: Option<&[String]>) -> std::collections::BTreeSet<&String> {
+    cuisines.into_iter().flatten().collect()
+}
+
+/// Which fields of one reading are right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Score {
+    /// In the order of [`Field::ALL`].
+    pub right: [bool; Field::ALL.len()],
+}
+
+impl Score {
+    /// Compares a reading with the fields of its query. No cuisine and an empty list of them are the same.
+    pub fn new(reading: &Reading, query: &Query) -> Self {
+        let truth = Reading::of(query);
+        Self { right: Field::ALL.map(|field| field.agrees(reading, &truth)) }
+    }
+
+    /// The fields that are wrong.
+    pub fn wrong(&self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().zip(self.right).filter(|(_, right)| !right).map(|(field, _)| field)
+    }
+
+    /// Whether all are right.
+    pub fn is_exact(&self) -> bool {
+        self.right.into_iter().all(|right| right)
+    }
+}
+
+/// How often each field was right, over many readings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accuracy {
+    /// How many readings there were. One that could not be read is a reading without fields.
+    pub readings: usize,
+    /// How many had the field right, in the order of [`Field::ALL`].
+    pub right: [usize; Field::ALL.len()],
+    /// How many had all right.
+    pub exact: usize,
+}
+
+impl Accuracy {
+    /// Counts a reading.
+    pub fn add(&mut self, score: &Score) {
+        self.readings += 1;
+        for (count, right) in self.right.iter_mut().zip(score.right) {
+            *count += usize::from(right);
+        }
+        self.exact += usize::from(score.is_exact());
+    }
+}

@@ -1,0 +1,130 @@
+//! Why there is no trip: the fewest demands that cannot be met together, and the least that has to change.
+//!
+//! Sets of demands are tried from small to large, each by a search for a trip that meets them. What is feasible with more
+//! demands is so with fewer, so most sets need no search of their own.
+
+use super::demand::Demand;
+use super::ground::Ground;
+use super::search::{Found, search};
+use super::{Change, Infeasible, Objective};
+
+/// Which demands are in force, by their position.
+type Set = u32;
+
+/// Says why no trip meets all demands, which was proved before.
+pub(super) fn explain(ground: &Ground<'_>, demands: &[Demand], steps: u64, steps_max: u64) -> Infeasible {
+    let mut trials =
+        Trials { ground, demands, feasible: Vec::new(), infeasible: vec![all(demands)], steps, steps_max };
+    let (conflict, is_smallest) = trials.smallest();
+    let changes = trials.changes();
+    let of = |set: Set| members(demands, set).cloned().collect::<Vec<_>>();
+    Infeasible {
+        obstacle: (conflict == 0).then(|| ground.obstacle()),
+        conflict: of(conflict),
+        is_smallest,
+        changes,
+        steps: trials.steps,
+    }
+}
+
+struct Trials<'c, 't> {
+    ground: &'c Ground<'t>,
+    demands: &'c [Demand],
+    /// Sets that some trip meets.
+    feasible: Vec<Set>,
+    /// Sets that no trip meets.
+    infeasible: Vec<Set>,
+    steps: u64,
+    steps_max: u64,
+}
+
+impl Trials<'_, '_> {
+    /// The first of the smallest sets that no trip meets, and whether it is proved to be one. Demands of the traveller
+    /// come first.
+    fn smallest(&mut self) -> (Set, bool) {
+        let everything = all(self.demands);
+        let mut sets: Vec<Set> = (0..=everything).collect();
+        sets.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));
+        for set in sets {
+            match self.is_feasible(set) {
+                Some(true) => {}
+                Some(false) => return (set, true),
+                None => break,
+            }
+        }
+        (everything, false)
+    }
+
+    /// The least budget, and the fewest other wishes to give up.
+    fn changes(&mut self) -> Vec<Change> {
+        let everything = all(self.demands);
+        let mut changes = Vec::new();
+        let budget = self.set_of(|demand| matches!(demand, Demand::Budget(_)));
+        if budget != 0 {
+            let found = self.search(everything & !budget, Objective::Cheapest);
+            let least = found.best.filter(|_| found.is_complete);
+            changes.extend(least.map(|route| Change::Budget(route.cost)));
+        }
+        let wishes = self.set_of(Demand::is_wish) & !budget;
+        let mut dropped: Vec<Set> = (1..=wishes).filter(|set| set & !wishes == 0).collect();
+        dropped.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));
+        let mut fewest = u32::MAX;
+        for set in dropped {
+            if set.count_ones() > fewest {
+                break;
+            }
+            match self.is_feasible(everything & !set) {
+                Some(true) => {
+                    fewest = set.count_ones();
+                    changes.push(Change::Drop(members(self.demands, set).cloned().collect()));
+                }
+                Some(false) => {}
+                None => break,
+            }
+        }
+        changes
+    }
+
+    fn set_of(&self, is_in: impl Fn(&Demand) -> bool) -> Set {
+        let numbers = self.demands.iter().enumerate().filter(|(_, demand)| is_in(demand));
+        numbers.fold(0, |set, (number, _)| set | 1 << number)
+    }
+
+    /// Whether a trip meets these demands; nothing where the search gave up.
+    fn is_feasible(&mut self, set: Set) -> Option<bool> {
+        if self.feasible.iter().any(|more| set & !more == 0) {
+            return Some(true);
+        }
+        if self.infeasible.iter().any(|fewer| fewer & !set == 0) {
+            return Some(false);
+        }
+        let found = self.search(set, Objective::Any);
+        match found.best {
+            Some(route) => {
+                let is_met = |demand: &Demand| matches!(demand, Demand::Budget(most) if route.cost <= *most);
+                self.feasible.push(set | self.set_of(is_met));
+                Some(true)
+            }
+            None => found.is_complete.then(|| {
+                self.infeasible.push(set);
+                false
+            }),
+        }
+    }
+
+    fn search(&mut self, set: Set, objective: Objective) -> Found {
+        let asked = self.ground.asked(members(self.demands, set));
+        let found = search(self.ground, &asked, objective, self.steps_max.saturating_sub(self.steps));
+        self.steps += found.steps;
+        found
+    }
+}
+
+/// The set of all.
+fn all(demands: &[Demand]) -> Set {
+    (1 << demands.len()) - 1
+}
+
+fn members(demands: &[Demand], set: Set) -> impl Iterator<Item = &Demand> {
+    demands.iter().enumerate().filter(move |(number, _)| set & 1 << number != 0).map(|(_, demand)| demand)
+}

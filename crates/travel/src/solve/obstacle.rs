@@ -1,0 +1,60 @@
+//! What stands in the way of any trip, whatever is asked of it.
+
+use super::ground::{Ground, MEALS_A_DAY};
+use super::town::Town;
+use super::ways::Means;
+
+impl Ground<'_> {
+    /// Why there is no trip even if nothing is asked, as a sentence without a full stop.
+    pub(super) fn obstacle(&self) -> String {
+        let query = self.query;
+        let (stops, days) = (self.stops(), query.days);
+        if stops == 0 {
+            return "no city is to be seen".to_owned();
+        }
+        if days <= stops {
+            return format!(
+                "{stops} cities and the ways between them take {} days, and it has {days}",
+                stops + 1
+            );
+        }
+        let place = &query.dest;
+        let count = self.towns.len();
+        if count < stops {
+            return match count {
+                0 => format!("the tables have no city to visit in {place} from {}", query.org),
+                _ => format!("{place} has too few cities to visit: {count} of {stops}"),
+            };
+        }
+        let nothing = self.asked([]);
+        let lacks = |what: &str, has: &dyn Fn(&Self, usize) -> bool| {
+            let count = (0..count).filter(|&town| has(self, town)).count();
+            (count < stops).then(|| format!("too few cities in {place} have {what}: {count} of {stops}"))
+        };
+        let has_house = |ground: &Self, town: usize| ground.towns[town].house(1, &nothing).is_some();
+        let found = lacks("a house to sleep in", &has_house)
+            .or_else(|| lacks("a way to get there", &|ground, town| ground.is_reached(town)))
+            .or_else(|| lacks("a way to leave it", &|ground, town| ground.is_left(town)));
+        found.unwrap_or_else(|| {
+            let fill = |town: &Town<'_>| town.sights.len().min(town.restaurants.len() / MEALS_A_DAY);
+            let idle = days - stops - 1;
+            let filled: usize = self.towns.iter().map(fill).sum();
+            if filled < idle {
+                return format!("{place} has meals and sights for {filled} of {idle} days without travel");
+            }
+            format!("no ways, houses, meals and sights in {place} fit together on these days")
+        })
+    }
+
+    fn is_reached(&self, town: usize) -> bool {
+        let mut days = 0..self.nights();
+        days.any(|day| {
+            (0..=self.home()).any(|from| self.way(from, town, day).ride(Means::All, None).is_some())
+        })
+    }
+
+    fn is_left(&self, town: usize) -> bool {
+        let mut days = 0..self.query.days;
+        days.any(|day| (0..=self.home()).any(|to| self.way(town, to, day).ride(Means::All, None).is_some()))
+    }
+}
