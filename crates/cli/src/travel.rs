@@ -12,7 +12,9 @@ use planproof_agents::team::Deliver;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec};
 use planproof_flights::{Progress, open as open_flights};
 use planproof_suite::{CaseError, Suite};
-use planproof_travel::suite::{Folder, NAME, OpenTables, PublishedData, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile};
+use planproof_travel::suite::{
+    Folder, Mode, NAME, OpenTables, PublishedData, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile,
+};
 use planproof_travel::tables::{
     ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE, Flights,
     FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts,
@@ -78,18 +80,23 @@ pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Gl
     }
 }
 
+/// Whether agents have the tools of the sandbox in this mode.
+pub(crate) fn has_tools(mode: Option<&str>) -> bool {
+    mode.is_none_or(|mode| mode == Mode::TwoStage.name())
+}
+
 /// A team with the roles of this suite, unless it has others. Of the roles, the deliverer alone is given hints, where it
 /// decides; one that asks the solver is not.
 pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Failure> {
-    let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else { return Ok(agent.clone()) };
+    let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
+        return Ok(agent.clone());
+    };
     if options.roles.is_some() || options.compose == Some(true) {
         return Ok(agent.clone());
     }
     let decides = options.deliver.unwrap_or_default() == Deliver::Inference;
     let roles = if hints && decides { ROLES_WITH_HINTS_NAME } else { ROLES_NAME };
-    agent
-        .with_options(&[("roles", roles.to_owned())])
-        .map_err(|error| Failure::usage(error.to_string()))
+    agent.with_options(&[("roles", roles.to_owned())]).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The queries of a set, as the suite reads them, with the tables opened.

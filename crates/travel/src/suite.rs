@@ -4,12 +4,13 @@
 //!
 //! A query with how it is asked and judged (`suite/task.rs`), as a case (`suite/case.rs`), what is asked
 //! (`suite/prompt.rs`), the tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict
-//! (`suite/judge.rs`, classes and flags in `suite/classes.rs`, fields of queries in `suite/fields.rs`, the rules of the
-//! published loop in `suite/stop.rs`) and its words (`suite/explain.rs`). Figures of many runs (`suite/figures.rs`, by
-//! the bits of `suite/marks.rs`), what was published (`suite/published.rs`), and who sees what (`suite/arms.rs`). What a
-//! simulated model is handed (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`), published
-//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), roles of a team (`suite/team.rs`), finished plans
-//! (`suite/predictions.rs`).
+//! (`suite/judge.rs`), its document (`suite/detail.rs`) and words (`suite/explain.rs`), classes and flags
+//! (`suite/classes.rs`), fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`), and what
+//! managers of teams passed on (`suite/manager.rs`). Figures of many runs (`suite/figures.rs`, `suite/parts.rs`) by the
+//! bits of cards (`suite/marks.rs`), what was published (`suite/published.rs`), and who sees what (`suite/arms.rs`). What
+//! a simulated model is handed (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`), published
+//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), roles of a team (`suite/team.rs`), and
+//! finished plans (`suite/predictions.rs`).
 
 mod agents;
 mod answer;
@@ -17,13 +18,16 @@ mod arms;
 mod case;
 mod classes;
 mod data;
+mod detail;
 mod explain;
 mod fields;
 mod figures;
 mod gold;
 mod greedy;
 mod judge;
+mod manager;
 mod marks;
+mod parts;
 mod predictions;
 mod prompt;
 mod published;
@@ -44,14 +48,16 @@ use planproof_suite::{
 pub use answer::{ANSWER_BYTES_MAX, object_in, plan_in};
 pub use case::{OpenTables, TripCase};
 pub use data::{PublishedData, TextFile};
+pub use detail::{Checked, Detail, Found, VERDICT_SCHEMA};
 pub use fields::{FIELDS, compare, of_query};
 pub use greedy::plan as greedy_plan;
-pub use judge::{Checked, Detail, Found, VERDICT_SCHEMA};
 pub use prompt::HINTS;
-pub use published::{Published, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates};
+pub use published::{
+    Published, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates,
+};
 pub use stop::Stop;
-pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
 pub use task::{CASE_SCHEMA, Folder, Mode, OWN_SET, Options, Reference, Task};
+pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
 
 use crate::Compat;
 use crate::own;
@@ -211,10 +217,11 @@ impl Suite for TravelPlanner {
     }
 
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
-        let is_reading = cards.next().is_some_and(|card| marks::read(card.marks).options.mode == Mode::Reading);
+        let is_reading =
+            cards.next().is_some_and(|card| marks::read(card.marks).options.mode == Mode::Reading);
         let name = class.as_str();
         match is_reading {
-            true => !classes::is_of_plans(name),
+            true => classes::is_of_reading(name),
             false => !classes::OF_READING.contains(&name),
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     }
     let agents = matrix::asked_for(arguments, global)?;
     let agents = match (agents, suite.name()) {
-        (Some(agents), planproof_travel::suite::NAME) => {
+        (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
             let hints = arguments.hints.as_deref() == Some("on");
             Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
         }

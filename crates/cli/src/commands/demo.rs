@@ -190,7 +190,8 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
     Ok(Campaign {
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
-            guarded: false, of_suite: None,
+            guarded: false,
+            of_suite: None,
             agent: Arc::new(agent),
             name: name.to_owned(),
             model: Some(format!("sim/{}", kind.as_str())),

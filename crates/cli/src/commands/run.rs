@@ -69,7 +69,8 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         })
     };
     if name.of_suite().is_some() {
-        let what = format!("{name} comes with a suite and runs on its cases alone: planproof bench SUITE {name}");
+        let what =
+            format!("{name} comes with a suite and runs on its cases alone: planproof bench SUITE {name}");
         return Err(Failure::usage(what));
     }
     let agent = select::agent(&name, &[], &find_model)?;

@@ -144,7 +144,8 @@ fn prompts_of(path: &Path, file: &File) -> Vec<(Role, PathBuf)> {
 
 fn read(path: &str) -> Result<File, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
-    let file: File = toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
+    let file: File =
+        toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
     if file.executor.len() > EXECUTORS_MAX {
         let count = file.executor.len();
         return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the most")));

@@ -47,6 +47,7 @@ mod team;
 mod terminal;
 mod time;
 mod topics;
+mod travel;
 
 use std::time::Duration;
 

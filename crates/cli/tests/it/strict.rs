@@ -222,16 +222,14 @@ fn no_request_of_a_suite_or_a_team_is_refused() {
     for model in ["openai/gpt-5", "openai/Qwen/Qwen3-8B", "anthropic/claude-sonnet-4-5"] {
         let line = format!("test tools-cot@{model} --cases 2 --actions 3..4 -q --json");
         assert_eq!(strict.run(&place, &line).code(0).json()["passed"], 2, "{line}");
-        for asked in
-            [
+        for asked in [
             "apibank tools-cot",
             "tptu tools",
             "mnms tools",
             "travelplanner tools",
             "gsm8k team",
             "gsm8k team:deliver=solver",
-        ]
-        {
+        ] {
             let before = strict.front.requests();
             let run = strict.run(&place, &format!("bench {asked}@{model} --limit 2 -q --json"));
             assert_eq!(strict.refused(), [""; 0], "{asked}@{model}: {run:?}");

@@ -271,7 +271,8 @@ async fn campaign(
     let campaign = Campaign {
         id: "bench".to_owned(),
         agent: AgentUnderTest {
-            guarded: false, of_suite: None,
+            guarded: false,
+            of_suite: None,
             agent: Arc::new(agent),
             name: agent_name.clone(),
             model: Some(model_name.clone()),

@@ -5,34 +5,43 @@ use planproof_suite::{CaseError, Gold, SuiteAgent};
 use super::case::TripCase;
 use super::task::Mode;
 use super::{gold, greedy};
-use crate::query::Query;
-use crate::solve::{Answer, Change, Demand, Infeasible, Objective, Options, Solved, solve};
+use crate::query::{Query, QueryError};
+use crate::reader::{Heard, read};
+use crate::solve::{Answer, Objective, Options, Solved, solve};
 
 /// The agents of the suite.
-pub(super) static AGENTS: [SuiteAgent; 3] = [
+pub(super) static AGENTS: [SuiteAgent; 5] = [
     SuiteAgent {
         name: "greedy",
         about: "takes what is cheapest, one thing after the other, and looks at no constraint",
     },
     SuiteAgent { name: "solver", about: "is given the fields of the query, and solves them exactly" },
     SuiteAgent { name: "solver-cheapest", about: "the same, and proves that no trip costs less" },
+    SuiteAgent {
+        name: "solver-from-text",
+        about: "is given the text of the query, which a grammar reads for it",
+    },
+    SuiteAgent { name: "reader", about: "reads the fields of the query by a grammar, and plans nothing" },
 ];
 
 /// What an agent does with a case; nothing where there is no such agent.
 pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold, CaseError>> {
     let task = case.task();
     let is_reading = task.options.mode == Mode::Reading;
+    let wrong_mode =
+        |what: &str| Err(CaseError::new(format!("{agent} {what}: there is nothing for it in this mode")));
     Some(match agent {
-        "greedy" | "solver" | "solver-cheapest" if is_reading => {
-            Err(CaseError::new(format!("{agent} plans trips and reads no text: there is nothing to do in this mode")))
-        }
+        "reader" if is_reading => fields_read(case),
+        "reader" => wrong_mode("plans no trips"),
+        _ if AGENTS.iter().all(|it| it.name != agent) => return None,
+        _ if is_reading => wrong_mode("plans trips, and gives no fields"),
         "greedy" => case.database().map(|database| {
             let plan = greedy::plan(&database, &task.query, seed);
             gold::of_plan(task, &plan)
         }),
         "solver" => solved(case, &task.query, Objective::Any),
         "solver-cheapest" => solved(case, &task.query, Objective::Cheapest),
-        _ => return None,
+        _ => solved_from_text(case),
     })
 }
 
@@ -49,36 +58,56 @@ fn solved(case: &TripCase, query: &Query, objective: Objective) -> Result<Gold, 
 }
 
 /// What was proved, in sentences.
-pub(super) fn in_words(answer: &Answer, query: &Query) -> String {
+fn in_words(answer: &Answer, query: &Query) -> String {
     match answer {
         Answer::Solved(solved) => {
             let Solved { cost, is_cheapest, steps, .. } = solved;
             let least = if *is_cheapest { ", and no trip that holds costs less" } else { "" };
             let budget = query.budget;
-            format!("A trip that holds costs {cost:.2} of {budget:.2} dollars{least} ({steps} steps of search).")
+            format!(
+                "A trip that holds costs {cost:.2} of {budget:.2} dollars{least} ({steps} steps of search)."
+            )
         }
-        Answer::Infeasible(infeasible) => no_trip(infeasible),
+        Answer::Infeasible(infeasible) => {
+            let smallest = if infeasible.is_smallest { " No fewer demands conflict." } else { "" };
+            format!("{infeasible}{smallest} (Proved in {} steps of search.)", infeasible.steps)
+        }
         Answer::Undecided(undecided) => format!("It is not decided: {}.", undecided.why),
     }
 }
 
-/// Why there is no trip, and what would help.
-fn no_trip(infeasible: &Infeasible) -> String {
-    let Infeasible { conflict, is_smallest, changes, obstacle, steps } = infeasible;
-    let list = |demands: &[Demand]| demands.iter().map(Demand::to_string).collect::<Vec<_>>().join("; ");
-    let why = match (obstacle, is_smallest) {
-        (Some(obstacle), _) => format!("There is no such trip whatever is asked for: {obstacle}."),
-        (None, true) => format!("No trip meets all of this, and no fewer demands conflict: {}.", list(conflict)),
-        (None, false) => format!("No trip meets all of this: {}.", list(conflict)),
-    };
-    let change = |change: &Change| match change {
-        Change::Budget(dollars) => format!("spend {dollars:.2} dollars, no less will do"),
-        Change::Drop(demands) => format!("give up: {}", list(demands)),
-    };
-    let changes: Vec<String> = changes.iter().map(change).collect();
-    let help = match changes.is_empty() {
+/// What the grammar reads out of the text of a case, as a query; its fields are asked of nobody.
+fn heard(case: &TripCase) -> Result<(Heard, Result<Query, QueryError>), CaseError> {
+    let Query { idx, level, query: text, .. } = &case.task().query;
+    let database = case.database()?;
+    let heard = read(text, &database.cities);
+    let query = heard.reading.query(*idx, *level, text);
+    Ok((heard, query))
+}
+
+/// The solver on what the grammar read.
+fn solved_from_text(case: &TripCase) -> Result<Gold, CaseError> {
+    let (heard, query) = heard(case)?;
+    let doubts = match heard.doubts.is_empty() {
         true => String::new(),
-        false => format!(" What would help: {}.", changes.join("; or ")),
+        false => format!(" In doubt: {}.", heard.doubts.join("; ")),
     };
-    format!("{why}{help} (Proved in {steps} steps of search.)")
+    let read = serde_json::to_string(&heard.reading).unwrap_or_default();
+    match query {
+        Ok(query) => {
+            let acted = solved(case, &query, Objective::Any)?;
+            Ok(Gold { reasoning: format!("Read: {read}.{doubts} {}", acted.reasoning), ..acted })
+        }
+        Err(error) => {
+            let what = format!("The text cannot be read: {error}.");
+            Ok(Gold { reasoning: format!("Read: {read}.{doubts}"), answer: what, ..Gold::default() })
+        }
+    }
+}
+
+/// The fields that the grammar read.
+fn fields_read(case: &TripCase) -> Result<Gold, CaseError> {
+    let (heard, _) = heard(case)?;
+    let answer = serde_json::to_string(&heard.reading).unwrap_or_default();
+    Ok(Gold { reasoning: heard.doubts.join("; "), answer, ..Gold::default() })
 }

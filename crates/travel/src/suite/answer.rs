@@ -51,7 +51,10 @@ mod tests {
     fn the_last_list_with_an_object_is_the_plan() {
         let cases = [
             ("[{\"days\": 1}]", Some(json!([{"days": 1}]))),
-            ("First [{\"days\": 9}], then:\n```json\n[{\"days\": 1}, {}]\n``` Done [1].", Some(json!([{"days": 1}, {}]))),
+            (
+                "First [{\"days\": 9}], then:\n```json\n[{\"days\": 1}, {}]\n``` Done [1].",
+                Some(json!([{"days": 1}, {}])),
+            ),
             ("{\"plan\": [{\"days\": 1, \"x\": [{}]}]}", Some(json!([{"days": 1, "x": [{}]}]))),
             ("[not JSON] [{\"days\": 1}", None),
             ("No plan, sorry.", None),

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, Toolbox, Unscored, Verdict,
-};
+use planproof_suite::{Card, Case, CaseError, EventNote, Explanation, Gold, Toolbox, Unscored, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 

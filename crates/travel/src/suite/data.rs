@@ -70,7 +70,9 @@ impl PublishedData {
             false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
         let reference = match options.mode {
-            Mode::SolePlanning if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) => beside,
+            Mode::SolePlanning if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) => {
+                beside
+            }
             Mode::SolePlanning => self.references(queries.len())?,
             Mode::TwoStage | Mode::Reading => Vec::new(),
         };

@@ -1,13 +1,12 @@
 //! A verdict in words.
 
 use planproof_suite::runs::{call_notes, on_one_line};
-use planproof_suite::{Check, CheckState, Class, Content, EventNote, Explanation, Fact, Verdict};
-use planproof_suite::Step;
+use planproof_suite::{Check, CheckState, Class, Content, EventNote, Explanation, Fact, Step, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::case::TripCase;
-use super::judge::{Checked, Detail, Found};
+use super::detail::{Checked, Detail, Found};
 use super::task::Mode;
 use crate::plan::{CITY, KEYS};
 

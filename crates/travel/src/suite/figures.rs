@@ -10,12 +10,12 @@ use super::judge::{DELIVERED, PASSES_ORIGINAL, PASSES_RIGHT};
 use super::marks::{self, Marks};
 use super::published::{self, Published, RATE_NAMES, RECOMPUTED};
 use super::task::Mode;
-use super::{PASSES_FINAL, arms};
-use crate::evaluate::{Check, Loophole, Rates, Share};
+use super::{PASSES_FINAL, arms, parts};
+use crate::evaluate::{Check, Rates, Share};
 use crate::query::Level;
 
 /// Runs that came to a verdict, with what their cards say.
-fn scored<'a>(runs: &'a [Judged<'a>]) -> impl Iterator<Item = (Marks, &'a Scored)> {
+pub(super) fn scored<'a>(runs: &'a [Judged<'a>]) -> impl Iterator<Item = (Marks, &'a Scored)> {
     runs.iter().filter_map(|run| Some((marks::read(run.card.marks), run.scored?)))
 }
 
@@ -53,14 +53,14 @@ fn six(rates: &Rates) -> [Share; 6] {
     [delivery, commonsense_micro, commonsense_macro, hard_micro, hard_macro, final_pass]
 }
 
-fn per_cent(share: Share) -> String {
+pub(super) fn per_cent(share: Share) -> String {
     match share.of {
         0 => "-".to_owned(),
         _ => format!("{:.2}", 100.0 * share.rate()),
     }
 }
 
-fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) -> Share {
+pub(super) fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) -> Share {
     let mut share = Share::default();
     for value in runs.filter_map(|scored| scored.score(score)) {
         share.of += 1;
@@ -101,11 +101,12 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
 /// What was run, the rates beside the published ones, each check, the gaps, and who sees what.
 pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
     if is_of_reading(runs) {
-        return vec![fields_section(runs), arms::section(runs)];
+        return vec![parts::fields_section(runs), arms::section(runs)];
     }
     let has_runs = scored(runs).next().is_some();
-    let ours = has_runs.then(|| [rates_section(runs), checks_section(runs), gaps_section(runs)]);
-    ours.into_iter().flatten().chain([published_section(), arms::section(runs)]).collect()
+    let ours = has_runs.then(|| [rates_section(runs), checks_section(runs), parts::gaps_section(runs)]);
+    let ours = ours.into_iter().flatten().chain(parts::stated_section(runs));
+    ours.chain([published_section(), arms::section(runs)]).collect()
 }
 
 /// A row of ours.
@@ -192,7 +193,8 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
 fn checks_section(runs: &[Judged<'_>]) -> Section {
     let cells: BTreeSet<(Level, usize)> = scored(runs).map(|(it, _)| (it.level, it.days)).collect();
     let of = |level: Level, days: Option<usize>, check: Check| {
-        let runs = scored(runs).filter(|(it, _)| it.level == level && days.is_none_or(|days| it.days == days));
+        let runs =
+            scored(runs).filter(|(it, _)| it.level == level && days.is_none_or(|days| it.days == days));
         share_of(runs.map(|(_, it)| it), check.key())
     };
     let row = |check: Check| {
@@ -255,44 +257,13 @@ fn checks_beside_published(of: &dyn Fn(Level, Option<usize>, Check) -> Share) ->
     }
 }
 
-fn gaps_section(runs: &[Judged<'_>]) -> Section {
-    let count = |name: &str| scored(runs).filter(|(_, it)| it.has(name)).count();
-    let used = Loophole::ALL.into_iter().map(|it| (it.name(), count(it.name())));
-    let used: Vec<(&str, usize)> = used.filter(|(_, count)| *count > 0).collect();
-    let [original, right] = [PASSES_ORIGINAL, PASSES_RIGHT]
-        .map(|score| share_of(scored(runs).map(|(_, it)| it), score));
-    let figure = |name: &'static str, share: Share| Figure {
-        name,
-        value: format!("{} of {}", share.passed, share.of),
-        note: String::new(),
-    };
-    let row = |(name, count): &(&str, usize)| vec![(*name).to_owned(), count.to_string()];
-    Section {
-        key: "loopholes",
-        title: "Gaps of the published checks",
-        intro: "Plans that a published check lets through where it ought not to, by the gap. A plan may use several."
-            .to_owned(),
-        figures: vec![
-            figure("final, by the published evaluator", original),
-            figure("final, with its gaps closed", right),
-        ],
-        tables: vec![Table {
-            caption: if used.is_empty() { "No gap was used".to_owned() } else { "Plans by gap".to_owned() },
-            columns: vec!["gap".to_owned(), "plans".to_owned()],
-            rows: used.iter().map(row).collect(),
-        }],
-        lines: Vec::new(),
-        json: json!({
-            "final_original": original.passed, "final_right": right.passed,
-            "plans_by_gap": used.into_iter().collect::<BTreeMap<_, _>>(),
-        }),
-    }
-}
-
 fn published_section() -> Section {
     let entry = |row: Published| {
-        let rates: Map<String, Value> =
-            RATE_NAMES.into_iter().zip(row.rates).map(|(name, rate)| (name.replace(' ', "_"), json!(rate))).collect();
+        let rates: Map<String, Value> = RATE_NAMES
+            .into_iter()
+            .zip(row.rates)
+            .map(|(name, rate)| (name.replace(' ', "_"), json!(rate)))
+            .collect();
         json!({
             "system": row.system, "table": row.table, "set": row.set, "level": row.level, "hints": row.hints,
             "queries": row.queries, "in_per_cent": rates,
@@ -311,37 +282,5 @@ fn published_section() -> Section {
             "source": "Zhang et al., PMC, tables 1, 2 and 5 to 7", "figures": entries,
             "recomputed": {"system": "GPT-4 + PMC", "set": "test", "in_per_cent": RECOMPUTED},
         }),
-    }
-}
-
-fn fields_section(runs: &[Judged<'_>]) -> Section {
-    let row = |field: &str| {
-        let of = |level: Option<Level>| {
-            let runs = scored(runs).filter(|(it, _)| level.is_none_or(|level| it.level == level));
-            let share = share_of(runs.map(|(_, it)| it), field);
-            if share.of > 0 { format!("{} of {}", share.passed, share.of) } else { "-".to_owned() }
-        };
-        [field.to_owned(), of(None)].into_iter().chain(Level::ALL.map(|level| of(Some(level)))).collect()
-    };
-    let json: BTreeMap<&str, Value> = FIELDS
-        .into_iter()
-        .map(|field| {
-            let share = share_of(scored(runs).map(|(_, it)| it), field);
-            (field, json!({"right": share.passed, "of": share.of}))
-        })
-        .collect();
-    let columns = ["field", "all", "easy", "medium", "hard"].map(str::to_owned).to_vec();
-    Section {
-        key: "fields",
-        title: "Fields of the queries",
-        intro: "Exact match of each field that was read out of the text of a query. Plans are not part of this.".to_owned(),
-        figures: Vec::new(),
-        tables: vec![Table {
-            caption: "Right fields".to_owned(),
-            columns,
-            rows: FIELDS.into_iter().map(row).collect(),
-        }],
-        lines: Vec::new(),
-        json: json!(json),
     }
 }

@@ -64,14 +64,14 @@ fn calls(query: &Query, plan: &Value) -> Vec<GoldCall> {
     }
     let mut seen = BTreeSet::new();
     for (day, date) in plan.as_array().into_iter().flatten().zip(&query.date) {
-        let [city, means] = [CITY, TRANSPORTATION].map(|key| day.get(key).and_then(Value::as_str).unwrap_or("-"));
+        let [city, means] =
+            [CITY, TRANSPORTATION].map(|key| day.get(key).and_then(Value::as_str).unwrap_or("-"));
         let Some((origin, destination)) = from_to(city) else { continue };
         let [origin, destination] = [origin, destination].map(|it| strip_parenthesis(it).trim());
         calls.push(match means.to_lowercase() {
-            lower if lower.contains("flight") => call(
-                "FlightSearch",
-                &[("origin", origin), ("destination", destination), ("date", date)],
-            ),
+            lower if lower.contains("flight") => {
+                call("FlightSearch", &[("origin", origin), ("destination", destination), ("date", date)])
+            }
             lower => {
                 let mode = if lower.contains("taxi") { "taxi" } else { "self-driving" };
                 call(

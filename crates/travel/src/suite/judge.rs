@@ -3,31 +3,22 @@
 use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer::{object_in, plan_in};
 use super::case::TripCase;
 use super::classes::{self, CLASSES, FLAGS};
+use super::detail::{
+    Checked, Detail, FINDINGS_MAX, Found, PLAN_BYTES_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA,
+};
 use super::fields::{self, FIELDS};
+use super::manager::{self, STATED};
 use super::stop::Stop;
 use super::task::Mode;
 use crate::Compat;
 use crate::evaluate::{self, Check, Judgement, Mark, is_asked};
 use crate::plan::Plan;
 use crate::tables::Database;
-
-/// What verdicts name as their schema.
-pub const VERDICT_SCHEMA: &str = "planproof/travelplanner-verdict/v1";
-
-/// Most characters of an answer that a verdict holds.
-const TEXT_CHARACTERS_MAX: usize = 2_000;
-
-/// Longest plan that a verdict holds, in bytes of JSON. The evaluator reads longer ones all the same.
-const PLAN_BYTES_MAX: usize = 32 * 1024;
-
-/// Most findings that a verdict holds.
-const FINDINGS_MAX: usize = 100;
 
 /// Names of the figures beside those of checks and fields.
 pub(super) const DELIVERED: &str = "delivered";
@@ -36,7 +27,7 @@ pub(super) const PASSES_RIGHT: &str = "passes_right";
 pub(super) const COST: &str = "cost";
 
 /// The names of all figures: of deliveries and passes, of each check (1 where it holds, 0 where not), of each field.
-pub(super) const SCORE_NAMES: [&str; 28] = [
+pub(super) const SCORE_NAMES: [&str; 33] = [
     DELIVERED,
     PASSES_ORIGINAL,
     PASSES_RIGHT,
@@ -65,68 +56,12 @@ pub(super) const SCORE_NAMES: [&str; 28] = [
     FIELDS[8],
     FIELDS[9],
     FIELDS[10],
+    STATED[0].1,
+    STATED[1].1,
+    STATED[2].1,
+    STATED[3].1,
+    STATED[4].1,
 ];
-
-/// All that the judge says of a run: the document of a verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
-    /// [`VERDICT_SCHEMA`].
-    pub schema: String,
-    /// Id of the case.
-    pub case: String,
-    /// Whether all checks hold, or all fields are right.
-    pub passed: bool,
-    /// The class of the failure; `None` when passed.
-    pub class: Option<String>,
-    /// All flags that apply.
-    pub flags: Vec<String>,
-    /// Whether there was a plan, or an object with fields.
-    pub delivered: bool,
-    /// How the checks fared, in the order of the evaluator.
-    pub checks: Vec<Checked>,
-    /// The names of the fields that are wrong, where fields were asked for.
-    pub wrong_fields: Vec<String>,
-    /// What the trip costs for all, in US dollars, if that can be said.
-    pub cost: Option<f64>,
-    /// Whether the published evaluator passes the plan, and whether ours does.
-    pub passes: [bool; 2],
-    /// What our evaluator finds wrong, the first [`FINDINGS_MAX`].
-    pub findings: Vec<Found>,
-    /// Why the plan is no plan at all.
-    pub fault: Option<String>,
-    /// Where the published loop would have stopped, in words.
-    pub stopped: Option<String>,
-    /// The plan, unless it is longer than [`PLAN_BYTES_MAX`].
-    pub plan: Option<Value>,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
-    pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
-    pub ended: Option<String>,
-    /// How many calls were made.
-    pub calls: usize,
-}
-
-/// How a check fared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checked {
-    /// Its name in the paper.
-    pub check: String,
-    /// `passed`, `failed`, `not asked`, `not carried out`, or the exception of the published evaluator.
-    pub state: String,
-}
-
-/// Something that is wrong with a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    /// The check that it fails, by its name in the paper.
-    pub check: String,
-    /// The day, from 1; nothing where it is about the whole trip.
-    pub day: Option<usize>,
-    /// What is wrong.
-    pub what: String,
-    /// The gap of the published check that lets it through, if one does.
-    pub loophole: Option<String>,
-}
 
 /// What is known of a run beside its plan.
 #[derive(Default)]
@@ -135,6 +70,7 @@ pub(super) struct Around<'a> {
     pub(super) calls: usize,
     pub(super) has_call_error: bool,
     pub(super) stopped: Option<(usize, Stop)>,
+    pub(super) stated: Option<[bool; STATED.len()]>,
 }
 
 /// Judges a run.
@@ -149,6 +85,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
         calls: calls.len(),
         has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
         stopped: if is_alone && is_two_stage { Stop::of(&calls) } else { None },
+        stated: manager::stated(case, events),
     };
     if case.task().options.mode == Mode::Reading {
         return Ok(of_fields(case, ended.answer().and_then(object_in), &around));
@@ -196,16 +133,16 @@ pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: 
         let holds = is_fit && judged.mark(check).is_some_and(Mark::is_passed);
         Score::new(check.key(), unit(holds))
     }));
+    let stated = around.stated.iter().flatten().zip(STATED);
+    scores.extend(stated.map(|(is_right, (_, name))| Score::new(name, unit(*is_right))));
     let found = |finding: &evaluate::Finding| Found {
         check: finding.check.label().to_owned(),
         day: finding.day,
         what: finding.what.clone(),
         loophole: finding.loophole.map(|it| it.name().to_owned()),
     };
-    let checks = Check::all().map(|check| Checked {
-        check: check.label().to_owned(),
-        state: state_of(judged.mark(check)),
-    });
+    let checks = Check::all()
+        .map(|check| Checked { check: check.label().to_owned(), state: state_of(judged.mark(check)) });
     let kept = judged.delivered.then(|| plan.0.clone());
     let detail = Detail {
         delivered: judged.delivered,
@@ -299,9 +236,9 @@ fn class_of_run(around: &Around<'_>) -> Option<Class> {
 
 /// Why a plan is none at all.
 fn fault_of(judged: &Judgement) -> Option<String> {
-    let crash = judged.crash.map(|(check, raised)| {
-        format!("the published evaluator ends with a {raised} in {}", check.label())
-    });
+    let crash = judged
+        .crash
+        .map(|(check, raised)| format!("the published evaluator ends with a {raised} in {}", check.label()));
     judged.malformed.clone().or(crash)
 }
 
@@ -323,13 +260,6 @@ fn unit(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
-    pub fn of(verdict: &Verdict) -> Option<Self> {
-        serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +267,7 @@ mod tests {
     #[test]
     fn every_check_and_field_has_its_figure() {
         let checks = Check::all().map(Check::key);
-        assert!(checks.chain(FIELDS).eq(SCORE_NAMES.into_iter().skip(4)));
+        let stated = STATED.map(|(_, name)| name);
+        assert!(checks.chain(FIELDS).chain(stated).eq(SCORE_NAMES.into_iter().skip(4)));
     }
 }

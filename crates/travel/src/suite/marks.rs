@@ -23,7 +23,6 @@ pub(super) fn of(task: &Task) -> u32 {
         | mode << MODE_SHIFT
         | bit(hints, HINTS)
         | bit(compat == Compat::Original, ORIGINAL)
-
 }
 
 /// What the bits say.

@@ -17,13 +17,20 @@ use crate::plan::{Plan, Submission};
 /// With [`Compat::Original`] a line belongs to the case of its place, whatever its `idx` is, as for the published
 /// evaluator; there must then be no more lines than cases. Otherwise a line with an `idx` belongs to the query of that
 /// number, and one without to the case of its place.
-pub(super) fn score(cases: &[Arc<dyn Case>], read: &dyn Fn(&Task) -> TripCase, predictions: Data<'_>) -> Result<Predicted, CaseError> {
-    let cases: Vec<TripCase> =
-        cases.iter().map(|case| Task::read(&case.to_line()).map(|task| read(&task))).collect::<Result<_, _>>()?;
+pub(super) fn score(
+    cases: &[Arc<dyn Case>],
+    read: &dyn Fn(&Task) -> TripCase,
+    predictions: Data<'_>,
+) -> Result<Predicted, CaseError> {
+    let cases: Vec<TripCase> = cases
+        .iter()
+        .map(|case| Task::read(&case.to_line()).map(|task| read(&task)))
+        .collect::<Result<_, _>>()?;
     let Data { text, file } = predictions;
     let submissions = Submission::read_all(text, file).map_err(CaseError::new)?;
     let fail = |what: String| Err(CaseError::new(format!("{file}: {what}")));
-    let places: HashMap<u64, usize> = (0..).zip(&cases).map(|(place, case)| (case.task().query.idx, place)).collect();
+    let places: HashMap<u64, usize> =
+        (0..).zip(&cases).map(|(place, case)| (case.task().query.idx, place)).collect();
     let is_original = cases.iter().any(|case| case.task().options.compat == Compat::Original);
     let mut plans: Vec<Option<Value>> = vec![None; cases.len()];
     for (line, submission) in submissions.into_iter().enumerate() {

@@ -10,7 +10,9 @@ use super::task::Reference;
 use crate::Compat;
 use crate::query::Query;
 use crate::tables::{Database, Mode};
-use crate::tools::{accommodation_search, attraction_search, distance_matrix, flight_search, restaurant_search};
+use crate::tools::{
+    accommodation_search, attraction_search, distance_matrix, flight_search, restaurant_search,
+};
 
 /// What a planner is given for a query over small tables.
 pub(super) fn of(database: &Database, query: &Query) -> Reference {

@@ -66,13 +66,13 @@ const SOLE_PLANNING: [About; 1] = [(
 )];
 
 static TWO_STAGE_TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| TWO_STAGE.iter().map(tool).collect());
-static SOLE_PLANNING_TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| SOLE_PLANNING.iter().map(tool).collect());
+static SOLE_PLANNING_TOOLS: LazyLock<Arc<[Tool]>> =
+    LazyLock::new(|| SOLE_PLANNING.iter().map(tool).collect());
 
 /// A tool as models are offered it.
 fn tool((name, description, arguments): &About) -> Tool {
-    let property = |(name, about): &(&str, &str)| {
-        ((*name).to_owned(), json!({"type": "string", "description": about}))
-    };
+    let property =
+        |(name, about): &(&str, &str)| ((*name).to_owned(), json!({"type": "string", "description": about}));
     let properties: Map<String, Value> = arguments.iter().map(property).collect();
     let required: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
     let schema = json!({

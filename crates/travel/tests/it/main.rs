@@ -5,5 +5,6 @@ mod loopholes;
 mod own;
 mod scores;
 mod solve;
+mod suite;
 mod tools;
 mod twin;
