@@ -123,7 +123,7 @@ fn list(global: &Global) -> Result<(), Failure> {
     }
     let mut out = terminal::text();
     for suite in registry.iter() {
-        writeln!(out, "{:<10}{}", suite.name(), suite.about())?;
+        writeln!(out, "{:<14}{}", suite.name(), suite.about())?;
     }
     writeln!(
         out,

@@ -26,7 +26,7 @@ fn the_suites_are_listed() {
     let place = Place::new();
     let listed = place.run("bench").code(0).out;
     assert!(
-        listed.starts_with("order     tasks ") && listed.contains("\ngsm8k     word problems"),
+        listed.starts_with("order         tasks ") && listed.contains("\ngsm8k         word problems"),
         "{listed}"
     );
     let suites = place.run("bench --json").code(0).json();
