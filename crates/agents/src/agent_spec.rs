@@ -44,6 +44,11 @@ const PROGRAM_PREFIX: &str = "program:";
 /// What stands in the name of an agent whose answers a program judges.
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
+/// Agents that come with suites and ask no model, under the same name in each suite that has one: a search that takes
+/// what is best at each step; a reader of what texts demand; a solver that is given what a case demands, one that also
+/// proves that nothing is better, and one that reads the demands out of the text.
+pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
+
 /// The options of an agent, in the order in which a name made from the command line has them.
 pub const AGENT_OPTIONS: [&str; 15] = [
     "samples",
@@ -89,6 +94,8 @@ pub enum AgentForm {
     Worker(String),
     /// A service at this URL.
     Url(String),
+    /// One of [`SUITE_AGENTS`].
+    OfSuite(&'static str),
     /// Ours, with a model.
     Asking {
         /// What it does.
@@ -256,7 +263,17 @@ impl AgentSpec {
     pub fn model(&self) -> Option<&str> {
         match &self.form {
             AgentForm::Asking { model, .. } => Some(model),
-            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) => None,
+            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) | AgentForm::OfSuite(_) => None,
+        }
+    }
+
+    /// Its name in its suite, if it is one that comes with a suite.
+    pub fn of_suite(&self) -> Option<&'static str> {
+        match self.form {
+            AgentForm::OfSuite(name) => Some(name),
+            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) | AgentForm::Asking { .. } => {
+                None
+            }
         }
     }
 
@@ -293,7 +310,9 @@ impl AgentSpec {
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
             },
-            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) => Vec::new(),
+            AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) | AgentForm::OfSuite(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -350,6 +369,9 @@ impl AgentForm {
         }
         if let Some(url) = bare.strip_prefix(URL_PREFIX) {
             return Ok(Self::Url(url.to_owned()));
+        }
+        if let Some(name) = SUITE_AGENTS.into_iter().find(|name| *name == bare) {
+            return Ok(Self::OfSuite(name));
         }
         let Some((kind, model)) = parts(bare) else {
             if let Some(meant) = suggestion::agent(bare) {
@@ -684,6 +706,14 @@ mod tests {
 
     fn parsed(text: &str) -> AgentSpec {
         AgentSpec::parse(text).expect("it is an agent's name")
+    }
+
+    #[test]
+    fn agents_of_suites_have_no_model() {
+        for name in SUITE_AGENTS {
+            let spec = parsed(name);
+            assert_eq!((spec.of_suite(), spec.model(), spec.options()), (Some(name), None, None));
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub mod team;
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
     AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
-    GUARD_PREFIX, PairedWith, SpecName, ToolLoop, model_with_provider,
+    GUARD_PREFIX, PairedWith, SUITE_AGENTS, SpecName, ToolLoop, model_with_provider,
 };
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{

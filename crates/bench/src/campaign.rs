@@ -42,6 +42,8 @@ pub struct AgentUnderTest {
     /// A guard stands between it and the tools, which denies calls after which the run could not pass any more, where
     /// the cases have one.
     pub guarded: bool,
+    /// The name of the agent in its suite, where it is one that comes with the suite and asks no model.
+    pub of_suite: Option<String>,
 }
 
 /// What to run, and how.

@@ -17,7 +17,7 @@ use planproof_trace::{EndReason, Event, Recorder};
 
 use crate::guard::GuardedTools;
 use crate::served::Replies;
-use crate::{AgentUnderTest, Campaign, CampaignError, judging};
+use crate::{AgentUnderTest, Campaign, CampaignError, acting, judging};
 
 /// One run to be made, and all that it depends on.
 #[derive(Debug, Clone)]
@@ -88,7 +88,10 @@ impl InProcess {
             surroundings: &self.surroundings,
         };
         let running = async {
-            let ran = agent.agent.run(run).await?;
+            let ran = match &agent.of_suite {
+                Some(name) => acting::act(&**case, name, &run).await,
+                None => agent.agent.run(run).await?,
+            };
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
             let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };

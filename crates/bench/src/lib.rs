@@ -8,13 +8,14 @@
 //! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the stream of what happens in
 //! them (`happening.rs`), the seam to whoever executes runs (`job.rs`), what a judge model is asked (`judging.rs`),
 //! what came of a run (`outcome.rs`), the doubt whether their set-up works (`setup.rs`), what puts a guard between
-//! agent and tools (`guard.rs`), what a served model replies (`served.rs`), campaigns whose cases follow from what
-//! came before (`rounds.rs`), what repeats say (`repeats.rs`), intervals for looking often (`sequential.rs`), what
-//! agents that do not plan would get (`baselines.rs`), the search for the capability limit (`limit.rs`), what figures
-//! need of a run (`summary.rs`), what a team took (`team.rs`), what it took to hold models to specifications
-//! (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`), and what closer looks at failures showed
-//! (`studies.rs`).
+//! agent and tools (`guard.rs`), agents that come with a suite (`acting.rs`), what a served model replies
+//! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
+//! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
+//! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
+//! what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`),
+//! and what closer looks at failures showed (`studies.rs`).
 
+mod acting;
 mod baselines;
 mod campaign;
 mod findings;
@@ -35,6 +36,7 @@ pub mod studies;
 mod summary;
 mod team;
 
+pub use acting::OfSuite;
 pub use baselines::{BaselineRate, BaselineRates};
 pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, CampaignError, Supervision, Work};
 pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};

@@ -21,7 +21,7 @@ use miette::LabeledSpan;
 use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
-use crate::arguments::{Arguments, Given, is_recorded};
+use crate::arguments::{Arguments, Given, Global, is_recorded};
 use crate::failure::Failure;
 use crate::{terminal, values};
 
@@ -155,6 +155,9 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
         if is_of_agents && agent_setting(&set).is_some() {
             continue;
         }
+        if TAKE_DATA_SETS.contains(&call.path.first().copied().unwrap_or_default()) && is_data_set(&set) {
+            continue;
+        }
         let layer = set_layer(&set, &sections).map_err(|failure| match failure {
             Failure::Usage(what) if is_of_agents && !set.contains('.') => {
                 Failure::Usage(format!("{what}; options of agents are {}", AGENT_OPTIONS.join(", ")))
@@ -225,6 +228,30 @@ fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, 
         ));
     }
     Ok(sets)
+}
+
+/// Commands in which `--set` without a `=` names one of several sets of data.
+const TAKE_DATA_SETS: [&str; 2] = ["bench", "score"];
+
+/// Whether a `--set` names a set of data, and sets no key.
+fn is_data_set(set: &str) -> bool {
+    !set.is_empty() && set.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
+}
+
+/// The set of data that the command line names.
+///
+/// # Errors
+/// It names two.
+pub(crate) fn data_set(global: &Global) -> Result<Option<&str>, Failure> {
+    let mut named = global.set.iter().map(String::as_str).filter(|set| is_data_set(set));
+    let first = named.next();
+    match named.find(|other| Some(*other) != first) {
+        Some(other) => {
+            let first = first.unwrap_or_default();
+            Err(Failure::usage(format!("--set names two sets of data, {first} and {other}: name one")))
+        }
+        None => Ok(first),
+    }
 }
 
 /// The key of the share of wrong answers of `sim/gold`.

@@ -14,7 +14,7 @@ use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, SubTaskAgent,
     ToolLoop, UrlAgent, WorkerAgent, model_with_provider,
 };
-use planproof_bench::AgentUnderTest;
+use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -294,6 +294,10 @@ pub(crate) fn agent(
             let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
             Ok(external(Arc::new(agent), name))
         }
+        AgentForm::OfSuite(of_suite) => {
+            let agent = under_test(Arc::new(OfSuite), name, None, false);
+            Ok(AgentUnderTest { of_suite: Some((*of_suite).to_owned()), ..agent })
+        }
         AgentForm::Asking { kind: AgentKind::Tools(of_tools), model } => {
             let (form, make): (_, fn(_) -> _) = match of_tools {
                 ToolLoop::WholeConversation => (ModelForm::Chat, FunctionCallingAgent::new),
@@ -350,7 +354,8 @@ fn under_test(
     model: Option<String>,
     simulated: bool,
 ) -> AgentUnderTest {
-    AgentUnderTest { agent, name: name.to_string(), model, simulated, guarded: name.is_guarded() }
+    let guarded = name.is_guarded();
+    AgentUnderTest { agent, name: name.to_string(), model, simulated, guarded, of_suite: None }
 }
 
 /// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.

@@ -12,10 +12,11 @@ use planproof_qa::questions::{Benchmark, Questions};
 use planproof_runner::StoredOptions;
 use planproof_suite::{CaseError, Registry, Suite};
 use planproof_tptu::Tptu;
+use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages, python};
+use crate::{media, pages, python, travel};
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
@@ -27,6 +28,7 @@ pub(crate) fn registry(judge: JudgeOptions) -> Registry {
         Arc::new(Mnms::default()),
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(python::tools())),
+        Arc::new(TravelPlanner::default().with_tables(travel::open())),
     ];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
 }

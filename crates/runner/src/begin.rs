@@ -188,6 +188,14 @@ impl NewCampaign {
                 format!("the suite {} has no guard: name the agent without {GUARD_PREFIX}", suite.name());
             return Err(RunnerError::usage(what).into());
         }
+        if let Some(name) = self.agent.of_suite()
+            && !suite.agents().iter().any(|agent| agent.name == name)
+        {
+            let known: Vec<&str> = suite.agents().iter().map(|agent| agent.name).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let what = format!("the suite {} has no agent `{name}` of its own; it has {known}", suite.name());
+            return Err(RunnerError::usage(what).into());
+        }
         wanted.world.warn_of_tools(&self.agent, cases)?;
         let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
         if largest >= self.iterations {

@@ -41,6 +41,6 @@ pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
-pub use suite::{Baseline, Columns, Judged, Suite, Unit};
+pub use suite::{Baseline, Columns, Judged, Suite, SuiteAgent, Unit};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};

@@ -100,6 +100,11 @@ pub trait Suite: Send + Sync {
         &[]
     }
 
+    /// Agents that come with the suite and ask no model, which [`Case::act`] plays.
+    fn agents(&self) -> &'static [SuiteAgent] {
+        &[]
+    }
+
     /// The columns of its own in tables of runs.
     fn columns(&self) -> Columns {
         Columns { of_case: &[], of_run: &[] }
@@ -122,6 +127,15 @@ pub trait Suite: Send + Sync {
         let _ = (runs, planned, repeats);
         Vec::new()
     }
+}
+
+/// An agent that comes with a suite and asks no model: an algorithm for its cases, to compare models with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuiteAgent {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
 }
 
 /// In what the size of cases is counted.

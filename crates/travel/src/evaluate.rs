@@ -57,6 +57,7 @@ pub use check::Check;
 pub use finding::{EntryPlace, Finding};
 pub use judgement::{Judgement, Mark};
 pub use loophole::Loophole;
+pub(crate) use score::is_asked;
 pub use score::{Rates, Scores, Share, Tally};
 
 use crate::Compat;

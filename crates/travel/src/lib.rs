@@ -9,8 +9,8 @@
 //! Python's rules for values and texts (`python.rs`), the three readers of entries that everything shares
 //! (`entry.rs`), queries (`query.rs`), plans as they were written (`plan.rs`), the tables (`tables.rs`), the evaluator
 //! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), a plan as a
-//! map and a timeline (`page.rs`), and a small
-//! data set of our own (`own.rs`, `data/own`).
+//! map and a timeline (`page.rs`), a small data set of our own (`own.rs`, `data/own`), and queries as cases that agents
+//! are run on (`suite.rs`).
 
 pub mod entry;
 pub mod evaluate;
@@ -21,11 +21,13 @@ pub mod python;
 pub mod query;
 pub mod reader;
 pub mod solve;
+pub mod suite;
 pub mod tables;
 pub mod tools;
 
 /// Whose behaviour a verdict has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compat {
     /// The published evaluator's, with all that is wrong with it.
     Original,

@@ -8,7 +8,7 @@ use super::{AllCasesArguments, CampaignArguments};
 use crate::values::whole;
 
 /// Options that say which cases there are.
-pub(crate) const CHOOSING: [&str; 5] = ["data", "limit", "shuffle", "places", "from"];
+pub(crate) const CHOOSING: [&str; 7] = ["data", "limit", "shuffle", "places", "days", "level", "from"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -34,7 +34,7 @@ pub(crate) struct BenchArguments {
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
     /// Take the cases from a file of case lines instead, as `runs export --format cases` writes them; `-` for stdin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places", "days", "level"])]
     pub(crate) from: Option<PathBuf>,
     /// The servers and folders that the tools of `mnms` work with, as TOML; without it, these tools are simulated.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
@@ -47,6 +47,16 @@ pub(crate) struct BenchArguments {
     /// the paper on agents by specification. Without it, `paper` for `gsm8k` and `official` for the others.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
     pub(crate) scoring: Option<String>,
+    /// What agents of `travelplanner` are asked for: `two-stage`, with the tools of the sandbox; `sole-planning`, with all
+    /// that they need in the prompt; or `reading`, to write the fields of the query and no plan.
+    #[arg(long, value_name = "MODE", conflicts_with_all = ["resume", "from"])]
+    pub(crate) mode: Option<String>,
+    /// Give the planners of `travelplanner` the unconventional hints of the paper on collaborating agents: `on` or `off`.
+    #[arg(long, value_name = "on", conflicts_with_all = ["resume", "from"])]
+    pub(crate) hints: Option<String>,
+    /// Judge plans of `travelplanner` as the published evaluator does, with its faults.
+    #[arg(long, value_name = "original", conflicts_with_all = ["resume", "from"])]
+    pub(crate) compat: Option<String>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
 }
@@ -54,7 +64,8 @@ pub(crate) struct BenchArguments {
 /// Which cases of which data.
 #[derive(Debug, Args)]
 pub(crate) struct ChoiceArguments {
-    /// The benchmark's own data, as it is published; without it, a few cases that come with planproof.
+    /// The benchmark's own data, as it is published; without it, a few cases that come with planproof. `--set NAME` says
+    /// which of several sets in a folder.
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     /// Most cases.
@@ -66,6 +77,12 @@ pub(crate) struct ChoiceArguments {
     /// Take the cases at the places that this JSON file lists, counted from 0, in their order: a published sample.
     #[arg(long, value_name = "FILE", conflicts_with = "shuffle")]
     pub(crate) places: Option<PathBuf>,
+    /// Cases of `travelplanner` with trips of so many days alone.
+    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX))]
+    pub(crate) days: Option<usize>,
+    /// Cases of `travelplanner` of this level alone: `easy`, `medium` or `hard`.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) level: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -20,7 +20,7 @@ use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
 use crate::terminal;
-use crate::{secrets, select};
+use crate::{secrets, select, travel};
 
 /// Options that mean something for orders alone.
 const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
@@ -35,10 +35,20 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     };
     let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
     let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
+    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     if let Some(scoring) = &arguments.scoring {
-        let usage = |CaseError { what }: CaseError| Failure::usage(what);
         suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
     }
+    let days = arguments.choice.days.map(|days| days.to_string());
+    let options = travel::options([
+        ("compat", arguments.compat.as_deref()),
+        ("mode", arguments.mode.as_deref()),
+        ("hints", arguments.hints.as_deref()),
+        ("days", days.as_deref()),
+        ("level", arguments.choice.level.as_deref()),
+    ]);
+    travel::must_have(&*suite, &options, global)?;
+    suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
         let option = option.replace('_', "-");
         return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
@@ -51,7 +61,14 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         )));
     }
     let agents = matrix::asked_for(arguments, global)?;
-    let cases = BenchCases { suite, arguments };
+    let agents = match (agents, suite.name()) {
+        (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
+            let hints = arguments.hints.as_deref() == Some("on");
+            Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
+        }
+        (agents, _) => agents,
+    };
+    let cases = BenchCases { suite, arguments, set: crate::config::data_set(global)? };
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
@@ -106,7 +123,7 @@ fn list(global: &Global) -> Result<(), Failure> {
     }
     let mut out = terminal::text();
     for suite in registry.iter() {
-        writeln!(out, "{:<10}{}", suite.name(), suite.about())?;
+        writeln!(out, "{:<14}{}", suite.name(), suite.about())?;
     }
     writeln!(
         out,
@@ -125,6 +142,7 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
     arguments: &'a BenchArguments,
+    set: Option<&'a str>,
 }
 
 impl std::fmt::Debug for BenchCases<'_> {
@@ -149,14 +167,18 @@ impl MakesCases for BenchCases<'_> {
     fn make(&self) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
-            None => load(&*self.suite, &self.arguments.choice)?,
+            None => load(&*self.suite, &self.arguments.choice, self.set)?,
         };
         Ok(Cases::given(Arc::clone(&self.suite), cases))
     }
 }
 
-/// The cases that are chosen.
-pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Arc<dyn Case>>, Failure> {
+/// The cases that are chosen. `set` is the set of data that the command line names.
+pub(super) fn load(
+    suite: &dyn Suite,
+    choice: &ChoiceArguments,
+    set: Option<&str>,
+) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let usage = |CaseError { what }: CaseError| Failure::usage(what);
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
@@ -170,6 +192,7 @@ pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Ar
         Some(path) => {
             let text = match suite.name() {
                 planproof_apibank::suite::NAME if path.is_dir() => apibank::published(path)?,
+                planproof_travel::suite::NAME => travel::published(path, set)?,
                 _ => select::read_text(path)?,
             };
             let file = path.display().to_string();

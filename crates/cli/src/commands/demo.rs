@@ -191,6 +191,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
             guarded: false,
+            of_suite: None,
             agent: Arc::new(agent),
             name: name.to_owned(),
             model: Some(format!("sim/{}", kind.as_str())),

@@ -69,6 +69,11 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
             None => model,
         })
     };
+    if name.of_suite().is_some() {
+        let what =
+            format!("{name} comes with a suite and runs on its cases alone: planproof bench SUITE {name}");
+        return Err(Failure::usage(what));
+    }
     let agent = select::agent(&name, &ProgramOptions::default(), &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;

@@ -13,7 +13,7 @@ use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::{render, select, terminal};
+use crate::{render, select, terminal, travel};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;
@@ -25,10 +25,14 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     options.extend(compat.as_deref().map(|compat| ("compat", compat)));
     options.extend(scoring.as_deref().map(|scoring| ("scoring", scoring)));
     options.extend(alternatives.then_some(("alternatives", "yes")));
+    let days = choice.days.map(|days| days.to_string());
+    let chosen = travel::options([("days", days.as_deref()), ("level", choice.level.as_deref())]);
     let mut suite = find(suite)?;
+    travel::must_have(&*suite, &chosen, global)?;
+    options.extend(chosen);
     let usage = |CaseError { what }: CaseError| Failure::usage(what);
     suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
-    let cases = load(&*suite, choice)?;
+    let cases = load(&*suite, choice, crate::config::data_set(global)?)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
     let scored = suite.score(&cases, Data { text: &text, file: &file }).map_err(usage)?;
     let outcome = |(ordinal, verdict)| Outcome {

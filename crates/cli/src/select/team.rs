@@ -13,6 +13,7 @@ use planproof_plan::limits::{
 use planproof_plan::team::Role;
 use planproof_plan::team::crew::is_executor_name;
 use planproof_runner::{FileDigest, FindModel, ModelForm};
+use planproof_travel::suite::{ROLES, ShippedRoles};
 use serde::Deserialize;
 
 use super::{agent_spec, read_text};
@@ -103,22 +104,35 @@ pub(super) fn agent(
     }
     let mut prompts = TeamPrompts::shipped(options.team());
     for (role, prompt) in prompts_of(path, &file) {
-        let text = read_text(&prompt)?;
+        let text = text_of(path, &prompt)?;
         let wrong = |error| Failure::usage(format!("{}: {error}", prompt.display()));
         prompts = prompts.with(role, &text).map_err(wrong)?;
     }
     Ok((TeamAgent::new(models, executors, options.team()).with_prompts(prompts), model))
 }
 
+/// The roles of that name that come with planproof.
+fn shipped(path: &Path) -> Option<&'static ShippedRoles> {
+    ROLES.iter().find(|(name, ..)| Path::new(name) == path)
+}
+
+/// The text of the file that describes the roles, or of one that it names.
+fn text_of(roles: &Path, path: &Path) -> Result<String, Failure> {
+    let Some((name, text, files)) = shipped(roles) else { return read_text(path) };
+    let named = files.iter().find(|(file, _)| Path::new(file) == path);
+    let text = if path == Path::new(name) { Some(*text) } else { named.map(|(_, text)| *text) };
+    text.map(str::to_owned).ok_or_else(|| Failure::usage(format!("{name} comes without {}", path.display())))
+}
+
 /// The files that a team is made from, as they are now.
-pub(super) fn digests(path: &str) -> Result<Vec<FileDigest>, Failure> {
-    let file = read(path)?;
-    let prompts = prompts_of(Path::new(path), &file).into_iter().map(|(_, prompt)| prompt);
+pub(super) fn digests(roles: &str) -> Result<Vec<FileDigest>, Failure> {
+    let file = read(roles)?;
+    let prompts = prompts_of(Path::new(roles), &file).into_iter().map(|(_, prompt)| prompt);
     let digest = |path: PathBuf| {
-        let text = read_text(&path)?;
+        let text = text_of(Path::new(roles), &path)?;
         Ok(FileDigest { file: path.display().to_string(), sha256: sha256(text.as_bytes()) })
     };
-    [PathBuf::from(path)].into_iter().chain(prompts).map(digest).collect()
+    [PathBuf::from(roles)].into_iter().chain(prompts).map(digest).collect()
 }
 
 /// The prompts that a file names, as seen from its folder.
@@ -130,7 +144,8 @@ fn prompts_of(path: &Path, file: &File) -> Vec<(Role, PathBuf)> {
 
 fn read(path: &str) -> Result<File, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
-    let file: File = toml::from_str(&read_text(Path::new(path))?).map_err(|error| fail(&error))?;
+    let file: File =
+        toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
     if file.executor.len() > EXECUTORS_MAX {
         let count = file.executor.len();
         return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the most")));
@@ -173,7 +188,7 @@ fn executor(
         .map_err(|error| fail(error.describe().trim_start_matches("error: ").to_owned()))?;
     let is_fit = match spec.form() {
         AgentForm::Asking { kind, .. } => !matches!(kind, AgentKind::Team(_)) && !spec.is_guarded(),
-        AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) => false,
+        AgentForm::Command(_) | AgentForm::Worker(_) | AgentForm::Url(_) | AgentForm::OfSuite(_) => false,
     };
     if !is_fit {
         let what = "cannot be the agent of an executor: write a kind such as tools, react or plan";

@@ -26,7 +26,7 @@ fn the_suites_are_listed() {
     let place = Place::new();
     let listed = place.run("bench").code(0).out;
     assert!(
-        listed.starts_with("order     tasks ") && listed.contains("\ngsm8k     word problems"),
+        listed.starts_with("order         tasks ") && listed.contains("\ngsm8k         word problems"),
         "{listed}"
     );
     let suites = place.run("bench --json").code(0).json();
@@ -34,7 +34,7 @@ fn the_suites_are_listed() {
     let run = place.run("bench none tools@sim/gold").code(2);
     assert_eq!(
         run.err,
-        "error: there is no suite `none`; there are order, gsm8k, hotpotqa, triviaqa, mnms, apibank, tptu\n"
+        "error: there is no suite `none`; there are order, gsm8k, hotpotqa, triviaqa, mnms, apibank, tptu, travelplanner\n"
     );
     let run = place.run("bench gsm8k").code(2);
     assert!(run.err.starts_with("error: name the agent, as in `planproof bench gsm8k "), "{run:?}");

@@ -50,6 +50,7 @@ mod team;
 mod terminal;
 mod time;
 mod topics;
+mod travel;
 mod worker;
 
 use std::time::Duration;

@@ -233,6 +233,7 @@ fn no_request_of_a_suite_or_a_team_is_refused() {
             "mnms sequential",
             "gsm8k hierarchical",
             "mnms tools",
+            "travelplanner tools",
             "gsm8k team",
             "gsm8k team:deliver=solver",
         ] {

@@ -16,7 +16,14 @@ use crate::support::{Place, Run, json_lines};
 #[test]
 fn a_team_solves_every_suite_with_the_key() {
     let place = Place::new();
-    for (suite, cases) in [("gsm8k", 10), ("hotpotqa", 10), ("triviaqa", 10), ("mnms", 12), ("apibank", 50)] {
+    for (suite, cases) in [
+        ("gsm8k", 10),
+        ("hotpotqa", 10),
+        ("triviaqa", 10),
+        ("mnms", 12),
+        ("apibank", 50),
+        ("travelplanner", 20),
+    ] {
         let report = place.run(&format!("bench {suite} team@sim/gold --json -q")).code(0).json();
         assert_eq!((&report["passed"], &report["unscored"]), (&json!(cases), &json!(0)), "{suite}: {report}");
     }

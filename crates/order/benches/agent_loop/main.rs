@@ -272,6 +272,7 @@ async fn campaign(
         id: "bench".to_owned(),
         agent: AgentUnderTest {
             guarded: false,
+            of_suite: None,
             agent: Arc::new(agent),
             name: agent_name.clone(),
             model: Some(model_name.clone()),

@@ -79,6 +79,7 @@ fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[Case]>) -> Campaign {
         id: "test".into(),
         agent: AgentUnderTest {
             guarded: false,
+            of_suite: None,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),
             agent: Arc::new(FunctionCallingAgent::new(model).expect("the model calls tools")),

@@ -176,6 +176,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
             model: Some(name),
             simulated: true,
             guarded: false,
+            of_suite: None,
         },
         cases: cases.into(),
         repeats: NonZeroU32::MIN,

@@ -170,7 +170,14 @@ impl World for Playground {
         let (name, model_name) = (name.to_string(), Some(model.name().to_owned()));
         let agent = FunctionCallingAgent::new(model).ok_or_else(|| RunnerError::usage("no tools"))?;
         let agent = Arc::new(agent);
-        Ok(AgentUnderTest { agent, name, model: model_name, simulated: false, guarded: false })
+        Ok(AgentUnderTest {
+            agent,
+            name,
+            model: model_name,
+            simulated: false,
+            guarded: false,
+            of_suite: None,
+        })
     }
 
     fn made_from(&self, _: &AgentSpec) -> Result<MadeFrom, RunnerError> {

@@ -136,7 +136,7 @@ impl Scores {
 }
 
 /// Whether a query asks for a check.
-fn is_asked(query: &Query, check: Check) -> bool {
+pub(crate) fn is_asked(query: &Query, check: Check) -> bool {
     let local = &query.local_constraint;
     match check {
         Check::Cuisine => local.cuisine.is_some(),

@@ -1,5 +1,7 @@
 //! All tools together, with what they remember.
 
+use std::borrow::Borrow;
+
 use super::action::{Action, INVALID_ACTION};
 use super::notebook::Notebook;
 use super::search::{
@@ -13,18 +15,18 @@ use crate::tables::Database;
 const NO_RESULT: &str = "None";
 
 /// The tools of one run. The planner is not among them, because it asks a model; [`Notebook::planner_input`] is what it
-/// reads.
+/// reads. `D` is the tables, by reference or shared.
 #[derive(Debug, Clone)]
-pub struct Sandbox<'d> {
-    database: &'d Database,
+pub struct Sandbox<D> {
+    database: D,
     compat: Compat,
     notebook: Notebook,
     last: Option<String>,
 }
 
-impl<'d> Sandbox<'d> {
+impl<D: Borrow<Database>> Sandbox<D> {
     /// Tools over tables, with an empty notebook.
-    pub fn new(database: &'d Database, compat: Compat) -> Self {
+    pub fn new(database: D, compat: Compat) -> Self {
         Self { database, compat, notebook: Notebook::default(), last: None }
     }
 
@@ -44,10 +46,17 @@ impl<'d> Sandbox<'d> {
     /// Calls a tool by its name. Several arguments are separated by a comma and a blank; a wrong number of them is
     /// `Illegal`, as is anything else that ends a published tool.
     pub fn call(&mut self, name: &str, argument: &str) -> Answer {
-        let database = self.database;
-        let arguments: Vec<&str> = argument.split(", ").collect();
-        let three = <[&str; 3]>::try_from(arguments.as_slice()).ok();
-        let one = (arguments.len() == 1).then_some(argument);
+        match name {
+            "NotebookWrite" | "CostEnquiry" => self.call_with(name, &[argument]),
+            _ => self.call_with(name, &argument.split(", ").collect::<Vec<_>>()),
+        }
+    }
+
+    /// The same, with arguments that are apart already.
+    pub fn call_with(&mut self, name: &str, arguments: &[&str]) -> Answer {
+        let database = self.database.borrow();
+        let three = <[&str; 3]>::try_from(arguments).ok();
+        let one = <[&str; 1]>::try_from(arguments).ok().map(|[argument]| argument);
         let illegal = |name: &str| Answer::failure(format!("Illegal {name}. Please try again."));
         let (answer, is_kept) = match name {
             "FlightSearch" => (three.map(|it| flight_search(database, it, self.compat)), true),
@@ -58,9 +67,9 @@ impl<'d> Sandbox<'d> {
             "CitySearch" => (one.map(|it| city_search(database, it, self.compat)), false),
             "NotebookWrite" => {
                 let last = self.last.as_deref().unwrap_or(NO_RESULT);
-                (Some(Answer::success(self.notebook.write(argument, last))), false)
+                (one.map(|it| Answer::success(self.notebook.write(it, last))), false)
             }
-            "CostEnquiry" => (Some(Answer::success(cost_enquiry(database, argument))), false),
+            "CostEnquiry" => (one.map(|it| Answer::success(cost_enquiry(database, it))), false),
             _ => return Answer::failure(INVALID_ACTION),
         };
         let Some(answer) = answer else { return illegal(&spoken(name)) };

@@ -7,5 +7,6 @@ mod page;
 mod reader;
 mod scores;
 mod solve;
+mod suite;
 mod tools;
 mod twin;

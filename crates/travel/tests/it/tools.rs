@@ -10,7 +10,7 @@ use serde_json::json;
 static DATABASE: LazyLock<Database> = LazyLock::new(|| own::database().expect("tables"));
 
 fn act(line: &str, compat: Compat) -> Answer {
-    Sandbox::new(&DATABASE, compat).act(line)
+    Sandbox::new(&*DATABASE, compat).act(line)
 }
 
 fn says(line: &str, text: &str, is_success: bool) {
@@ -97,7 +97,7 @@ fn wrong_arguments_are_failures() {
 
 #[test]
 fn the_notebook_keeps_the_last_search() {
-    let mut sandbox = Sandbox::new(&DATABASE, Compat::Right);
+    let mut sandbox = Sandbox::new(&*DATABASE, Compat::Right);
     assert!(sandbox.act("NotebookWrite[too early]").text.ends_with("its index is 0."));
     sandbox.act("RestaurantSearch[Tarnwick]");
     sandbox.act("CitySearch[Birchshire]");

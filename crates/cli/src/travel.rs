@@ -1,0 +1,233 @@
+//! The published data of TravelPlanner, from the folder that a user has: `database`, `queries` and perhaps `ref_info`.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read, Seek as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use planproof_agents::team::Deliver;
+use planproof_agents::{AgentForm, AgentKind, AgentSpec};
+use planproof_flights::{Progress, open as open_flights};
+use planproof_suite::{CaseError, Suite};
+use planproof_travel::suite::{
+    Folder, Mode, NAME, OpenTables, PublishedData, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile,
+};
+use planproof_travel::tables::{
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE, Flights,
+    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts,
+};
+use ring::digest::{Context, SHA256};
+
+use crate::arguments::Global;
+use crate::config::data_set;
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::select;
+
+/// Where the tables lie.
+const DATABASE: &str = "database";
+
+/// Bytes of a digest that stand in a case.
+const DIGEST_BYTES: usize = 8;
+
+/// Bytes of the table of flights of which the digest is made, with its length.
+const HEAD_BYTES: u64 = 1 << 20;
+
+/// Largest table of flights that is held in memory, in bytes. The published one has some 300 million.
+const IN_MEMORY_BYTES_MAX: u64 = 16 << 20;
+
+/// Where the index of a larger one goes, beside the run store.
+const INDEX_FOLDER: &str = ".planproof/flights";
+
+/// Tables of folders that were opened, by their paths.
+type Opened = BTreeMap<String, (Folder, Arc<Database>)>;
+
+static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
+
+/// Opens the tables of a folder once, and makes sure that they are those of its digest.
+pub(crate) fn open() -> OpenTables {
+    Arc::new(|folder: &Folder| {
+        let (found, database) =
+            opened(Path::new(&folder.path)).map_err(|failure| CaseError::new(failure.describe()))?;
+        if found.digest != folder.digest {
+            return Err(CaseError::new(format!(
+                "the tables of {} are others than those that the case was made with: put these back, or make the cases \
+                 again from the data",
+                folder.path
+            )));
+        }
+        Ok(database)
+    })
+}
+
+/// The options among these that are given.
+pub(crate) fn options<'a, const N: usize>(given: [(&'a str, Option<&'a str>); N]) -> Vec<(&'a str, &'a str)> {
+    given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Refuses options that only this suite has for another one.
+pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Global) -> Result<(), Failure> {
+    let set = data_set(global)?;
+    let named = options.first().map(|(name, _)| *name).or(set.map(|_| "set"));
+    match named.filter(|_| suite.name() != NAME) {
+        Some("set") => Err(Failure::usage(format!(
+            "--set {}: write --set KEY=VALUE, as in --set bench.limit=20; a name alone is one of the sets of {NAME}",
+            set.unwrap_or_default()
+        ))),
+        Some(name) => Err(Failure::usage(format!("--{name} is for {NAME} here, not for {}", suite.name()))),
+        None => Ok(()),
+    }
+}
+
+/// Whether agents have the tools of the sandbox in this mode.
+pub(crate) fn has_tools(mode: Option<&str>) -> bool {
+    mode.is_none_or(|mode| mode == Mode::TwoStage.name())
+}
+
+/// A team with the roles of this suite, unless it has others. Of the roles, the deliverer alone is given hints, where it
+/// decides; one that asks the solver is not.
+pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Failure> {
+    let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
+        return Ok(agent.clone());
+    };
+    if options.roles.is_some() || options.compose == Some(true) {
+        return Ok(agent.clone());
+    }
+    let decides = options.deliver.unwrap_or_default() == Deliver::Inference;
+    let roles = if hints && decides { ROLES_WITH_HINTS_NAME } else { ROLES_NAME };
+    agent.with_options(&[("roles", roles.to_owned())]).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The queries of a set, as the suite reads them, with the tables opened.
+pub(crate) fn published(folder: &Path, set: Option<&str>) -> Result<String, Failure> {
+    let (tables, _) = opened(folder)?;
+    let Some(set) = set else {
+        return Err(Failure::usage(format!(
+            "say which queries of {} with --set: there are {}",
+            folder.display(),
+            sets(folder)
+        )));
+    };
+    let Some(queries) = queries_of(folder, set) else {
+        return Err(Failure::usage(format!(
+            "{} has no queries/{set}.jsonl and no queries/{set}.csv; sets with queries are {}",
+            folder.display(),
+            sets(folder)
+        )));
+    };
+    let reference = folder.join(format!("ref_info/{set}_ref_info.jsonl"));
+    let reference = reference.is_file().then_some(reference).map(|path| text_file(&path)).transpose()?;
+    Ok(PublishedData::new(set.to_owned(), tables, text_file(&queries)?, reference).to_text())
+}
+
+/// The names of the sets in a folder.
+fn sets(folder: &Path) -> String {
+    let known = ["train", "validation", "test"];
+    let there = known.into_iter().filter(|set| queries_of(folder, set).is_some());
+    let there: Vec<&str> = there.collect();
+    if there.is_empty() { "none".to_owned() } else { there.join(", ") }
+}
+
+/// The file with the queries of a set: lines of JSON, or the published table, which may also lie in the folder itself.
+fn queries_of(folder: &Path, set: &str) -> Option<PathBuf> {
+    let names = [format!("queries/{set}.jsonl"), format!("queries/{set}.csv"), format!("{set}.csv")];
+    names.into_iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+fn text_file(path: &Path) -> Result<TextFile, Failure> {
+    Ok(TextFile { text: select::read_text(path)?, file: path.display().to_string() })
+}
+
+/// The tables of a folder, opened once.
+fn opened(folder: &Path) -> Result<(Folder, Arc<Database>), Failure> {
+    let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string();
+    // What a panic of another thread left is whole: it is put in at once.
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = opened.get(&path) {
+        return Ok(found.clone());
+    }
+    let (digest, database) = read(folder)?;
+    let found = (Folder { path: path.clone(), digest }, Arc::new(database));
+    opened.insert(path, found.clone());
+    Ok(found)
+}
+
+/// Reads all tables, with a digest over them.
+fn read(folder: &Path) -> Result<(String, Database), Failure> {
+    if !folder.is_dir() {
+        return Err(cannot_read(folder, &"it is no folder"));
+    }
+    let database = folder.join(DATABASE);
+    let mut hash = Context::new(&SHA256);
+    let mut text = |name: &str| {
+        let path = database.join(name);
+        if !path.is_file() {
+            return Err(cannot_read(&path, &"there is no such file"));
+        }
+        let text = select::read_text(&path)?;
+        // The length keeps the end of one file apart from the beginning of the next.
+        hash.update(&text.len().to_le_bytes());
+        hash.update(text.as_bytes());
+        Ok(text)
+    };
+    let accommodations = text(ACCOMMODATIONS_FILE)?;
+    let restaurants = text(RESTAURANTS_FILE)?;
+    let attractions = text(ATTRACTIONS_FILE)?;
+    let distances = text(DISTANCES_FILE)?;
+    let states = text(STATES_FILE)?;
+    let cities = text(CITIES_FILE)?;
+    let path = database.join(FLIGHTS_FILE);
+    let flights = flights(&path, &mut hash)?;
+    let wrong = |error: TableError| Failure::usage(format!("{}: {error}", database.display()));
+    let texts = Texts {
+        accommodations: &accommodations,
+        restaurants: &restaurants,
+        attractions: &attractions,
+        distances: &distances,
+        states: &states,
+        cities: &cities,
+    };
+    let database = Database::read(&texts, flights).map_err(wrong)?;
+    let digest = hash.finish();
+    let digest = digest.as_ref().iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    Ok((digest, database))
+}
+
+/// The flights: those of a large table in an index that is made the first time, those of a small one in memory.
+fn flights(path: &Path, hash: &mut Context) -> Result<Flights, Failure> {
+    let fail = |error: std::io::Error| cannot_read(path, &error);
+    let mut file = File::open(path).map_err(fail)?;
+    let bytes = file.metadata().map_err(fail)?.len();
+    hash.update(&bytes.to_le_bytes());
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(fail)?;
+    hash.update(&head);
+    if bytes > IN_MEMORY_BYTES_MAX {
+        let mut said = false;
+        let mut progress = |_: Progress| {
+            if !said {
+                tell!("making an index of {} in {INDEX_FOLDER}, once", path.display());
+                said = true;
+            }
+            ControlFlow::Continue(())
+        };
+        return open_flights(path, Path::new(INDEX_FOLDER), &mut progress)
+            .map_err(|error| Failure::usage(error.to_string()));
+    }
+    file.rewind().map_err(fail)?;
+    let mut flights = FlightsBuilder::new(&path.display().to_string());
+    for line in BufReader::new(file).lines() {
+        flights.line(&line.map_err(fail)?).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    Ok(flights.finish())
+}
+
+fn cannot_read(path: &Path, what: &dyn Display) -> Failure {
+    Failure::usage(format!(
+        "cannot read {}: {what}; --data takes the published folder of {NAME}, with {DATABASE} and queries in it",
+        path.display()
+    ))
+}

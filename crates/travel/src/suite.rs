@@ -1,0 +1,273 @@
+//! TravelPlanner as a suite: an agent plans a trip that somebody asks for in words.
+//!
+//! # What is where
+//!
+//! A query with how it is asked and judged (`suite/task.rs`), as a case (`suite/case.rs`), what is asked
+//! (`suite/prompt.rs`), the tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict
+//! (`suite/judge.rs`), its document (`suite/detail.rs`) and words (`suite/explain.rs`), classes and flags
+//! (`suite/classes.rs`), fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`), and what
+//! managers of teams passed on (`suite/manager.rs`). Figures of many runs (`suite/figures.rs`, `suite/parts.rs`) by the
+//! bits of cards (`suite/marks.rs`), what was published (`suite/published.rs`), and who sees what (`suite/arms.rs`). What
+//! a simulated model is handed (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`), published
+//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), roles of a team (`suite/team.rs`), and
+//! finished plans (`suite/predictions.rs`).
+
+mod agents;
+mod answer;
+mod arms;
+mod case;
+mod classes;
+mod data;
+mod detail;
+mod explain;
+mod fields;
+mod figures;
+mod gold;
+mod greedy;
+mod judge;
+mod manager;
+mod marks;
+mod parts;
+mod predictions;
+mod prompt;
+mod published;
+mod reference;
+mod stop;
+mod task;
+mod team;
+mod toolbox;
+
+use std::sync::Arc;
+
+use planproof_suite::rows::read_places;
+use planproof_suite::{
+    Card, Case, CaseError, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section,
+    Selection, Suite, SuiteAgent, Unit,
+};
+
+pub use answer::{ANSWER_BYTES_MAX, object_in, plan_in};
+pub use case::{OpenTables, TripCase};
+pub use data::{PublishedData, TextFile};
+pub use detail::{Checked, Detail, Found, VERDICT_SCHEMA};
+pub use fields::{FIELDS, compare, of_query};
+pub use greedy::plan as greedy_plan;
+pub use prompt::HINTS;
+pub use published::{
+    Published, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates,
+};
+pub use stop::Stop;
+pub use task::{CASE_SCHEMA, Folder, Mode, OWN_SET, Options, Reference, Task};
+pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
+
+use crate::Compat;
+use crate::own;
+use crate::query::{Level, Query};
+
+/// Most plans without a fault that a page shows.
+const PASSED_SHOWN: usize = 20;
+
+/// The suite's name.
+pub const NAME: &str = "travelplanner";
+
+/// The name of the rate of plans of which everything holds.
+const PASSES_FINAL: &str = "final";
+
+/// How many constraints a query has beside its budget.
+fn constraints_of(query: &Query) -> usize {
+    let local = &query.local_constraint;
+    [
+        local.house_rule.is_some(),
+        local.cuisine.is_some(),
+        local.room_type.is_some(),
+        local.transportation.is_some(),
+    ]
+    .into_iter()
+    .filter(|it| *it)
+    .count()
+}
+
+/// The suite.
+#[derive(Clone, Default)]
+pub struct TravelPlanner {
+    options: Options,
+    /// Queries of so many days alone.
+    days: Option<usize>,
+    /// Queries of this level alone.
+    level: Option<Level>,
+    open: Option<OpenTables>,
+}
+
+impl TravelPlanner {
+    /// The same, with tables of folders opened by this. Without it only our own are there.
+    #[must_use]
+    pub fn with_tables(mut self, open: OpenTables) -> Self {
+        self.open = Some(open);
+        self
+    }
+
+    fn case(&self, task: Task) -> TripCase {
+        TripCase::new(task, self.open.clone())
+    }
+
+    /// Our own queries.
+    fn own(&self) -> Result<Vec<Task>, CaseError> {
+        let queries = own::queries().map_err(CaseError::new)?;
+        let tasks = queries.into_iter().map(|query| Task::new(OWN_SET, self.options, query));
+        if self.options.mode != Mode::SolePlanning {
+            return Ok(tasks.collect());
+        }
+        let database = own::database().map_err(CaseError::new)?;
+        let with_reference =
+            |task: Task| Task { reference: Some(reference::of(&database, &task.query)), ..task };
+        Ok(tasks.map(with_reference).collect())
+    }
+
+    /// The same suite with one more option.
+    fn with_option(mut self, name: &str, value: &str) -> Result<Self, CaseError> {
+        let wrong = |known: &str| Err(CaseError::new(format!("there is no --{name} {value}: write {known}")));
+        match name {
+            "compat" => match value {
+                "original" => self.options.compat = Compat::Original,
+                "right" => self.options.compat = Compat::Right,
+                _ => return wrong("original or right"),
+            },
+            "mode" => match Mode::ALL.into_iter().find(|mode| mode.name() == value) {
+                Some(mode) => self.options.mode = mode,
+                None => return wrong("two-stage, sole-planning or reading"),
+            },
+            "hints" => match value {
+                "on" | "off" => self.options.hints = value == "on",
+                _ => return wrong("on or off"),
+            },
+            "days" => match value.parse() {
+                Ok(days) if (1..=crate::query::DAYS_MAX).contains(&days) => self.days = Some(days),
+                _ => return wrong("a number of days such as 3"),
+            },
+            "level" => match Level::ALL.into_iter().find(|level| level.name() == value) {
+                Some(level) => self.level = Some(level),
+                None => return wrong("easy, medium or hard"),
+            },
+            other => return Err(CaseError::new(format!("{NAME} has no option `{other}`"))),
+        }
+        Ok(self)
+    }
+}
+
+impl Suite for TravelPlanner {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "trips that keep to what was asked for and to common sense (TravelPlanner)"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(Arc::new(self.case(Task::read(line)?)))
+    }
+
+    /// The text of [`PublishedData`]; without data our own queries.
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &Selection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let mut tasks = match data {
+            None => self.own()?,
+            Some(Data { text, file }) => match PublishedData::of_text(text) {
+                Some(published) => published.tasks(self.options)?,
+                None => {
+                    return Err(CaseError::new(format!(
+                        "{file} is no folder: --data takes the published folder, with database and queries in it"
+                    )));
+                }
+            },
+        };
+        tasks.retain(|task| {
+            self.days.is_none_or(|days| task.query.days == days)
+                && self.level.is_none_or(|level| task.query.level == level)
+        });
+        let tasks = selection.take(tasks, limit)?;
+        Ok(tasks.into_iter().map(|task| Arc::new(self.case(task)) as Arc<dyn Case>).collect())
+    }
+
+    fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
+        read_places(file.text, file.file).map_err(CaseError::new)
+    }
+
+    /// Options are `compat`, `mode`, `hints`, and `days` and `level`, which choose queries. All but the last two are part
+    /// of the cases that [`load`](Self::load) gives.
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        if options.is_empty() {
+            return Ok(None);
+        }
+        let with = |suite: Self, (name, value): &(&str, &str)| suite.with_option(name, value);
+        Ok(Some(Arc::new(options.iter().try_fold(self.clone(), with)?)))
+    }
+
+    /// Lines of the published form, `{"idx": 1, "query": "...", "plan": [...]}`.
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+        predictions::score(cases, &|task| self.case(task.clone()), predictions)
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &classes::CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &classes::FLAGS
+    }
+
+    fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        let is_reading =
+            cards.next().is_some_and(|card| marks::read(card.marks).options.mode == Mode::Reading);
+        let name = class.as_str();
+        match is_reading {
+            true => classes::is_of_reading(name),
+            false => !classes::OF_READING.contains(&name),
+        }
+    }
+
+    fn unit(&self) -> Unit {
+        Unit { one: "day", many: "days" }
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &judge::SCORE_NAMES
+    }
+
+    fn agents(&self) -> &'static [SuiteAgent] {
+        &agents::AGENTS
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            of_case: &[
+                ("level", "How hard the query is said to be."),
+                ("trip_days", "Days of the trip."),
+                ("budget", "Dollars for all people."),
+            ],
+            of_run: &[
+                ("failed", "Checks that do not hold, or fields that are wrong."),
+                ("cost", "What the trip costs for all, in dollars."),
+                ("calls", "Calls of tools."),
+                ("fault", "Why the plan is none at all."),
+            ],
+        }
+    }
+
+    /// A trip that holds is worth seeing on its map, too.
+    fn passed_shown(&self) -> usize {
+        PASSED_SHOWN
+    }
+
+    fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
+        figures::metrics(runs)
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], _repeats: u32) -> Vec<Section> {
+        let _ = planned;
+        figures::sections(runs)
+    }
+}

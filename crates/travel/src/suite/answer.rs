@@ -1,0 +1,83 @@
+//! From what an agent answered to its plan.
+
+use serde_json::{Deserializer, Value};
+
+/// Longest answer in which a plan is looked for, in bytes.
+pub const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// The plan of an answer: the last list of JSON in it that holds an object. Whatever stands around it does not matter.
+/// A list within another is none of its own. Nothing where there is no such list, or the answer is longer than
+/// [`ANSWER_BYTES_MAX`].
+///
+/// Takes time in proportion to the text: the reader of JSON gives up at a depth of 128.
+pub fn plan_in(answer: &str) -> Option<Value> {
+    last(answer, '[', |value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object)))
+}
+
+/// The last object of JSON in an answer, in the same way.
+pub fn object_in(answer: &str) -> Option<Value> {
+    last(answer, '{', Value::is_object)
+}
+
+fn last(text: &str, open: char, is_wanted: impl Fn(&Value) -> bool) -> Option<Value> {
+    if text.len() > ANSWER_BYTES_MAX {
+        return None;
+    }
+    let mut found = None;
+    let mut at = 0;
+    while let Some(begin) = text[at..].find(open).map(|offset| at + offset) {
+        let mut values = Deserializer::from_str(&text[begin..]).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(value)) => {
+                at = begin + values.byte_offset();
+                if is_wanted(&value) {
+                    found = Some(value);
+                }
+            }
+            _ => at = begin + open.len_utf8(),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_last_list_with_an_object_is_the_plan() {
+        let cases = [
+            ("[{\"days\": 1}]", Some(json!([{"days": 1}]))),
+            (
+                "First [{\"days\": 9}], then:\n```json\n[{\"days\": 1}, {}]\n``` Done [1].",
+                Some(json!([{"days": 1}, {}])),
+            ),
+            ("{\"plan\": [{\"days\": 1, \"x\": [{}]}]}", Some(json!([{"days": 1, "x": [{}]}]))),
+            ("[not JSON] [{\"days\": 1}", None),
+            ("No plan, sorry.", None),
+            ("[]", None),
+            ("[1, 2]", None),
+            ("", None),
+        ];
+        for (answer, plan) in cases {
+            assert_eq!(plan_in(answer), plan, "{answer}");
+        }
+        assert_eq!(object_in("{a} {\"a\": {\"b\": 1}}."), Some(json!({"a": {"b": 1}})));
+    }
+
+    #[test]
+    fn long_answers_are_none() {
+        assert_eq!(plan_in(&format!("[{{}}]{}", " ".repeat(ANSWER_BYTES_MAX))), None);
+        assert_eq!(plan_in(&"[".repeat(100_000)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "[\\[\\]{}\", 1é]{0,200}") {
+            let _ = (plan_in(&text), object_in(&text));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A query as a case.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use planproof_suite::{Card, Case, CaseError, EventNote, Explanation, Gold, Toolbox, Unscored, Verdict};
+use planproof_trace::Event;
+use serde_json::{Map, Value, json};
+
+use super::task::{CASE_SCHEMA, Folder, Mode, Task};
+use super::toolbox::SandboxTools;
+use super::{agents, explain, gold, judge, marks, prompt};
+use crate::own;
+use crate::tables::Database;
+
+/// Opens the tables of a folder, and makes sure that they are those of its digest. It may keep them.
+pub type OpenTables = Arc<dyn Fn(&Folder) -> Result<Arc<Database>, CaseError> + Send + Sync>;
+
+/// Our own tables.
+static OWN: LazyLock<Result<Arc<Database>, String>> =
+    LazyLock::new(|| own::database().map(Arc::new).map_err(|error| error.to_string()));
+
+/// A query with all that the engine needs of it.
+#[derive(Clone)]
+pub struct TripCase {
+    task: Task,
+    prompt: String,
+    card: Card,
+    open: Option<OpenTables>,
+}
+
+impl fmt::Debug for TripCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TripCase").field("task", &self.task).finish_non_exhaustive()
+    }
+}
+
+impl TripCase {
+    /// A query as a case. Without `open` it can be judged only on our own tables.
+    pub fn new(task: Task, open: Option<OpenTables>) -> Self {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let query = &task.query;
+        let card = Card {
+            id: task.id(),
+            label: format!("{}, {} days", query.level.name(), query.days),
+            size: count(query.days),
+            detail_sizes: [count(query.visiting_city_number), count(super::constraints_of(query))],
+            baselines: Vec::new(),
+            apart: None,
+            marks: marks::of(&task),
+        };
+        let prompt = prompt::of(&task);
+        Self { task, prompt, card, open }
+    }
+
+    /// The query, and how it is asked and judged.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The tables.
+    ///
+    /// # Errors
+    /// They cannot be opened, or are no longer those of the case.
+    pub fn database(&self) -> Result<Arc<Database>, CaseError> {
+        match (&self.task.tables, &self.open) {
+            (None, _) => OWN.as_ref().map(Arc::clone).map_err(CaseError::new),
+            (Some(folder), Some(open)) => open(folder),
+            (Some(folder), None) => {
+                Err(CaseError::new(format!("the tables of {} are not at hand here", folder.path)))
+            }
+        }
+    }
+}
+
+impl Case for TripCase {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    fn to_line(&self) -> String {
+        self.task.to_line()
+    }
+
+    /// Where the tables lie is left out, and what is in them is not.
+    fn identity(&self) -> String {
+        let digest = self.task.tables.as_ref().map(|folder| &folder.digest);
+        json!([CASE_SCHEMA, self.prompt, self.task.options, digest, self.task.query]).to_string()
+    }
+
+    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
+        Ok(Arc::new(SandboxTools::new(self.database()?, self.task.options)))
+    }
+
+    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
+        judge::judge(self, events)
+    }
+
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        explain::explain(self, verdict)
+    }
+
+    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+        Some(explain::notes(verdict, events))
+    }
+
+    fn essence(&self, verdict: &Verdict) -> String {
+        explain::essence(verdict)
+    }
+
+    fn target(&self) -> String {
+        match self.task.options.mode {
+            Mode::Reading => super::fields::of_query(&self.task.query).to_string(),
+            Mode::TwoStage | Mode::SolePlanning => "a plan of which all checks hold".to_owned(),
+        }
+    }
+
+    fn gold(&self) -> Option<Gold> {
+        gold::of(self)
+    }
+
+    fn act(&self, agent: &str, seed: u64) -> Option<Result<Gold, CaseError>> {
+        agents::act(self, agent, seed)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let query = &self.task.query;
+        vec![query.level.name().to_owned(), query.days.to_string(), format!("{:.0}", query.budget)]
+    }
+
+    fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        explain::run_cells(verdict)
+    }
+
+    fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
+        explain::metadata(self, verdict)
+    }
+}

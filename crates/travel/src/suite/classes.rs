@@ -1,0 +1,169 @@
+//! Why runs fail, and what else can be said of them.
+
+use planproof_suite::{Class, ClassInfo, FlagInfo};
+
+use crate::evaluate::Check;
+
+/// The classes of failures, by precedence.
+pub(super) static CLASSES: [ClassInfo; 20] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 0,
+    },
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo {
+        name: "stopped",
+        meaning: "The published loop would have stopped the run before its answer.",
+        rank: 2,
+    },
+    ClassInfo { name: "undelivered", meaning: "There is no plan in the answer.", rank: 3 },
+    ClassInfo {
+        name: "malformed",
+        meaning: "The plan is no list of days with texts, or would have ended the published evaluator.",
+        rank: 4,
+    },
+    ClassInfo {
+        name: "route",
+        meaning: "The cities do not follow each other as a round trip to the destination.",
+        rank: 5,
+    },
+    ClassInfo { name: "restaurants", meaning: "A restaurant is visited twice.", rank: 6 },
+    ClassInfo { name: "attractions", meaning: "A sight is visited twice.", rank: 7 },
+    ClassInfo { name: "minimum_nights", meaning: "The stay is shorter than the house wants.", rank: 8 },
+    ClassInfo {
+        name: "transportation",
+        meaning: "The means of transport contradict each other, or the first day has none.",
+        rank: 9,
+    },
+    ClassInfo { name: "current_city", meaning: "Something does not lie in the city of its day.", rank: 10 },
+    ClassInfo { name: "sandbox", meaning: "Something is not in the tables.", rank: 11 },
+    ClassInfo { name: "incomplete", meaning: "Something is left out.", rank: 12 },
+    ClassInfo { name: "cuisine", meaning: "A cuisine that was asked for is not eaten.", rank: 13 },
+    ClassInfo { name: "room_rule", meaning: "A house forbids what was asked for.", rank: 14 },
+    ClassInfo { name: "transport_rule", meaning: "The journey goes as was ruled out.", rank: 15 },
+    ClassInfo { name: "room_type", meaning: "A room is not of the kind that was asked for.", rank: 16 },
+    ClassInfo { name: "budget", meaning: "The trip costs more than the budget.", rank: 17 },
+    ClassInfo {
+        name: "no_fields",
+        meaning: "There is no object with the fields of the query in the answer.",
+        rank: 18,
+    },
+    ClassInfo { name: "wrong_fields", meaning: "A field of the query is not right.", rank: 19 },
+];
+
+/// The place of the class of the first check.
+const FIRST_CHECK: usize = 5;
+
+/// The class of a plan of which this check does not hold.
+pub(super) fn of_check(check: Check) -> Option<Class> {
+    let place = Check::all().position(|it| it == check)?;
+    CLASSES.get(FIRST_CHECK + place).map(Class::new)
+}
+
+/// The classes of what is asked for in words, which has no plan.
+pub(super) const OF_READING: [&str; 2] = ["no_fields", "wrong_fields"];
+
+/// Whether a class or flag can occur where fields are read.
+pub(super) fn is_of_reading(name: &str) -> bool {
+    OF_READING.contains(&name) || name == CALL_ERROR || CLASSES.iter().take(2).any(|it| it.name == name)
+}
+
+/// The flag of a call that gave an error.
+pub(super) const CALL_ERROR: &str = "call_error";
+/// The flag of a run that the published loop would have stopped.
+pub(super) const LOOP_STOPPED: &str = "loop_stopped";
+/// The flag of a plan that passes by the rules of the published evaluator and not by ours, or the other way.
+pub(super) const DIFFERS: &str = "evaluators_differ";
+
+/// The flags, in the order in which they are shown; the last ones are the gaps of [`Loophole::ALL`](crate::evaluate::Loophole::ALL).
+pub(super) static FLAGS: [FlagInfo; 20] = [
+    FlagInfo { name: CALL_ERROR, meaning: "A call was refused or answered with an error." },
+    FlagInfo {
+        name: LOOP_STOPPED,
+        meaning: "The published loop would have stopped the run before its answer.",
+    },
+    FlagInfo {
+        name: DIFFERS,
+        meaning: "The plan passes by the published evaluator alone, or by ours alone.",
+    },
+    FlagInfo {
+        name: "destination",
+        meaning: "A gap of the published checks was used: another city than the destination, on a trip of three days.",
+    },
+    FlagInfo {
+        name: "start",
+        meaning: "A gap of the published checks was used: a first day that is spent in another city than the origin.",
+    },
+    FlagInfo {
+        name: "no-trip",
+        meaning: "A gap of the published checks was used: a trip that never leaves the origin.",
+    },
+    FlagInfo {
+        name: "spelling",
+        meaning: "A gap of the published checks was used: the same place again, with another blank.",
+    },
+    FlagInfo {
+        name: "last-attraction",
+        meaning: "A gap of the published checks was used: a sight behind the last semicolon that would not hold.",
+    },
+    FlagInfo {
+        name: "ambiguous-stay",
+        meaning: "A gap of the published checks was used: too few nights in a house whose name is part of another.",
+    },
+    FlagInfo {
+        name: "last-day-night",
+        meaning: "A gap of the published checks was used: the day of the journey home as a night.",
+    },
+    FlagInfo {
+        name: "letters",
+        meaning: "A gap of the published checks was used: on a day without travel, something that only shares a letter with the city.",
+    },
+    FlagInfo {
+        name: "city-in-text",
+        meaning: "A gap of the published checks was used: on a day of travel, a city anywhere in the entry.",
+    },
+    FlagInfo {
+        name: "any-means",
+        meaning: "A gap of the published checks was used: a means of transport that costs nothing, such as a train.",
+    },
+    FlagInfo {
+        name: "flight-date",
+        meaning: "A gap of the published checks was used: a flight of another day.",
+    },
+    FlagInfo {
+        name: "part-of-name",
+        meaning: "A gap of the published checks was used: part of a name, or none.",
+    },
+    FlagInfo {
+        name: "null-entry",
+        meaning: "A gap of the published checks was used: null where something has to be.",
+    },
+    FlagInfo {
+        name: "other-keys",
+        meaning: "A gap of the published checks was used: keys that name nothing to do as half of what is filled in.",
+    },
+    FlagInfo { name: "extra-days", meaning: "A gap of the published checks was used: days after the last." },
+    FlagInfo {
+        name: "part-of-cuisine",
+        meaning: "A gap of the published checks was used: a cuisine whose name has the wanted one in it.",
+    },
+    FlagInfo {
+        name: "lower-case",
+        meaning: "A gap of the published checks was used: what was ruled out, in small letters.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Loophole;
+
+    #[test]
+    fn every_check_has_its_class_and_every_gap_its_flag() {
+        assert_eq!(of_check(Check::Route).map(Class::as_str), Some("route"));
+        assert_eq!(of_check(Check::Complete).map(Class::as_str), Some("incomplete"));
+        assert_eq!(of_check(Check::Budget).map(Class::as_str), Some("budget"));
+        assert!(Loophole::ALL.iter().map(|it| it.name()).eq(FLAGS.iter().skip(3).map(|flag| flag.name)));
+    }
+}

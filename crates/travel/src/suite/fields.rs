@@ -1,0 +1,80 @@
+//! The fields of a query that an agent wrote, against the right ones: exact match for each field, by the rules of
+//! [`Score`].
+
+use serde_json::{Map, Value, json};
+
+use crate::query::Query;
+use crate::reader::{Field, Reading, Score};
+
+/// The fields by name, in the order of [`Field::ALL`].
+pub const FIELDS: [&str; 11] = [
+    "org",
+    "dest",
+    "days",
+    "visiting_city_number",
+    "date",
+    "people_number",
+    "house rule",
+    "cuisine",
+    "room type",
+    "transportation",
+    "budget",
+];
+
+/// The key under which what is asked for beside the budget stands.
+const LOCAL: &str = "local_constraint";
+
+/// The right fields as one object of JSON, in the form that agents are asked for.
+pub fn of_query(query: &Query) -> Value {
+    // Texts and numbers are written as JSON into memory, which cannot fail.
+    serde_json::to_value(Reading::of(query)).unwrap_or_default()
+}
+
+/// Whether each field of [`FIELDS`] is right. A field that is absent is null; one that no reading may have is wrong, and
+/// does no harm to others.
+pub fn compare(right: &Query, written: &Value) -> [bool; FIELDS.len()] {
+    let mut is_right = [false; FIELDS.len()];
+    for ((place, field), is_right) in Field::ALL.into_iter().enumerate().zip(&mut is_right) {
+        let name = field.name();
+        let value = written.get(name).filter(|_| !is_local(field));
+        let local = written.get(LOCAL).and_then(|local| local.get(name)).filter(|_| is_local(field));
+        let mut alone = Map::new();
+        if let Some(value) = value {
+            alone.insert(name.to_owned(), value.clone());
+        } else if let Some(value) = local {
+            alone.insert(LOCAL.to_owned(), json!({ name: value }));
+        }
+        if let Ok(reading) = Reading::read_json(&Value::Object(alone).to_string()) {
+            *is_right = Score::new(&reading, right).right.get(place) == Some(&true);
+        }
+    }
+    is_right
+}
+
+fn is_local(field: Field) -> bool {
+    matches!(field, Field::HouseRule | Field::Cuisine | Field::RoomType | Field::Transportation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_compared_one_by_one() {
+        assert!(Field::ALL.map(Field::name) == FIELDS);
+        let queries = crate::own::queries().expect("our own queries");
+        for query in &queries {
+            let mut written = of_query(query);
+            assert_eq!(compare(query, &written), [true; FIELDS.len()], "{}", query.idx);
+            written["budget"] = json!(query.budget + 1.0);
+            written["local_constraint"]["house rule"] = json!("singing");
+            written["mood"] = json!("good");
+            let wrong = compare(query, &written).into_iter().zip(FIELDS).filter(|(is_right, _)| !is_right);
+            assert_eq!(wrong.map(|(_, field)| field).collect::<Vec<_>>(), ["house rule", "budget"]);
+            // Of what is no object every field is null.
+            let none =
+                compare(query, &json!(7)).into_iter().zip(Field::ALL).filter(|(is_right, _)| *is_right);
+            assert!(none.into_iter().all(|(_, field)| is_local(field)));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Figures of many runs, beside those that were published.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
+use serde_json::{Map, Value, json};
+
+use super::fields::FIELDS;
+use super::judge::{DELIVERED, PASSES_ORIGINAL, PASSES_RIGHT};
+use super::marks::{self, Marks};
+use super::published::{self, Published, RATE_NAMES, RECOMPUTED};
+use super::task::Mode;
+use super::{PASSES_FINAL, arms, parts};
+use crate::evaluate::{Check, Rates, Share};
+use crate::query::Level;
+
+/// Runs that came to a verdict, with what their cards say.
+pub(super) fn scored<'a>(runs: &'a [Judged<'a>]) -> impl Iterator<Item = (Marks, &'a Scored)> {
+    runs.iter().filter_map(|run| Some((marks::read(run.card.marks), run.scored?)))
+}
+
+/// Whether these are runs in which fields are read, and not plans made.
+fn is_of_reading(runs: &[Judged<'_>]) -> bool {
+    runs.iter().any(|run| marks::read(run.card.marks).options.mode == Mode::Reading)
+}
+
+/// The published rates of runs.
+fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
+    let mut rates = Rates::default();
+    let count = |share: &mut Share, passes: bool| {
+        share.passed += usize::from(passes);
+        share.of += 1;
+    };
+    for scored in runs {
+        let is_delivered = scored.score(DELIVERED) == Some(1.0);
+        count(&mut rates.delivery, is_delivered);
+        let marks = |checks: &[Check]| -> Vec<bool> {
+            checks.iter().filter_map(|check| Some(scored.score(check.key())? > 0.5)).collect()
+        };
+        let [commonsense, hard] = [marks(&Check::COMMONSENSE), marks(&Check::HARD)];
+        commonsense.iter().for_each(|passes| count(&mut rates.commonsense_micro, *passes));
+        hard.iter().for_each(|passes| count(&mut rates.hard_micro, *passes));
+        count(&mut rates.commonsense_macro, is_delivered && commonsense.iter().all(|it| *it));
+        count(&mut rates.hard_macro, is_delivered && hard.iter().all(|it| *it));
+        count(&mut rates.final_pass, scored.passed());
+    }
+    rates
+}
+
+/// The six rates in the order of [`RATE_NAMES`].
+fn six(rates: &Rates) -> [Share; 6] {
+    let Rates { delivery, commonsense_micro, commonsense_macro, hard_micro, hard_macro, final_pass } = *rates;
+    [delivery, commonsense_micro, commonsense_macro, hard_micro, hard_macro, final_pass]
+}
+
+pub(super) fn per_cent(share: Share) -> String {
+    match share.of {
+        0 => "-".to_owned(),
+        _ => format!("{:.2}", 100.0 * share.rate()),
+    }
+}
+
+pub(super) fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) -> Share {
+    let mut share = Share::default();
+    for value in runs.filter_map(|scored| scored.score(score)) {
+        share.of += 1;
+        share.passed += usize::from(value > 0.5);
+    }
+    share
+}
+
+/// The published rates, or the shares of right fields.
+pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
+    let share = |name, title, share: Share| Metric {
+        name,
+        title,
+        value: (share.of > 0).then(|| share.rate()),
+        interval: None,
+        is_share: true,
+    };
+    if is_of_reading(runs) {
+        let of_field =
+            |field: &'static str| share(field, field, share_of(scored(runs).map(|(_, it)| it), field));
+        return FIELDS.into_iter().map(of_field).collect();
+    }
+    const NAMES: [&str; 6] =
+        ["delivery", "commonsense_micro", "commonsense_macro", "hard_micro", "hard_macro", PASSES_FINAL];
+    let rates = rates(scored(runs).map(|(_, it)| it));
+    let mut metrics: Vec<Metric> = NAMES
+        .into_iter()
+        .zip(RATE_NAMES)
+        .zip(six(&rates))
+        .map(|((name, title), it)| share(name, title, it))
+        .collect();
+    let passes = |score: &str| share_of(scored(runs).map(|(_, it)| it), score);
+    metrics.push(share(PASSES_ORIGINAL, "final, by the published evaluator", passes(PASSES_ORIGINAL)));
+    metrics.push(share(PASSES_RIGHT, "final, with its gaps closed", passes(PASSES_RIGHT)));
+    metrics
+}
+
+/// What was run, the rates beside the published ones, each check, the gaps, and who sees what.
+pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
+    if is_of_reading(runs) {
+        return vec![parts::fields_section(runs), arms::section(runs)];
+    }
+    let has_runs = scored(runs).next().is_some();
+    let ours = has_runs.then(|| [rates_section(runs), checks_section(runs), parts::gaps_section(runs)]);
+    let ours = ours.into_iter().flatten().chain(parts::stated_section(runs));
+    ours.chain([published_section(), arms::section(runs)]).collect()
+}
+
+/// A row of ours.
+fn our_row(name: String, rates: &Rates) -> Vec<String> {
+    [name, "this run".to_owned(), rates.delivery.of.to_string()]
+        .into_iter()
+        .chain(six(rates).map(per_cent))
+        .collect()
+}
+
+fn published_row(row: &Published) -> Vec<String> {
+    let hints = if row.hints { "with hints" } else { "without hints" };
+    let source = format!("published, table {}: 3-day {} set, {hints}", row.table, row.set);
+    [row.system.to_owned(), source, row.queries.to_string()]
+        .into_iter()
+        .chain(row.rates.map(|rate| format!("{rate:.2}")))
+        .collect()
+}
+
+fn recomputed_row() -> Vec<String> {
+    [
+        "GPT-4 + PMC".to_owned(),
+        "computed from published tables 5 to 7: 3-day test set, with hints".to_owned(),
+        "308".to_owned(),
+    ]
+    .into_iter()
+    .chain(RECOMPUTED.map(|rate| format!("{rate:.2}")))
+    .collect()
+}
+
+fn columns() -> Vec<String> {
+    ["who", "source", "queries"].into_iter().chain(RATE_NAMES).map(str::to_owned).collect()
+}
+
+fn rates_section(runs: &[Judged<'_>]) -> Section {
+    let all = rates(scored(runs).map(|(_, it)| it));
+    let published = published::rates();
+    let mut overall = vec![our_row("all queries".to_owned(), &all)];
+    for row in published.iter().filter(|row| row.level == "all") {
+        overall.push(published_row(row));
+        if row.table == 1 && row.set == "test" && row.system == "GPT-4 + PMC" {
+            overall.push(recomputed_row());
+        }
+    }
+    let mut by_level = Vec::new();
+    for level in Level::ALL {
+        let ours: Vec<&Scored> = scored(runs).filter(|(it, _)| it.level == level).map(|(_, it)| it).collect();
+        if ours.is_empty() {
+            continue;
+        }
+        by_level.push(our_row(level.name().to_owned(), &rates(ours.iter().copied())));
+        by_level.extend(published.iter().filter(|row| row.level == level.name()).map(published_row));
+    }
+    let rate = |(name, share): (&'static str, Share)| Figure {
+        name,
+        value: format!("{} %", per_cent(share)),
+        note: format!("{} of {}", share.passed, share.of),
+    };
+    let table = |caption: &str, rows| Table { caption: caption.to_owned(), columns: columns(), rows };
+    let json: Map<String, Value> = RATE_NAMES
+        .into_iter()
+        .zip(six(&all))
+        .map(|(name, share)| (name.replace(' ', "_"), json!({"passed": share.passed, "of": share.of})))
+        .collect();
+    Section {
+        key: "travelplanner",
+        title: "Rates of TravelPlanner",
+        intro: "Micro rates are over checks, macro rates over plans; final are plans of which all checks hold. \
+                Denominators are those of the queries that were run. Rows marked as published are no results of this \
+                run: they are of queries of 3 days, other models and the published evaluator (Zhang et al., PMC). The \
+                overall test column of GPT-4 + PMC repeats its hard level there, so the rates that its tables by level \
+                give stand below it."
+            .to_owned(),
+        figures: RATE_NAMES.into_iter().zip(six(&all)).map(rate).collect(),
+        tables: vec![
+            table("All queries, in %", overall),
+            table("By level, in %", by_level),
+        ],
+        lines: Vec::new(),
+        json: Value::Object(json),
+    }
+}
+
+fn checks_section(runs: &[Judged<'_>]) -> Section {
+    let cells: BTreeSet<(Level, usize)> = scored(runs).map(|(it, _)| (it.level, it.days)).collect();
+    let of = |level: Level, days: Option<usize>, check: Check| {
+        let runs =
+            scored(runs).filter(|(it, _)| it.level == level && days.is_none_or(|days| it.days == days));
+        share_of(runs.map(|(_, it)| it), check.key())
+    };
+    let row = |check: Check| {
+        let cell = |&(level, days): &(Level, usize)| {
+            let share = of(level, Some(days), check);
+            if share.of > 0 { format!("{} of {}", share.passed, share.of) } else { "-".to_owned() }
+        };
+        [check.label().to_owned()].into_iter().chain(cells.iter().map(cell)).collect()
+    };
+    let heading = |(level, days): &(Level, usize)| format!("{}, {days} days", level.name());
+    let detail = Table {
+        caption: "Queries of which a check holds, by level and days".to_owned(),
+        columns: ["check".to_owned()].into_iter().chain(cells.iter().map(heading)).collect(),
+        rows: Check::all().map(row).collect(),
+    };
+    let json: BTreeMap<String, BTreeMap<&str, Value>> = cells
+        .iter()
+        .map(|&(level, days)| {
+            let check = |check: Check| {
+                let share = of(level, Some(days), check);
+                (check.key(), json!({"passed": share.passed, "of": share.of}))
+            };
+            (heading(&(level, days)), Check::all().map(check).collect())
+        })
+        .collect();
+    Section {
+        key: "checks",
+        title: "Checks",
+        intro: "How often each check holds. The five checks of what was asked for count where a query asks for them, and \
+                hold only for plans that are complete and within the sandbox. A plan that was not delivered holds no \
+                check."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![detail, checks_beside_published(&of)],
+        lines: Vec::new(),
+        json: json!(json),
+    }
+}
+
+/// Our shares by level, beside table 3.
+fn checks_beside_published(of: &dyn Fn(Level, Option<usize>, Check) -> Share) -> Table {
+    let (columns, rows) = published::checks();
+    let ours = |label: &str| {
+        let check = Check::all().find(|check| check.label() == label);
+        Level::ALL.map(|level| check.map_or_else(|| "-".to_owned(), |check| per_cent(of(level, None, check))))
+    };
+    let row = |row: &Vec<&str>| {
+        let label = row.first().copied().unwrap_or_default();
+        let published = row.iter().skip(1).map(|cell| (*cell).to_owned());
+        [label.to_owned()].into_iter().chain(ours(label)).chain(published).collect()
+    };
+    let ours = Level::ALL.map(|level| format!("this run, {}", level.name()));
+    let published = columns.iter().skip(1).map(|column| format!("published: {column}"));
+    Table {
+        caption: "By level in %, beside table 3 (published: 3-day test set, with hints; its row of final rates has 4.10 for \
+                  GPT-4 + ReAct at the medium level, where table 6 has 1.92)"
+            .to_owned(),
+        columns: ["check".to_owned()].into_iter().chain(ours).chain(published).collect(),
+        rows: rows.iter().filter(|it| it.first() != Some(&"Final Pass Rate")).map(row).collect(),
+    }
+}
+
+fn published_section() -> Section {
+    let entry = |row: Published| {
+        let rates: Map<String, Value> = RATE_NAMES
+            .into_iter()
+            .zip(row.rates)
+            .map(|(name, rate)| (name.replace(' ', "_"), json!(rate)))
+            .collect();
+        json!({
+            "system": row.system, "table": row.table, "set": row.set, "level": row.level, "hints": row.hints,
+            "queries": row.queries, "in_per_cent": rates,
+        })
+    };
+    let entries: Vec<Value> = published::rates().into_iter().map(entry).collect();
+    Section {
+        key: "published",
+        title: "Published figures",
+        intro: "The figures in the rows that are marked as published, for programs. They are no results of this run."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: Vec::new(),
+        lines: Vec::new(),
+        json: json!({
+            "source": "Zhang et al., PMC, tables 1, 2 and 5 to 7", "figures": entries,
+            "recomputed": {"system": "GPT-4 + PMC", "set": "test", "in_per_cent": RECOMPUTED},
+        }),
+    }
+}

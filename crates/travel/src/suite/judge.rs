@@ -1,0 +1,273 @@
+//! From the events of a run, or a finished plan, to a verdict.
+
+use planproof_suite::runs::{Ended, shortened};
+use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_trace::{Event, paired_calls};
+use serde_json::Value;
+
+use super::answer::{object_in, plan_in};
+use super::case::TripCase;
+use super::classes::{self, CLASSES, FLAGS};
+use super::detail::{
+    Checked, Detail, FINDINGS_MAX, Found, PLAN_BYTES_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA,
+};
+use super::fields::{self, FIELDS};
+use super::manager::{self, STATED};
+use super::stop::Stop;
+use super::task::Mode;
+use crate::Compat;
+use crate::evaluate::{self, Check, Judgement, Mark, is_asked};
+use crate::plan::Plan;
+use crate::tables::Database;
+
+/// Names of the figures beside those of checks and fields.
+pub(super) const DELIVERED: &str = "delivered";
+pub(super) const PASSES_ORIGINAL: &str = "passes_original";
+pub(super) const PASSES_RIGHT: &str = "passes_right";
+pub(super) const COST: &str = "cost";
+
+/// The names of all figures: of deliveries and passes, of each check (1 where it holds, 0 where not), of each field.
+pub(super) const SCORE_NAMES: [&str; 33] = [
+    DELIVERED,
+    PASSES_ORIGINAL,
+    PASSES_RIGHT,
+    COST,
+    "is_reasonable_visiting_city",
+    "is_valid_restaurants",
+    "is_valid_attractions",
+    "is_valid_accommodation",
+    "is_valid_transportation",
+    "is_valid_information_in_current_city",
+    "is_valid_information_in_sandbox",
+    "is_not_absent",
+    "valid_cuisine",
+    "valid_room_rule",
+    "valid_transportation",
+    "valid_room_type",
+    "valid_cost",
+    FIELDS[0],
+    FIELDS[1],
+    FIELDS[2],
+    FIELDS[3],
+    FIELDS[4],
+    FIELDS[5],
+    FIELDS[6],
+    FIELDS[7],
+    FIELDS[8],
+    FIELDS[9],
+    FIELDS[10],
+    STATED[0].1,
+    STATED[1].1,
+    STATED[2].1,
+    STATED[3].1,
+    STATED[4].1,
+];
+
+/// What is known of a run beside its plan.
+#[derive(Default)]
+pub(super) struct Around<'a> {
+    pub(super) ended: Option<&'a Ended<'a>>,
+    pub(super) calls: usize,
+    pub(super) has_call_error: bool,
+    pub(super) stopped: Option<(usize, Stop)>,
+    pub(super) stated: Option<[bool; STATED.len()]>,
+}
+
+/// Judges a run.
+pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscored> {
+    let ended = Ended::of(events)?;
+    let calls = paired_calls(events);
+    // The loop is that of one agent: members of a team have rules of their own.
+    let is_alone = calls.iter().all(|paired| paired.actor.is_none());
+    let is_two_stage = case.task().options.mode == Mode::TwoStage;
+    let around = Around {
+        ended: Some(&ended),
+        calls: calls.len(),
+        has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
+        stopped: if is_alone && is_two_stage { Stop::of(&calls) } else { None },
+        stated: manager::stated(case, events),
+    };
+    if case.task().options.mode == Mode::Reading {
+        return Ok(of_fields(case, ended.answer().and_then(object_in), &around));
+    }
+    let database = case.database().map_err(|error| Unscored::Outside { reason: error.to_string() })?;
+    let plan = ended.answer().and_then(plan_in).unwrap_or_default();
+    Ok(of_plan(case, &database, Plan(plan), &around))
+}
+
+/// The verdict on a plan; null where there is none.
+pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: &Around<'_>) -> Verdict {
+    let task = case.task();
+    let is_original = task.options.compat == Compat::Original;
+    let plan = if is_original && around.stopped.is_some() { Plan(Value::Null) } else { plan };
+    let [original, right] =
+        [Compat::Original, Compat::Right].map(|compat| evaluate::judge(database, &task.query, &plan, compat));
+    let judged = if is_original { &original } else { &right };
+    let fault = fault_of(judged);
+    let class = class_of_run(around).or_else(|| match judged {
+        _ if is_original && around.stopped.is_some() => find("stopped"),
+        Judgement { delivered: false, .. } => find("undelivered"),
+        _ if fault.is_some() => find("malformed"),
+        _ if judged.final_pass() => None,
+        _ => {
+            let failed = |check: &Check| judged.mark(*check).is_some_and(|mark| mark == Mark::Failed);
+            Check::all().find(failed).and_then(classes::of_check).or_else(|| find("malformed"))
+        }
+    });
+    let passes = [original.final_pass(), right.final_pass()];
+    let loopholes = right.loopholes();
+    let applies = |flag: &str| {
+        has_common_flag(flag, around)
+            || (flag == classes::DIFFERS && passes[0] != passes[1])
+            || loopholes.iter().any(|it| it.name() == flag)
+    };
+    let is_fit = judged.delivered && fault.is_none();
+    let mut scores = vec![
+        Score::new(DELIVERED, unit(judged.delivered)),
+        Score::new(PASSES_ORIGINAL, unit(passes[0])),
+        Score::new(PASSES_RIGHT, unit(passes[1])),
+    ];
+    scores.extend(judged.total_cost.map(|cost| Score::new(COST, cost)));
+    let asked = || Check::all().filter(|check| is_asked(&task.query, *check));
+    scores.extend(asked().map(|check| {
+        let holds = is_fit && judged.mark(check).is_some_and(Mark::is_passed);
+        Score::new(check.key(), unit(holds))
+    }));
+    let stated = around.stated.iter().flatten().zip(STATED);
+    scores.extend(stated.map(|(is_right, (_, name))| Score::new(name, unit(*is_right))));
+    let found = |finding: &evaluate::Finding| Found {
+        check: finding.check.label().to_owned(),
+        day: finding.day,
+        what: finding.what.clone(),
+        loophole: finding.loophole.map(|it| it.name().to_owned()),
+    };
+    let checks = Check::all()
+        .map(|check| Checked { check: check.label().to_owned(), state: state_of(judged.mark(check)) });
+    let kept = judged.delivered.then(|| plan.0.clone());
+    let detail = Detail {
+        delivered: judged.delivered,
+        checks: if judged.delivered { checks.collect() } else { Vec::new() },
+        cost: judged.total_cost,
+        passes,
+        findings: right.findings.iter().take(FINDINGS_MAX).map(found).collect(),
+        fault,
+        plan: kept.filter(|plan| plan.to_string().len() <= PLAN_BYTES_MAX),
+        ..empty(case, class, around)
+    };
+    finish(detail, class, scores, applies)
+}
+
+/// The verdict on the fields of a query.
+pub(super) fn of_fields(case: &TripCase, written: Option<Value>, around: &Around<'_>) -> Verdict {
+    let right = written.as_ref().map(|written| fields::compare(&case.task().query, written));
+    let class = class_of_run(around).or_else(|| match right {
+        None => find("no_fields"),
+        Some(right) if right.contains(&false) => find("wrong_fields"),
+        Some(_) => None,
+    });
+    let is_right = |place: usize| right.is_some_and(|right| right.get(place) == Some(&true));
+    let mut scores = vec![Score::new(DELIVERED, unit(right.is_some()))];
+    scores.extend(FIELDS.iter().enumerate().map(|(place, field)| Score::new(field, unit(is_right(place)))));
+    let wrong = FIELDS.iter().enumerate().filter(|(place, _)| right.is_some() && !is_right(*place));
+    let detail = Detail {
+        delivered: right.is_some(),
+        wrong_fields: wrong.map(|(_, field)| (*field).to_owned()).collect(),
+        plan: written.filter(|it| it.to_string().len() <= PLAN_BYTES_MAX),
+        ..empty(case, class, around)
+    };
+    finish(detail, class, scores, |flag| has_common_flag(flag, around))
+}
+
+fn empty(case: &TripCase, class: Option<Class>, around: &Around<'_>) -> Detail {
+    let answer = around.ended.and_then(Ended::answer);
+    Detail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: case.task().id(),
+        passed: class.is_none(),
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: Vec::new(),
+        delivered: false,
+        checks: Vec::new(),
+        wrong_fields: Vec::new(),
+        cost: None,
+        passes: [false; 2],
+        findings: Vec::new(),
+        fault: None,
+        stopped: around.stopped.map(|(place, stop)| format!("before call {}: {}", place + 1, stop.words())),
+        plan: None,
+        answer: answer.map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
+        ended: match around.ended {
+            None | Some(Ended::Answered(_)) => None,
+            Some(Ended::AtLimit(words)) => Some(words.clone()),
+            Some(Ended::Broken(reason)) => Some(shortened(reason, TEXT_CHARACTERS_MAX)),
+        },
+        calls: around.calls,
+    }
+}
+
+fn finish(
+    mut detail: Detail,
+    class: Option<Class>,
+    scores: Vec<Score>,
+    applies: impl Fn(&str) -> bool,
+) -> Verdict {
+    let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    detail.flags = flags.iter().map(ToString::to_string).collect();
+    Verdict {
+        scored: Scored { class, flags, scores },
+        // Writing texts and numbers as JSON into memory cannot fail.
+        detail: serde_json::to_string(&detail).unwrap_or_default(),
+    }
+}
+
+fn has_common_flag(flag: &str, around: &Around<'_>) -> bool {
+    (flag == classes::CALL_ERROR && around.has_call_error)
+        || (flag == classes::LOOP_STOPPED && around.stopped.is_some())
+}
+
+/// The class of a run that did not end with an answer.
+fn class_of_run(around: &Around<'_>) -> Option<Class> {
+    match around.ended {
+        Some(Ended::AtLimit(_)) => find("timeout"),
+        Some(Ended::Broken(_)) => find("agent_failed"),
+        Some(Ended::Answered(_)) | None => None,
+    }
+}
+
+/// Why a plan is none at all.
+fn fault_of(judged: &Judgement) -> Option<String> {
+    let crash = judged
+        .crash
+        .map(|(check, raised)| format!("the published evaluator ends with a {raised} in {}", check.label()));
+    judged.malformed.clone().or(crash)
+}
+
+fn state_of(mark: Option<Mark>) -> String {
+    match mark {
+        Some(Mark::Passed) => "passed".to_owned(),
+        Some(Mark::Failed) => "failed".to_owned(),
+        Some(Mark::NotAsked) => "not asked".to_owned(),
+        Some(Mark::Raised(raised)) => raised.to_string(),
+        None => "not carried out".to_owned(),
+    }
+}
+
+fn find(name: &str) -> Option<Class> {
+    Class::find(&CLASSES, name)
+}
+
+fn unit(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_and_field_has_its_figure() {
+        let checks = Check::all().map(Check::key);
+        let stated = STATED.map(|(_, name)| name);
+        assert!(checks.chain(FIELDS).chain(stated).eq(SCORE_NAMES.into_iter().skip(4)));
+    }
+}

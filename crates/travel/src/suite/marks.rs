@@ -1,0 +1,61 @@
+//! What figures need of a case, in the bits of its card: level, days, mode, hints, and whose verdicts.
+
+use super::task::{Mode, Options, Task};
+use crate::Compat;
+use crate::query::Level;
+
+const DAYS_SHIFT: u32 = 2;
+const MODE_SHIFT: u32 = 8;
+const HINTS: u32 = 1 << 10;
+const ORIGINAL: u32 = 1 << 11;
+
+/// The bits of a case.
+pub(super) fn of(task: &Task) -> u32 {
+    let place = |found: Option<usize>| found.and_then(|place| u32::try_from(place).ok()).unwrap_or_default();
+    let Options { compat, mode, hints } = task.options;
+    let level = place(Level::ALL.iter().position(|it| *it == task.query.level));
+    let mode = place(Mode::ALL.iter().position(|it| *it == mode));
+    // A query has at most 31 days, so that these fit into the bits before the mode.
+    let days = u32::try_from(task.query.days).unwrap_or_default();
+    let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+    level
+        | days << DAYS_SHIFT
+        | mode << MODE_SHIFT
+        | bit(hints, HINTS)
+        | bit(compat == Compat::Original, ORIGINAL)
+}
+
+/// What the bits say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Marks {
+    pub(super) level: Level,
+    pub(super) days: usize,
+    pub(super) options: Options,
+}
+
+/// Reads the bits of a card.
+pub(super) fn read(marks: u32) -> Marks {
+    let level = Level::ALL.get((marks & 3) as usize).copied().unwrap_or(Level::Hard);
+    let mode = Mode::ALL.get((marks >> MODE_SHIFT & 3) as usize).copied().unwrap_or_default();
+    let compat = if marks & ORIGINAL > 0 { Compat::Original } else { Compat::Right };
+    let options = Options { compat, mode, hints: marks & HINTS > 0 };
+    Marks { level, days: (marks >> DAYS_SHIFT & 63) as usize, options }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_read_back() {
+        let query = crate::own::queries().expect("our own queries").remove(0);
+        for (mode, level) in Mode::ALL.into_iter().zip(Level::ALL) {
+            for (compat, hints) in [(Compat::Original, false), (Compat::Right, true)] {
+                let options = Options { compat, mode, hints };
+                let query = crate::query::Query { level, days: 31, ..query.clone() };
+                let task = Task::new("validation", options, query);
+                assert_eq!(read(of(&task)), Marks { level, days: 31, options });
+            }
+        }
+    }
+}

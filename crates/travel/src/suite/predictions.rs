@@ -1,0 +1,65 @@
+//! Finished plans: files of submissions in the published form.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use planproof_suite::{Case, CaseError, Data, Predicted};
+use serde_json::Value;
+
+use super::case::TripCase;
+use super::judge::{self, Around};
+use super::task::{Mode, Task};
+use crate::Compat;
+use crate::plan::{Plan, Submission};
+
+/// Judges a file of plans, a line each: `{"idx": 1, "query": "...", "plan": [...] or null}`.
+///
+/// With [`Compat::Original`] a line belongs to the case of its place, whatever its `idx` is, as for the published
+/// evaluator; there must then be no more lines than cases. Otherwise a line with an `idx` belongs to the query of that
+/// number, and one without to the case of its place.
+pub(super) fn score(
+    cases: &[Arc<dyn Case>],
+    read: &dyn Fn(&Task) -> TripCase,
+    predictions: Data<'_>,
+) -> Result<Predicted, CaseError> {
+    let cases: Vec<TripCase> = cases
+        .iter()
+        .map(|case| Task::read(&case.to_line()).map(|task| read(&task)))
+        .collect::<Result<_, _>>()?;
+    let Data { text, file } = predictions;
+    let submissions = Submission::read_all(text, file).map_err(CaseError::new)?;
+    let fail = |what: String| Err(CaseError::new(format!("{file}: {what}")));
+    let places: HashMap<u64, usize> =
+        (0..).zip(&cases).map(|(place, case)| (case.task().query.idx, place)).collect();
+    let is_original = cases.iter().any(|case| case.task().options.compat == Compat::Original);
+    let mut plans: Vec<Option<Value>> = vec![None; cases.len()];
+    for (line, submission) in submissions.into_iter().enumerate() {
+        let place = match submission.idx.filter(|_| !is_original) {
+            Some(idx) => match places.get(&idx) {
+                Some(place) => *place,
+                None => return fail(format!("plan {}: no query has the `idx` {idx}", line + 1)),
+            },
+            None => line,
+        };
+        match plans.get_mut(place) {
+            Some(Some(_)) => return fail(format!("plan {}: its query has a plan already", line + 1)),
+            Some(free) => *free = Some(submission.plan.0),
+            None => return fail(format!("there are more plans than the {} queries", cases.len())),
+        }
+    }
+    let mut verdicts = Vec::with_capacity(cases.len());
+    let mut missing = Vec::new();
+    for (case, plan) in cases.iter().zip(plans) {
+        if plan.is_none() {
+            missing.push(case.task().id());
+        }
+        let around = Around::default();
+        verdicts.push(match case.task().options.mode {
+            Mode::Reading => judge::of_fields(case, plan, &around),
+            Mode::TwoStage | Mode::SolePlanning => {
+                judge::of_plan(case, &*case.database()?, Plan(plan.unwrap_or_default()), &around)
+            }
+        });
+    }
+    Ok(Predicted { verdicts, missing })
+}

@@ -1,0 +1,47 @@
+//! Reference information for our own queries, in the manner of the published one: what there is in the cities that a trip
+//! may visit, and all ways between them on the days of the trip.
+//!
+//! The published information of a trip to a state is of cities that were chosen beforehand; ours is of all cities of the
+//! state.
+
+use serde_json::{Value, json};
+
+use super::task::Reference;
+use crate::Compat;
+use crate::query::Query;
+use crate::tables::{Database, Mode};
+use crate::tools::{
+    accommodation_search, attraction_search, distance_matrix, flight_search, restaurant_search,
+};
+
+/// What a planner is given for a query over small tables.
+pub(super) fn of(database: &Database, query: &Query) -> Reference {
+    let cities: Vec<&str> = match query.is_for_state() {
+        false => vec![&query.dest],
+        true => {
+            let all = database.cities.of_state(&query.dest).unwrap_or_default().iter().map(String::as_str);
+            all.filter(|city| *city != query.org).collect()
+        }
+    };
+    let mut pieces: Vec<(String, Value)> = Vec::new();
+    for city in &cities {
+        pieces.push((format!("Attractions in {city}"), json!(attraction_search(database, city).text)));
+        pieces.push((format!("Restaurants in {city}"), json!(restaurant_search(database, city).text)));
+        let stays = accommodation_search(database, city, Compat::Right);
+        pieces.push((format!("Accommodations in {city}"), json!(stays.text)));
+    }
+    let places: Vec<&str> = [query.org.as_str()].into_iter().chain(cities).collect();
+    for from in &places {
+        for to in places.iter().filter(|to| *to != from) {
+            for mode in [Mode::SelfDriving, Mode::Taxi] {
+                let way = distance_matrix(database, [from, to, mode.name()]);
+                pieces.push((format!("{} from {from} to {to}", mode.name()), json!(way.text)));
+            }
+            for date in &query.date {
+                let flights = flight_search(database, [from, to, date], Compat::Right);
+                pieces.push((format!("Flight from {from} to {to} on {date}"), json!(flights.text)));
+            }
+        }
+    }
+    Reference(pieces)
+}

@@ -1,0 +1,73 @@
+//! Where the published loop of two stages would have stopped a run (spec of the benchmark's code, `agents/tool_agents.py`).
+//!
+//! A step is a call. The run stops before its 31st step; before the third time in a row of the same call; and before a
+//! call of a tool that failed three times since anything last succeeded. Calls of the planner do not count failures.
+//! What the published code does by mistake with failures of `AccommodationSearch`, which nobody counts, is kept.
+
+use std::collections::BTreeMap;
+
+use planproof_trace::PairedCall;
+
+use super::toolbox::PLANNER;
+
+/// Most steps of a run.
+const STEPS_MAX: usize = 30;
+/// How often in a row a call may not be made.
+const SAME_CALLS: usize = 3;
+/// Failures of a tool after which it is not called again.
+const FAILURES_MAX: u32 = 3;
+
+/// Whose failures the published code counts under a name that it never looks at.
+const NOT_COUNTED: &str = "AccommodationSearch";
+
+/// Why the published loop would have stopped before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It would be a step too many.
+    Steps,
+    /// The same call a third time in a row.
+    SameCall,
+    /// A tool that failed too often.
+    Failures,
+}
+
+impl Stop {
+    /// Why, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Steps => "more than 30 steps",
+            Self::SameCall => "the same call three times in a row",
+            Self::Failures => "a tool that had failed three times",
+        }
+    }
+
+    /// Why the published loop would have stopped a run with these calls, and before which of them, from 0.
+    pub fn of(calls: &[PairedCall<'_>]) -> Option<(usize, Self)> {
+        let mut failures: BTreeMap<&str, u32> = BTreeMap::new();
+        for (place, paired) in calls.iter().enumerate() {
+            if place >= STEPS_MAX {
+                return Some((place, Self::Steps));
+            }
+            let is_same = |other: &PairedCall<'_>| {
+                other.call.name == paired.call.name && other.call.arguments == paired.call.arguments
+            };
+            let before = &calls[..place];
+            if before.len() + 1 >= SAME_CALLS && before.iter().rev().take(SAME_CALLS - 1).all(is_same) {
+                return Some((place, Self::SameCall));
+            }
+            let name = paired.call.name.as_str();
+            if name == PLANNER {
+                continue;
+            }
+            if failures.get(name).is_some_and(|failed| *failed >= FAILURES_MAX) {
+                return Some((place, Self::Failures));
+            }
+            match paired.result {
+                Some((_, result)) if !result.is_error => failures.clear(),
+                _ if name == NOT_COUNTED => {}
+                _ => *failures.entry(name).or_default() += 1,
+            }
+        }
+        None
+    }
+}
