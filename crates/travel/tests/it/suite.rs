@@ -1,7 +1,5 @@
 //! Queries as cases: tools, verdicts, figures, agents without a model, and finished plans.
 
-#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
-
 use std::sync::Arc;
 
 use planproof_suite::{Case, Data, Judged, Registry, Selection, Suite, Verdict};
