@@ -42,6 +42,7 @@ pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
             model: Some("openai/done".into()),
             simulated: false,
             guarded: false,
+            of_suite: None,
         },
         cases: (1..).zip(fates).map(|(number, fate)| toy(&format!("toy-{number}"), *fate)).collect(),
         repeats: NonZeroU32::MIN.saturating_add(1),
