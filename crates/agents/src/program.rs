@@ -131,7 +131,8 @@ impl Program {
         }
     }
 
-    /// The command, with all its streams as pipes, its program from `folder`. Each value stands in the arguments where its name stands in braces.
+    /// The command, with all its streams as pipes, its program from `folder`. Each value stands in the arguments
+    /// where its name stands in braces.
     pub(crate) fn command(&self, values: &[(&str, &str)], folder: Option<&Path>) -> Command {
         let mut command = Command::new(self.file(folder));
         command.args(self.arguments.iter().map(|argument| filled(argument, values)));

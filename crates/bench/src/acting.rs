@@ -1,4 +1,5 @@
-//! Agents that come with a suite and ask no model: their calls are made and their answers recorded like those of others.
+//! Agents that come with a suite and ask no model: their calls are made and their answers recorded like those of
+//! others.
 
 use planproof_agents::{Agent, Ran, RunContext, RunError};
 use planproof_model::BoxFuture;

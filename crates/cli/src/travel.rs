@@ -87,8 +87,8 @@ pub(crate) fn has_tools(mode: Option<&str>) -> bool {
     mode.is_none_or(|mode| mode == Mode::TwoStage.name())
 }
 
-/// A team with the roles of this suite, unless it has others. Of the roles, the deliverer alone is given hints, where it
-/// decides; one that asks the solver is not.
+/// A team with the roles of this suite, unless it has others. Of the roles, the deliverer alone is given hints, where
+/// it decides; one that asks the solver is not.
 pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Failure> {
     let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
         return Ok(agent.clone());

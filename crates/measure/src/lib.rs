@@ -4,8 +4,8 @@
 //!
 //! Short answers as a whole and by their words, as HotpotQA and TriviaQA compare them (`answers.rs`); the number of an
 //! answer, as GSM8K and the paper on agents by specification find it (`numbers.rs`); texts by their common
-//! subsequences, as the package `rouge` has it (`rouge.rs`); the sentences that an answer rests on, as HotpotQA compares
-//! them (`supporting.rs`).
+//! subsequences, as the package `rouge` has it (`rouge.rs`); the sentences that an answer rests on, as HotpotQA
+//! compares them (`supporting.rs`).
 
 pub mod answers;
 pub mod numbers;

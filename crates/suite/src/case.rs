@@ -76,8 +76,8 @@ pub trait Case: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What one of the suite's own [agents](crate::Suite::agents), which ask no model, does with this case: the calls that
-    /// it makes and its answer. `None` where there is no such agent. `seed` is that of the run.
+    /// What one of the suite's own [agents](crate::Suite::agents), which ask no model, does with this case: the calls
+    /// that it makes and its answer. `None` where there is no such agent. `seed` is that of the run.
     ///
     /// # Errors
     /// What the agent works with cannot be had, which says nothing of the agent.

@@ -5,12 +5,12 @@
 //! A query with how it is asked and judged (`suite/task.rs`), as a case (`suite/case.rs`), what is asked
 //! (`suite/prompt.rs`), the tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict
 //! (`suite/judge.rs`), its document (`suite/detail.rs`) and words (`suite/explain.rs`), classes and flags
-//! (`suite/classes.rs`), fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`), and what
-//! managers of teams passed on (`suite/manager.rs`). Figures of many runs (`suite/figures.rs`, `suite/parts.rs`) by the
-//! bits of cards (`suite/marks.rs`), what was published (`suite/published.rs`), and who sees what (`suite/arms.rs`). What
-//! a simulated model is handed (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`), published
-//! data (`suite/data.rs`), reference information of our own (`suite/reference.rs`), roles of a team (`suite/team.rs`), and
-//! finished plans (`suite/predictions.rs`).
+//! (`suite/classes.rs`), fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`),
+//! and what managers of teams passed on (`suite/manager.rs`). Figures of many runs (`suite/figures.rs`,
+//! `suite/parts.rs`) by the bits of cards (`suite/marks.rs`), what was published (`suite/published.rs`), and who sees
+//! what (`suite/arms.rs`). What a simulated model is handed (`suite/gold.rs`), agents without a model
+//! (`suite/agents.rs`, `suite/greedy.rs`), published data (`suite/data.rs`), reference information of our own
+//! (`suite/reference.rs`), roles of a team (`suite/team.rs`), and finished plans (`suite/predictions.rs`).
 
 mod agents;
 mod answer;
@@ -196,8 +196,8 @@ impl Suite for TravelPlanner {
         read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    /// Options are `compat`, `mode`, `hints`, and `days` and `level`, which choose queries. All but the last two are part
-    /// of the cases that [`load`](Self::load) gives.
+    /// Options are `compat`, `mode`, `hints`, and `days` and `level`, which choose queries. All but the last two are
+    /// part of the cases that [`load`](Self::load) gives.
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         if options.is_empty() {
             return Ok(None);

@@ -56,9 +56,9 @@ impl CommandAgent {
         self.setting = setting;
     }
 
-    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from the directory
-    /// that it is started in. Ask once before many
-    /// runs, so that a typing mistake ends them all at the start.
+    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from the
+    /// directory that it is started in. Ask once before many runs, so that a typing mistake ends them all at the
+    /// start.
     ///
     /// # Errors
     /// There is no such program, or the file cannot be executed.

@@ -45,7 +45,8 @@ pub struct WorkerAgent {
 }
 
 impl WorkerAgent {
-    /// Splits a command into words, as [`CommandAgent::parse`](crate::CommandAgent::parse) does. Nothing is started yet.
+    /// Splits a command into words, as [`CommandAgent::parse`](crate::CommandAgent::parse) does. Nothing is started
+    /// yet.
     ///
     /// # Errors
     /// There are no words, a quote is not closed, or an argument is to hold what differs from task to task.

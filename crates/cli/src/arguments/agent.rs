@@ -167,8 +167,9 @@ pub(crate) struct RunArguments {
     /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
     /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server,
     /// `calculator` and `python` are built in, `everyday:FILE` has programs, documents, translations and the like with
-    /// the servers that FILE names, `made:FILE` the tools that agents make and keep in FILE. `NAME=` before it puts `NAME_` before the names of its tools and sends the
-    /// token in PLANPROOF_TOKEN_NAME. The tools really do what they do.
+    /// the servers that FILE names, `made:FILE` the tools that agents make and keep in FILE. `NAME=` before it puts
+    /// `NAME_` before the names of its tools and sends the token in PLANPROOF_TOKEN_NAME. The tools really do what
+    /// they do.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.

@@ -47,11 +47,12 @@ pub(crate) struct BenchArguments {
     /// the paper on agents by specification. Without it, `paper` for `gsm8k` and `official` for the others.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
     pub(crate) scoring: Option<String>,
-    /// What agents of `travelplanner` are asked for: `two-stage`, with the tools of the sandbox; `sole-planning`, with all
-    /// that they need in the prompt; or `reading`, to write the fields of the query and no plan.
+    /// What agents of `travelplanner` are asked for: `two-stage`, with the tools of the sandbox; `sole-planning`,
+    /// with all that they need in the prompt; or `reading`, to write the fields of the query and no plan.
     #[arg(long, value_name = "MODE", conflicts_with_all = ["resume", "from"])]
     pub(crate) mode: Option<String>,
-    /// Give the planners of `travelplanner` the unconventional hints of the paper on collaborating agents: `on` or `off`.
+    /// Give the planners of `travelplanner` the unconventional hints of the paper on collaborating agents: `on` or
+    /// `off`.
     #[arg(long, value_name = "on", conflicts_with_all = ["resume", "from"])]
     pub(crate) hints: Option<String>,
     /// Judge plans of `travelplanner` as the published evaluator does, with its faults.
@@ -64,8 +65,8 @@ pub(crate) struct BenchArguments {
 /// Which cases of which data.
 #[derive(Debug, Args)]
 pub(crate) struct ChoiceArguments {
-    /// The benchmark's own data, as it is published; without it, a few cases that come with planproof. `--set NAME` says
-    /// which of several sets in a folder.
+    /// The benchmark's own data, as it is published; without it, a few cases that come with planproof. `--set NAME`
+    /// says which of several sets in a folder.
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     /// Most cases.

@@ -48,7 +48,10 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         ("level", arguments.choice.level.as_deref()),
     ]);
     travel::must_have(&*suite, &options, global)?;
-    suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    // A suite may leave out figures of runs where finished answers are scored, so it is not asked without a reason.
+    if !options.is_empty() {
+        suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    }
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
         let option = option.replace('_', "-");
         return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));

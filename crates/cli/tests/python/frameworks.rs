@@ -1,4 +1,5 @@
-//! Agents of other people's frameworks, on simulated models: they pass, follow their models, and are lifted by the guard.
+//! Agents of other people's frameworks, on simulated models: they pass, follow their models, and are lifted by the
+//! guard.
 
 use serde_json::json;
 

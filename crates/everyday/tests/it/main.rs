@@ -1,8 +1,8 @@
 //! Tests of the tools of everyday work: in sandboxes, with files of their own, and against simulated servers.
 //!
-//! The test binary is its own worker of the sandbox: with [`WORKER_ARGUMENT`] it is nothing else. Programs of the system
-//! are only run where bubblewrap works; elsewhere these tests are *ignored*, which the usual harness cannot say at run
-//! time.
+//! The test binary is its own worker of the sandbox: with [`WORKER_ARGUMENT`] it is nothing else. Programs of the
+//! system are only run where bubblewrap works; elsewhere these tests are *ignored*, which the usual harness cannot
+//! say at run time.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 

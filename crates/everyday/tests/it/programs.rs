@@ -84,7 +84,7 @@ fn hostile_commands_reach_nothing() {
         "echo x > /usr/bin/x".to_owned(),
         "echo x > /etc/x".to_owned(),
         "mount -t tmpfs x /usr".to_owned(),
-        "cat /root/.ssh/id_rsa".to_owned(),
+        "cat ~/.ssh/id_rsa".to_owned(),
         "kill -9 -- -1; ls /proc/1/root/home".to_owned(),
         "mknod /tmp/sda b 8 0".to_owned(),
         "chroot /".to_owned(),

@@ -57,8 +57,8 @@ struct Line {
 }
 
 impl Problem {
-    /// A problem with that id, whose answers pass by the paper's rule. `solution` is the worked solution with its annotations and may be empty; `answer` is the
-    /// right answer as the data has it behind `####`, such as `14,500`.
+    /// A problem with that id, whose answers pass by the paper's rule. `solution` is the worked solution with its
+    /// annotations and may be empty; `answer` is the right answer as the data has it behind `####`, such as `14,500`.
     ///
     /// # Errors
     /// There is no question, the answer is no number, or the id is empty or longer than [`ID_BYTES_MAX`].

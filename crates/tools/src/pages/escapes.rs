@@ -1,8 +1,8 @@
 //! Backslash escapes, as the environment published with ReAct takes them out of pages.
 //!
-//! It encodes a text as UTF-8, has Python read the bytes as Latin-1 with the escapes of a string literal, encodes that as
-//! Latin-1, and reads it as UTF-8 again. So `caf\\xc3\\xa9` becomes `café`, and a page with `C:\\Users` fails, because
-//! `\\U` wants eight digits.
+//! It encodes a text as UTF-8, has Python read the bytes as Latin-1 with the escapes of a string literal, encodes
+//! that as Latin-1, and reads it as UTF-8 again. So `caf\\xc3\\xa9` becomes `café`, and a page with `C:\\Users`
+//! fails, because `\\U` wants eight digits.
 
 use thiserror::Error;
 

@@ -76,7 +76,8 @@ pub(super) const LOOP_STOPPED: &str = "loop_stopped";
 /// The flag of a plan that passes by the rules of the published evaluator and not by ours, or the other way.
 pub(super) const DIFFERS: &str = "evaluators_differ";
 
-/// The flags, in the order in which they are shown; the last ones are the gaps of [`Loophole::ALL`](crate::evaluate::Loophole::ALL).
+/// The flags, in the order in which they are shown; the last ones are the gaps of
+/// [`Loophole::ALL`](crate::evaluate::Loophole::ALL).
 pub(super) static FLAGS: [FlagInfo; 20] = [
     FlagInfo { name: CALL_ERROR, meaning: "A call was refused or answered with an error." },
     FlagInfo {

@@ -30,8 +30,8 @@ pub fn of_query(query: &Query) -> Value {
     serde_json::to_value(Reading::of(query)).unwrap_or_default()
 }
 
-/// Whether each field of [`FIELDS`] is right. A field that is absent is null; one that no reading may have is wrong, and
-/// does no harm to others.
+/// Whether each field of [`FIELDS`] is right. A field that is absent is null; one that no reading may have is wrong,
+/// and does no harm to others.
 pub fn compare(right: &Query, written: &Value) -> [bool; FIELDS.len()] {
     let mut is_right = [false; FIELDS.len()];
     for ((place, field), is_right) in Field::ALL.into_iter().enumerate().zip(&mut is_right) {

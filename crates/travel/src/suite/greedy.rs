@@ -1,8 +1,8 @@
 //! The greedy search of the benchmark's baselines: what is cheapest, one thing after the other.
 //!
-//! Cities come in the order of the table; one leaves on days 1, 3, 5 and so on. Each leg goes by what is cheapest for one
-//! person. All meals are in the cheapest restaurant, so that Diverse Restaurants never holds. No constraint is looked
-//! at. (Ours: a trip of an unusual length goes home on its last day, and a city without anything has `-`.)
+//! Cities come in the order of the table; one leaves on days 1, 3, 5 and so on. Each leg goes by what is cheapest for
+//! one person. All meals are in the cheapest restaurant, so that Diverse Restaurants never holds. No constraint is
+//! looked at. (Ours: a trip of an unusual length goes home on its last day, and a city without anything has `-`.)
 
 use planproof_trace::Draw;
 use serde_json::{Value, json};

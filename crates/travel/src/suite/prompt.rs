@@ -4,7 +4,8 @@ use super::task::{Mode, Task};
 
 /// What the form of plans is.
 const PLAN: &str = include_str!("../../data/prompts/plan.txt");
-/// What counts as existing. How to work with tools stands in their descriptions, since members of a team have a few each.
+/// What counts as existing. How to work with tools stands in their descriptions, since members of a team have a few
+/// each.
 const TWO_STAGE: &str = include_str!("../../data/prompts/two_stage.txt");
 /// What the reference information is.
 const SOLE_PLANNING: &str = include_str!("../../data/prompts/sole_planning.txt");

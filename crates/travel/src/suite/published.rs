@@ -1,8 +1,8 @@
 //! What was published of other agents on these queries (Zhang et al., PMC, tables 1 to 3 and 5 to 7), as data.
 //!
-//! Two places of the paper contradict others of it. The column of GPT-4 + PMC on all 308 test queries repeats that of its
-//! hard ones (but for the delivery rate); [`RECOMPUTED`] is what its tables by level give. Table 3 has 4.10 for GPT-4 +
-//! ReAct at the medium level where table 6 has 1.92, with which table 1 agrees.
+//! Two places of the paper contradict others of it. The column of GPT-4 + PMC on all 308 test queries repeats that of
+//! its hard ones (but for the delivery rate); [`RECOMPUTED`] is what its tables by level give. Table 3 has 4.10 for
+//! GPT-4 + ReAct at the medium level where table 6 has 1.92, with which table 1 agrees.
 
 /// The tables of rates, one row a system.
 const RATES: &str = include_str!("../../data/published.tsv");

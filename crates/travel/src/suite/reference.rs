@@ -1,8 +1,8 @@
-//! Reference information for our own queries, in the manner of the published one: what there is in the cities that a trip
-//! may visit, and all ways between them on the days of the trip.
+//! Reference information for our own queries, in the manner of the published one: what there is in the cities that a
+//! trip may visit, and all ways between them on the days of the trip.
 //!
-//! The published information of a trip to a state is of cities that were chosen beforehand; ours is of all cities of the
-//! state.
+//! The published information of a trip to a state is of cities that were chosen beforehand; ours is of all cities of
+//! the state.
 
 use serde_json::{Value, json};
 

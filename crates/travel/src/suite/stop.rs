@@ -1,4 +1,5 @@
-//! Where the published loop of two stages would have stopped a run (spec of the benchmark's code, `agents/tool_agents.py`).
+//! Where the published loop of two stages would have stopped a run (spec of the benchmark's code,
+//! `agents/tool_agents.py`).
 //!
 //! A step is a call. The run stops before its 31st step; before the third time in a row of the same call; and before a
 //! call of a tool that failed three times since anything last succeeded. Calls of the planner do not count failures.

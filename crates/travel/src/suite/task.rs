@@ -93,8 +93,8 @@ pub struct Task {
 pub struct Reference(pub Vec<(String, Value)>);
 
 impl Reference {
-    /// Reads a line of a published file: an object, whose members keep no order of their own and are taken by name, or a
-    /// list of objects with `Description` and `Content`.
+    /// Reads a line of a published file: an object, whose members keep no order of their own and are taken by name,
+    /// or a list of objects with `Description` and `Content`.
     ///
     /// # Errors
     /// It is neither, or too long. The text says which.

@@ -137,8 +137,8 @@ impl SandboxTools {
     }
 }
 
-/// The texts of arguments in their order. Objects and numbers are taken as JSON writes them, since models write a day of
-/// a plan as either.
+/// The texts of arguments in their order. Objects and numbers are taken as JSON writes them, since models write a day
+/// of a plan as either.
 fn texts(arguments: &Arguments, names: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let Arguments::Object(members) = arguments else {
         return Err("the arguments are no JSON object".to_owned());

@@ -94,7 +94,8 @@ fn the_published_mode_names_its_checks() {
     assert!(days.iter().all(|day| day.entries.iter().all(|entry| entry.wrong.is_empty())));
 }
 
-/// Every finding about an entry stands at an entry, whatever is wrong with a plan; those about days and trips at theirs.
+/// Every finding about an entry stands at an entry, whatever is wrong with a plan; those about days and trips at
+/// theirs.
 #[test]
 fn no_finding_is_lost() {
     let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));

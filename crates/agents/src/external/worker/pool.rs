@@ -76,8 +76,8 @@ impl Pool {
         self.freed.notify_one();
     }
 
-    /// A worker that is free, or how long to wait for one. One that has died since its last task, or said something that
-    /// nobody asked for, is let go.
+    /// A worker that is free, or how long to wait for one. One that has died since its last task, or said something
+    /// that nobody asked for, is let go.
     fn find(&self) -> Result<(Worker, Seat), Duration> {
         let mut free = self.free();
         while let Some((mut worker, seat)) = free.workers.pop() {
