@@ -23,7 +23,11 @@ fn gist(detail: &Detail) -> String {
             let of_class = detail.faults.iter().find(|fault| fault.class() == class);
             let what = of_class.map(|fault| short(&fault.to_string()));
             match (what, ended) {
-                (Some(what), Some(ended)) => format!("{what}; {}", short(ended)),
+                // What broke the agent may be the fault itself.
+                (Some(what), Some(ended)) if !what.ends_with(&short(ended)) => {
+                    format!("{what}; {}", short(ended))
+                }
+                (Some(what), Some(_)) => what,
                 (Some(what), None) => what,
                 (None, Some(ended)) => short(ended),
                 (None, None) => class.to_owned(),

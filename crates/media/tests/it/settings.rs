@@ -56,7 +56,8 @@ fn settings_name_servers_keys_and_models() {
     ];
     assert_eq!(endpoints.missing(wanted), ["media.numbers.url", "media.weather.url"]);
     // Translations and searches of the web belong to no operation of a plan.
-    let of_plans = Service::ALL.into_iter().filter(|it| !matches!(it, Service::Translation | Service::Search));
+    let of_plans =
+        Service::ALL.into_iter().filter(|it| !matches!(it, Service::Translation | Service::Search));
     assert_eq!(Endpoints::none().missing(Operation::ALL).len(), of_plans.count());
     assert!(!format!("{endpoints:?}").contains("sk-secret"));
 }
