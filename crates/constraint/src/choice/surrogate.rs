@@ -2,7 +2,8 @@
 //!
 //! Sums that pull in different directions, such as a low price and many stars, are each satisfied by values that the
 //! other forbids. A selection that costs less than `best` and meets `a ≤ b` also meets
-//! `cost + λ·a ≤ best - 1 + λ·b`, for any λ ≥ 0, and that single sum rules out much more than either, for a good λ.
+//! `cost + λ·a ≤ best - 1 + λ·b`, for any λ ≥ 0, and that single sum rules out much more than either,
+//! for a good λ.
 //! That is Lagrangian relaxation (Geoffrion, "Lagrangean relaxation for integer programming", 1974).
 //!
 //! A good λ is looked for in floats, because any will do. What follows from it is computed in integers.
