@@ -83,6 +83,8 @@ fn a_report_says_who_sees_what_beside_published_rates() {
     assert_eq!(report["travelplanner"]["final"], json!({"passed": 0, "of": 20}), "{report}");
     assert_eq!(report["arms"]["mode"], "two-stage");
     let page = fs::read_to_string(place.path("r.html")).unwrap();
+    assert!(page.contains("without a model") && !page.contains("a model of its own"));
+    assert!(!page.contains("Published figures"), "its rows stand in the tables of rates already");
     for words in
         ["Who sees what", "published, table 1: 3-day test set, with hints", "40.26", "Within Current City"]
     {
@@ -108,6 +110,26 @@ fn published_folders_are_read() {
     fs::write(&file, format!("{text}\n")).unwrap();
     let run = place.run("runs show last --judge-again");
     assert!(format!("{}{}", run.out, run.err).contains("are others than those"), "{run:?}");
+}
+
+#[test]
+fn cases_name_their_tables_as_the_user_did() {
+    let place = Place::new();
+    publish(&place);
+    place.run("bench travelplanner solver --data data --set validation --limit 2 -q").code(0);
+    let cases = place.run("runs export last --format cases").code(0).out;
+    for line in cases.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(case["tables"]["path"], "data", "{line}");
+    }
+    // Elsewhere the same cases want the same folder, and say so.
+    let elsewhere = Place::new();
+    elsewhere.write("cases.jsonl", &cases);
+    let run = elsewhere.run("bench travelplanner tools@sim/gold --from cases.jsonl -q").code(2);
+    assert!(run.err.contains("the tables of the case lie in data, as --data was written"), "{run:?}");
+    assert!(run.err.contains("or put the folder, or a link to it, here"), "{run:?}");
+    copy(&place.path("data"), &elsewhere.path("data"));
+    elsewhere.run("bench travelplanner tools@sim/gold --from cases.jsonl -q").code(0);
 }
 
 #[test]
