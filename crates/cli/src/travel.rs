@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_agents::team::Deliver;
-use planproof_agents::{AgentForm, AgentKind, AgentSpec};
+use planproof_agents::{AgentForm, AgentKind, AgentSpec, TwoStageAgent};
 use planproof_flights::{Progress, open as open_flights};
 use planproof_suite::{CaseError, Suite};
 use planproof_travel::suite::{
@@ -116,6 +116,24 @@ pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Fa
     let decides = options.deliver.unwrap_or_default() == Deliver::Inference;
     let roles = if hints && decides { ROLES_WITH_HINTS_NAME } else { ROLES_NAME };
     agent.with_options(&[("roles", roles.to_owned())]).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Refuses the two-stage agent where its notebook and its planner are not among the tools.
+pub(crate) fn must_have_planner(
+    suite: &dyn Suite,
+    mode: Option<&str>,
+    agents: &[AgentSpec],
+) -> Result<(), Failure> {
+    let is_two_stage =
+        |agent: &&AgentSpec| matches!(agent.form(), AgentForm::Asking { kind: AgentKind::TwoStage(_), .. });
+    match agents.iter().find(is_two_stage) {
+        Some(agent) if suite.name() != NAME || !has_tools(mode) => Err(Failure::usage(format!(
+            "{} is for {NAME} with --mode {}, whose tools it works with: {agent} cannot be run on this",
+            TwoStageAgent::KIND,
+            Mode::TwoStage.name()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The queries of a set, as the suite reads them, with the tables opened.

@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         )));
     }
     let agents = matrix::asked_for(arguments, global)?;
+    travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
     let agents = match (agents, suite.name()) {
         (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
             let hints = arguments.hints.as_deref() == Some("on");

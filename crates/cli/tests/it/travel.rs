@@ -40,6 +40,9 @@ fn every_agent_with_the_key_plans_trips() {
         "direct@sim/gold --mode sole-planning",
         "cot@sim/gold --mode sole-planning --hints on",
         "react@sim/gold --mode sole-planning",
+        "two-stage@sim/gold",
+        "two-stage@sim/gold --compat original --hints on",
+        "two-stage:planner=sim/gold@sim/gold",
         "team@sim/gold --hints on",
         "team:deliver=solver@sim/gold",
         "direct@sim/gold --mode reading",
@@ -74,6 +77,34 @@ fn teams_have_executors_for_each_field() {
     assert_eq!(again["passed"], 1, "{again}");
     let report = place.run("bench travelplanner team@sim/gold --json -q").code(0).json();
     assert_eq!(report["stated"]["budget"], json!({"right": 20, "of": 20}), "{report}");
+}
+
+/// What a model that knows nothing of trips writes are no actions.
+#[test]
+fn the_published_loop_stops_a_run() {
+    let place = Place::new();
+    let line = "bench travelplanner two-stage@sim/perfect --limit 2 --compat original --json -q";
+    let report = place.run(line).code(1).json();
+    assert_eq!((&report["classes"]["stopped"], &report["failed"]), (&json!(2), &json!(2)), "{report}");
+    let shown = place.run("runs show last --case travelplanner-own-1").code(0).out;
+    assert!(shown.contains("stopped after call 0: the same action three times in a row"), "{shown}");
+    let refused = |line: &str, what: &str| {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(what), "{line}: {run:?}");
+    };
+    refused(
+        "bench gsm8k two-stage@sim/gold --limit 1",
+        "two-stage is for travelplanner with --mode two-stage",
+    );
+    refused(
+        "bench travelplanner two-stage@sim/gold --mode reading --limit 1",
+        "two-stage is for travelplanner with --mode two-stage",
+    );
+    refused("bench travelplanner two-stage:samples=3@sim/gold", "two-stage has no option samples");
+    refused(
+        "bench travelplanner two-stage:planner=gpt@sim/gold",
+        "write the name of a model, as in openai/gpt-5",
+    );
 }
 
 #[test]
