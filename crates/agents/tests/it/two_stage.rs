@@ -150,7 +150,7 @@ async fn thoughts_actions_and_the_plan_are_asked_for_apart() {
     assert!(asked[3].contains("Observation 1: two rooms"), "{}", asked[3]);
     assert!(!asked[4].contains("two rooms") && asked[4].contains("Observation 1: Masked"), "{}", asked[4]);
     assert!(asked[4].contains("Action 2: NotebookWrite[rooms, all of them]\nObservation 2: Kept."));
-    let flight = r#"{"origin":"Reno","destination":"Elko","date":"2022-03-16"}"#;
+    let flight = r#"{"date":"2022-03-16","destination":"Elko","origin":"Reno"}"#;
     assert!(asked[6].contains(&format!("Observation 3: {flight}")), "{}", asked[6]);
     // The planner has the request and the notes, and nothing of the steps.
     assert_eq!(planning.asked(), [format!("{QUERY}\n\nNotes: rooms.")]);
