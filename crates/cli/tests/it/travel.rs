@@ -116,8 +116,7 @@ fn a_report_says_who_sees_what_beside_published_rates() {
     let page = fs::read_to_string(place.path("r.html")).unwrap();
     assert!(page.contains("without a model") && !page.contains("a model of its own"));
     assert!(!page.contains("Published figures"), "its rows stand in the tables of rates already");
-    for words in
-        ["Who sees what", "published, table 1: 3-day test set, with hints", "40.26", "Within Current City"]
+    for words in ["Who sees what", "published, table 1: test set, with hints", "40.26", "Within Current City"]
     {
         assert!(page.contains(words), "{words}");
     }
