@@ -1,6 +1,6 @@
 //! The two-stage agent of TravelPlanner as it was published: it searches in steps of a thought and an action, each a
-//! request of its own, keeps what it finds in a notebook, and has a planner make the plan of the notebook alone. (Xie et
-//! al. 2024, sections 3 and 4; the rules are those of the benchmark's code, `agents/tool_agents.py`.)
+//! request of its own, keeps what it finds in a notebook, and has a planner make the plan of the notebook alone. (Xie
+//! et al. 2024, sections 3 and 4; the rules are those of the benchmark's code, `agents/tool_agents.py`.)
 //!
 //! # The rules
 //!

@@ -33,8 +33,8 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// A bar over the phases of work that is done once, each with a word for it and a total of its own. Hidden when stderr is
-/// no terminal, or quiet was asked for. It clears itself when it is dropped.
+/// A bar over the phases of work that is done once, each with a word for it and a total of its own. Hidden when stderr
+/// is no terminal, or quiet was asked for. It clears itself when it is dropped.
 pub(crate) struct Phases(ProgressBar);
 
 impl Phases {

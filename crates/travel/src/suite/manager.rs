@@ -1,9 +1,9 @@
-//! What the manager of a team passed on of the traveller's wishes: its sub-tasks and constraints, scored field by field.
-//! Whoever works for it knows nothing else.
+//! What the manager of a team passed on of the traveller's wishes: its sub-tasks and constraints, scored field by
+//! field. Whoever works for it knows nothing else.
 //!
-//! A manager may state constraints in a typed form beside their words (crate `constraint` reads it), which a team with a
-//! solver is asked for. Where a typed constraint says something of a field, that counts; the grammar reads the words for
-//! the other fields.
+//! A manager may state constraints in a typed form beside their words (crate `constraint` reads it), which a team with
+//! a solver is asked for. Where a typed constraint says something of a field, that counts; the grammar reads the words
+//! for the other fields.
 
 use planproof_trace::{Event, EventKind};
 use serde_json::Value;
