@@ -19,7 +19,7 @@ use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::subtasks::SubTaskOptions;
 use crate::team::{Deliver, ManagerPrompt, TeamOptions};
-use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent};
+use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
 pub use suggestion::model as model_with_provider;
 
@@ -50,7 +50,7 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 15] = [
+pub const AGENT_OPTIONS: [&str; 16] = [
     "samples",
     "summary",
     "evaluator",
@@ -66,7 +66,11 @@ pub const AGENT_OPTIONS: [&str; 15] = [
     "parallel",
     "roles",
     "judge",
+    PLANNER_OPTION,
 ];
+
+/// The option of the two-stage agent: the name of its planner's model.
+const PLANNER_OPTION: &str = "planner";
 
 /// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
@@ -114,6 +118,8 @@ pub enum AgentKind {
     Planning(AgentOptions),
     /// Writes sub-tasks with their tools and carries them out.
     SubTasks(Division, AgentOptions),
+    /// Searches in steps, keeps what it finds in a notebook, and has a planner make the plan of it.
+    TwoStage(AgentOptions),
     /// Divides the task among several.
     Team(AgentOptions),
     /// Goes by a specification.
@@ -184,6 +190,8 @@ pub struct AgentOptions {
     pub roles: Option<String>,
     /// The name of the model that is asked what cases leave to a judge.
     pub judge: Option<String>,
+    /// The name of the model that plans in the second of two stages.
+    pub planner: Option<String>,
     /// As they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
@@ -284,6 +292,7 @@ impl AgentSpec {
                 kind:
                     AgentKind::Planning(options)
                     | AgentKind::SubTasks(_, options)
+                    | AgentKind::TwoStage(options)
                     | AgentKind::Team(options)
                     | AgentKind::Specified(_, options)
                     | AgentKind::Pair(_, _, options),
@@ -306,6 +315,7 @@ impl AgentSpec {
                 AgentKind::Tools(_)
                 | AgentKind::Planning(_)
                 | AgentKind::SubTasks(..)
+                | AgentKind::TwoStage(_)
                 | AgentKind::Team(_) => Vec::new(),
                 AgentKind::Specified(one, _) | AgentKind::Pair(one, PairedWith::Tools, _) => vec![one],
                 AgentKind::Pair(one, PairedWith::Specified(other), _) => vec![one, other],
@@ -402,6 +412,9 @@ impl AgentKind {
             let options = AgentOptions::parse_for(base, options, |it| SUB_TASK_OPTIONS.contains(&it))?;
             return Ok(Self::SubTasks(division, options));
         }
+        if base == TwoStageAgent::KIND {
+            return Ok(Self::TwoStage(AgentOptions::parse_for(base, options, |it| it == PLANNER_OPTION)?));
+        }
         if base == TeamAgent::KIND {
             let options = AgentOptions::parse_for(base, options, |it| TEAM_OPTIONS.contains(&it))?;
             return Ok(Self::Team(options));
@@ -409,7 +422,7 @@ impl AgentKind {
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS];
+        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &[PLANNER_OPTION]];
         let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
@@ -547,9 +560,10 @@ impl AgentOptions {
                     let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.parallel = Some(parallel);
                 }
-                "judge" if !value.contains('/') => {
+                "judge" | PLANNER_OPTION if !value.contains('/') => {
                     return Err(wrong("the name of a model, as in openai/gpt-5"));
                 }
+                PLANNER_OPTION => read.planner = Some(value.to_owned()),
                 "judge" => read.judge = Some(value.to_owned()),
                 "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
                 "roles" => read.roles = Some(value.to_owned()),
@@ -588,10 +602,11 @@ fn known() -> String {
     let shipped = SHIPPED.map(|(name, _)| name).join(", ");
     let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
     let reasoning = FunctionCallingAgent::KIND_THAT_REASONS;
-    let (plan, team) = (PlanningAgent::KIND, TeamAgent::KIND);
+    let (plan, team, two_stage) = (PlanningAgent::KIND, TeamAgent::KIND, TwoStageAgent::KIND);
     let divisions = Division::ALL.map(Division::as_str).join(", ");
     format!(
-        "{tools}, {reasoning}, {responses}, {plan}, {divisions}, {team}, {shipped}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND"
+        "{tools}, {reasoning}, {responses}, {plan}, {divisions}, {two_stage}, {team}, {shipped}, {SPEC_PREFIX}FILE, \
+         {PAIR_PREFIX}KIND,KIND"
     )
 }
 
@@ -606,6 +621,8 @@ fn who_has(option: &str) -> &'static str {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
         "teams (team)"
+    } else if option == PLANNER_OPTION {
+        "the two-stage agent (two-stage)"
     } else {
         "agents that are made from a specification"
     }
@@ -617,7 +634,8 @@ fn unknown(kind: &str) -> AgentSpecError {
         kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
     AgentSpecError(match known_kind {
         Some((base, _)) if !has_options(base) => format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification, for those that plan and for team"
+            "{base} has no options: those in an agent's name are for agents that are made from a specification, for those that \
+             plan, for two-stage and for team"
         ),
         Some((base, options)) => match listed(options) {
             Err(error) => error.0,
@@ -653,7 +671,9 @@ fn division(base: &str) -> Option<Division> {
 
 /// Whether a kind can have options.
 fn has_options(base: &str) -> bool {
-    base == PlanningAgent::KIND || division(base).is_some() || base == TeamAgent::KIND || is_specified(base)
+    [PlanningAgent::KIND, TwoStageAgent::KIND, TeamAgent::KIND].contains(&base)
+        || division(base).is_some()
+        || is_specified(base)
 }
 
 /// Whether a kind without its options is made from specifications.

@@ -11,16 +11,17 @@
 //! the limits of a run (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
 //! (`planning/carry_out.rs`). The agents that write sub-tasks with their tools, at once or one by one (`subtasks.rs`,
-//! where its parts are listed). The team of manager, executors, supervisor and deliverer (`team.rs`, where its parts
-//! are listed). Agents made from a specification (`behaviour.rs`): the loop under the monitor
-//! (`behaviour/run_loop.rs`), the text that it writes (`behaviour/writing.rs`), runs gone through again from their
-//! traces (`behaviour/retrace.rs`) and how they could go on (`behaviour/retrace/way.rs`), what a model is told
-//! (`behaviour/instructions.rs`, requirements in words), how it is asked to go on (`behaviour/continuation.rs`), and
-//! what the environment does (`behaviour/handlers.rs`). A plan is carried out in `behaviour/plan.rs`. What they ask a
-//! model apart from their run (`behaviour/plain.rs`): evidence instead of labels (`behaviour/evidence.rs`), an answer
-//! from it (`behaviour/solve.rs`), a summary and whether it is better than what it sums up (`behaviour/summary.rs`), a
-//! judgement (`behaviour/evaluator.rs`, by a program in `behaviour/evaluator/program.rs`), votes
-//! (`behaviour/votes.rs`) and the agent that takes them over samples of another (`behaviour/voting.rs`).
+//! where its parts are listed). The published two-stage agent of TravelPlanner (`two_stage.rs`). The team of manager,
+//! executors, supervisor and deliverer (`team.rs`, where its parts are listed). Agents made from a specification
+//! (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text that it writes
+//! (`behaviour/writing.rs`), runs gone through again from their traces (`behaviour/retrace.rs`) and how they could go
+//! on (`behaviour/retrace/way.rs`), what a model is told (`behaviour/instructions.rs`, requirements in words), how it
+//! is asked to go on (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan is
+//! carried out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
+//! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether it is
+//! better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`, by a program in
+//! `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes them over samples of
+//! another (`behaviour/voting.rs`).
 
 mod agent;
 mod agent_spec;
@@ -33,6 +34,7 @@ mod program;
 pub mod subtasks;
 mod surroundings;
 pub mod team;
+mod two_stage;
 
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
@@ -50,3 +52,4 @@ pub use program::CommandError;
 pub use subtasks::SubTaskAgent;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
 pub use team::TeamAgent;
+pub use two_stage::TwoStageAgent;

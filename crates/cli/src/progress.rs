@@ -33,6 +33,42 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     bar
 }
 
+/// A bar over the phases of work that is done once, each with a word for it and a total of its own. Hidden when stderr
+/// is no terminal, or quiet was asked for. It clears itself when it is dropped.
+pub(crate) struct Phases(ProgressBar);
+
+impl Phases {
+    pub(crate) fn new(is_quiet: bool, what: &str) -> Self {
+        let target = if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(1), target);
+        let style = ProgressStyle::with_template("{prefix}: {msg} {wide_bar} {percent} %  {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        bar.set_prefix(what.to_owned());
+        Self(bar)
+    }
+
+    /// Whether a person can see it.
+    pub(crate) fn is_seen(&self) -> bool {
+        !self.0.is_hidden()
+    }
+
+    /// Says how far a phase has come.
+    pub(crate) fn at(&self, phase: &'static str, done: u64, of: u64) {
+        if self.0.message() != phase {
+            self.0.set_message(phase);
+        }
+        self.0.set_length(of.max(1));
+        self.0.set_position(done);
+    }
+}
+
+impl Drop for Phases {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A warning on stderr, which is no progress: it is shown even where quiet was asked for.
 pub(crate) fn warn(what: &str) {
     tell!("warning: {what}");

@@ -100,7 +100,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         }
     }
     if report.all_scored() > 0 {
-        for section in &report.sections.0 {
+        for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
             let _ = writeln!(out, "\n{}", section_lines(section));
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, SubTaskAgent,
-    ToolLoop, UrlAgent, WorkerAgent, model_with_provider,
+    ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, model_with_provider,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
@@ -327,6 +327,16 @@ pub(crate) fn agent(
             if let Some(judge) = &options.judge {
                 agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
+            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+        }
+        AgentForm::Asking { kind: AgentKind::TwoStage(options), model } => {
+            let model = find_model(model, ModelForm::Chat)?;
+            let planner =
+                options.planner.as_ref().map(|name| find_model(name, ModelForm::Chat)).transpose()?;
+            let planner = planner.unwrap_or_else(|| Arc::clone(&model));
+            let (shown_name, simulated) =
+                (model.name().to_owned(), is_simulated(&*model) || is_simulated(&*planner));
+            let agent = TwoStageAgent::new(model, planner);
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
         AgentForm::Asking { kind: AgentKind::Team(options), model } => {

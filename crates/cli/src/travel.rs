@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_agents::team::Deliver;
-use planproof_agents::{AgentForm, AgentKind, AgentSpec};
+use planproof_agents::{AgentForm, AgentKind, AgentSpec, TwoStageAgent};
 use planproof_flights::{Progress, open as open_flights};
 use planproof_suite::{CaseError, Suite};
 use planproof_travel::suite::{
@@ -24,7 +24,7 @@ use ring::digest::{Context, SHA256};
 use crate::arguments::Global;
 use crate::config::data_set;
 use crate::failure::Failure;
-use crate::progress::tell;
+use crate::progress::{Phases, tell};
 use crate::select;
 
 /// Where the tables lie.
@@ -42,7 +42,7 @@ const IN_MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// Where the index of a larger one goes, beside the run store.
 const INDEX_FOLDER: &str = ".planproof/flights";
 
-/// Tables of folders that were opened, by their paths.
+/// Tables of folders that were opened, by their paths as they were written. Nothing changes the current directory.
 type Opened = BTreeMap<String, (Folder, Arc<Database>)>;
 
 static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
@@ -50,17 +50,34 @@ static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
 /// Opens the tables of a folder once, and makes sure that they are those of its digest.
 pub(crate) fn open() -> OpenTables {
     Arc::new(|folder: &Folder| {
-        let (found, database) =
-            opened(Path::new(&folder.path)).map_err(|failure| CaseError::new(failure.describe()))?;
+        let path = Path::new(&folder.path);
+        if !path.is_dir() {
+            return Err(CaseError::new(not_here(path)));
+        }
+        let (found, database) = opened(path, false).map_err(|failure| CaseError::new(failure.describe()))?;
         if found.digest != folder.digest {
             return Err(CaseError::new(format!(
                 "the tables of {} are others than those that the case was made with: put these back, or make the cases \
-                 again from the data",
-                folder.path
+                 again from the data{}",
+                folder.path,
+                if path.is_relative() { "; the folder is looked for in the current directory" } else { "" }
             )));
         }
         Ok(database)
     })
+}
+
+/// Why the tables of a case cannot be read where there is no such folder. A case keeps the path as it was written.
+fn not_here(path: &Path) -> String {
+    let folder = path.display();
+    if path.is_absolute() {
+        return format!("the tables of the case lay in {folder}, and there is no such folder: put it back");
+    }
+    let here = std::env::current_dir().map_or_else(|_| ".".to_owned(), |here| here.display().to_string());
+    format!(
+        "the tables of the case lie in {folder}, as --data was written where the cases were made, and {here} has no such \
+         folder: run the command where they were made, or put the folder, or a link to it, here"
+    )
 }
 
 /// The options among these that are given.
@@ -101,9 +118,27 @@ pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Fa
     agent.with_options(&[("roles", roles.to_owned())]).map_err(|error| Failure::usage(error.to_string()))
 }
 
+/// Refuses the two-stage agent where its notebook and its planner are not among the tools.
+pub(crate) fn must_have_planner(
+    suite: &dyn Suite,
+    mode: Option<&str>,
+    agents: &[AgentSpec],
+) -> Result<(), Failure> {
+    let is_two_stage =
+        |agent: &&AgentSpec| matches!(agent.form(), AgentForm::Asking { kind: AgentKind::TwoStage(_), .. });
+    match agents.iter().find(is_two_stage) {
+        Some(agent) if suite.name() != NAME || !has_tools(mode) => Err(Failure::usage(format!(
+            "{} is for {NAME} with --mode {}, whose tools it works with: {agent} cannot be run on this",
+            TwoStageAgent::KIND,
+            Mode::TwoStage.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The queries of a set, as the suite reads them, with the tables opened.
-pub(crate) fn published(folder: &Path, set: Option<&str>) -> Result<String, Failure> {
-    let (tables, _) = opened(folder)?;
+pub(crate) fn published(folder: &Path, set: Option<&str>, global: &Global) -> Result<String, Failure> {
+    let (tables, _) = opened(folder, global.quiet)?;
     let Some(set) = set else {
         return Err(Failure::usage(format!(
             "say which queries of {} with --set: there are {}",
@@ -142,21 +177,21 @@ fn text_file(path: &Path) -> Result<TextFile, Failure> {
 }
 
 /// The tables of a folder, opened once.
-fn opened(folder: &Path) -> Result<(Folder, Arc<Database>), Failure> {
-    let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string();
+fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<Database>), Failure> {
+    let path = folder.display().to_string();
     // What a panic of another thread left is whole: it is put in at once.
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = opened.get(&path) {
         return Ok(found.clone());
     }
-    let (digest, database) = read(folder)?;
+    let (digest, database) = read(folder, is_quiet)?;
     let found = (Folder { path: path.clone(), digest }, Arc::new(database));
     opened.insert(path, found.clone());
     Ok(found)
 }
 
 /// Reads all tables, with a digest over them.
-fn read(folder: &Path) -> Result<(String, Database), Failure> {
+fn read(folder: &Path, is_quiet: bool) -> Result<(String, Database), Failure> {
     if !folder.is_dir() {
         return Err(cannot_read(folder, &"it is no folder"));
     }
@@ -180,7 +215,7 @@ fn read(folder: &Path) -> Result<(String, Database), Failure> {
     let states = text(STATES_FILE)?;
     let cities = text(CITIES_FILE)?;
     let path = database.join(FLIGHTS_FILE);
-    let flights = flights(&path, &mut hash)?;
+    let flights = flights(&path, &mut hash, is_quiet)?;
     let wrong = |error: TableError| Failure::usage(format!("{}: {error}", database.display()));
     let texts = Texts {
         accommodations: &accommodations,
@@ -197,7 +232,7 @@ fn read(folder: &Path) -> Result<(String, Database), Failure> {
 }
 
 /// The flights: those of a large table in an index that is made the first time, those of a small one in memory.
-fn flights(path: &Path, hash: &mut Context) -> Result<Flights, Failure> {
+fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, Failure> {
     let fail = |error: std::io::Error| cannot_read(path, &error);
     let mut file = File::open(path).map_err(fail)?;
     let bytes = file.metadata().map_err(fail)?.len();
@@ -206,11 +241,14 @@ fn flights(path: &Path, hash: &mut Context) -> Result<Flights, Failure> {
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(fail)?;
     hash.update(&head);
     if bytes > IN_MEMORY_BYTES_MAX {
-        let mut said = false;
-        let mut progress = |_: Progress| {
-            if !said {
-                tell!("making an index of {} in {INDEX_FOLDER}, once", path.display());
-                said = true;
+        // It appears with the first report: an index that is there already is opened without any.
+        let mut shown: Option<Phases> = None;
+        let mut progress = |progress: Progress| {
+            let bar = shown.get_or_insert_with(|| indexing(path, is_quiet));
+            match progress {
+                Progress::Waiting => bar.at("another process makes it", 0, 1),
+                Progress::Reading { bytes, of } => bar.at("reading", bytes, of),
+                Progress::Writing { rows, of } => bar.at("writing", rows, of),
             }
             ControlFlow::Continue(())
         };
@@ -223,6 +261,15 @@ fn flights(path: &Path, hash: &mut Context) -> Result<Flights, Failure> {
         flights.line(&line.map_err(fail)?).map_err(|error| Failure::usage(error.to_string()))?;
     }
     Ok(flights.finish())
+}
+
+/// A bar for the making of an index; a line instead where no bar can be seen, unless quiet was asked for.
+fn indexing(path: &Path, is_quiet: bool) -> Phases {
+    let bar = Phases::new(is_quiet, "index of the flights");
+    if !bar.is_seen() && !is_quiet {
+        tell!("making an index of {} in {INDEX_FOLDER}, once", path.display());
+    }
+    bar
 }
 
 fn cannot_read(path: &Path, what: &dyn Display) -> Failure {

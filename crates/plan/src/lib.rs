@@ -12,6 +12,7 @@
 //!   (`python`: what may be parsed, which program is a plan); what cannot be read (`fault.rs`), and [`limits`].
 //! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
 //! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
+//! - What the published two-stage agent of TravelPlanner writes ([`two_stage`]).
 //! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
 //! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
 //! - Plans that are lists of sub-tasks with their tools ([`subtasks`]).
@@ -32,6 +33,7 @@ mod substitute;
 pub mod subtasks;
 pub mod team;
 mod text;
+pub mod two_stage;
 pub mod verify;
 mod words;
 mod write_json;

@@ -175,7 +175,7 @@ fn sections(report: &Report) -> String {
         }
         out.push('\n');
     }
-    for section in &report.sections.0 {
+    for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
         let _ = writeln!(out, "### {}\n\n{}\n", escaped(section.title), escape(&section.intro));
         if !section.figures.is_empty() {
             out += "| | | |\n|---|---:|---|\n";

@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::planning::{self, Strike};
 pub use crate::subtasks::SubTaskFault;
 use crate::text::{Begun, TextReply, aside, ended, score};
-use crate::{history, subtasks, team, text_bytes, tools, usage};
+use crate::{history, subtasks, team, text_bytes, tools, two_stage, usage};
 
 /// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
 pub const GOLD_NAME: &str = "sim/gold";
@@ -212,6 +212,12 @@ impl GoldModel {
         }
         if let Some(asked) = subtasks::Asked::of(request) {
             let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
+            let usage = usage(read, text.len());
+            let finish = FinishReason::Stop;
+            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+        }
+        if let Some(asked) = two_stage::Asked::of(request) {
+            let text = asked.line(self.asked(request)?);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });

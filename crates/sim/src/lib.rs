@@ -48,6 +48,7 @@ mod subtasks;
 mod team;
 mod text;
 mod tools;
+mod two_stage;
 mod writing;
 
 use std::sync::Arc;

@@ -36,6 +36,13 @@ pub struct Section {
     pub json: Value,
 }
 
+impl Section {
+    /// Whether it has nothing that a person could read, and stands only in what programs read.
+    pub fn is_for_programs(&self) -> bool {
+        self.figures.is_empty() && self.tables.is_empty() && self.lines.is_empty()
+    }
+}
+
 /// One figure of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {

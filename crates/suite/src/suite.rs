@@ -105,6 +105,11 @@ pub trait Suite: Send + Sync {
         &[]
     }
 
+    /// Whether an agent of this name is one of [`agents`](Self::agents), so that no model stands behind it.
+    fn asks_no_model(&self, agent: &str) -> bool {
+        self.agents().iter().any(|it| it.name == agent)
+    }
+
     /// The columns of its own in tables of runs.
     fn columns(&self) -> Columns {
         Columns { of_case: &[], of_run: &[] }

@@ -26,6 +26,7 @@ mod wish;
 
 pub use json::{JSON_BYTES_MAX, ReadingError};
 pub use score::{Accuracy, Field, Score};
+pub(crate) use wish::CUISINES;
 
 use serde::Serialize;
 

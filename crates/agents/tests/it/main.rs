@@ -9,6 +9,7 @@ mod evidence;
 mod function_calling;
 mod planning;
 mod side_texts;
+mod two_stage;
 mod url;
 mod votes;
 mod voting;

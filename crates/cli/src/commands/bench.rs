@@ -17,6 +17,7 @@ use super::campaign::{Asked, CampaignRequest, MakesCases};
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
+use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
 use crate::terminal;
@@ -64,6 +65,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         )));
     }
     let agents = matrix::asked_for(arguments, global)?;
+    travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
     let agents = match (agents, suite.name()) {
         (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
             let hints = arguments.hints.as_deref() == Some("on");
@@ -71,7 +73,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         }
         (agents, _) => agents,
     };
-    let cases = BenchCases { suite, arguments, set: crate::config::data_set(global)? };
+    let cases = BenchCases { suite, arguments, global };
     let mut taken = campaign.files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
@@ -145,7 +147,7 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
     arguments: &'a BenchArguments,
-    set: Option<&'a str>,
+    global: &'a Global,
 }
 
 impl std::fmt::Debug for BenchCases<'_> {
@@ -170,17 +172,17 @@ impl MakesCases for BenchCases<'_> {
     fn make(&self) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
-            None => load(&*self.suite, &self.arguments.choice, self.set)?,
+            None => load(&*self.suite, &self.arguments.choice, self.global)?,
         };
         Ok(Cases::given(Arc::clone(&self.suite), cases))
     }
 }
 
-/// The cases that are chosen. `set` is the set of data that the command line names.
+/// The cases that are chosen.
 pub(super) fn load(
     suite: &dyn Suite,
     choice: &ChoiceArguments,
-    set: Option<&str>,
+    global: &Global,
 ) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let usage = |CaseError { what }: CaseError| Failure::usage(what);
     let selection = match (&choice.places, choice.shuffle) {
@@ -195,7 +197,7 @@ pub(super) fn load(
         Some(path) => {
             let text = match suite.name() {
                 planproof_apibank::suite::NAME if path.is_dir() => apibank::published(path)?,
-                planproof_travel::suite::NAME => travel::published(path, set)?,
+                planproof_travel::suite::NAME => travel::published(path, data_set(global)?, global)?,
                 _ => select::read_text(path)?,
             };
             let file = path.display().to_string();

@@ -114,8 +114,8 @@ pub(super) fn print(
         (false, false) => {
             let mut out = terminal::text();
             write!(out, "{}", text(table))?;
-            for section in published(table) {
-                writeln!(out, "\n{}", render::section_lines(&section))?;
+            for section in published(table).iter().filter(|section| !section.is_for_programs()) {
+                writeln!(out, "\n{}", render::section_lines(section))?;
             }
             notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
             Ok(())

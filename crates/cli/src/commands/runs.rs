@@ -236,15 +236,16 @@ fn show_case(
         });
     }
     let mut out = terminal::text();
+    let suite = options.suite()?;
+    let is_without_model = suite.asks_no_model(&campaign.agent);
+    let with_which = match campaign.model.as_deref() {
+        Some(model) => format!("with {}", terminal::inline(model)),
+        None if is_without_model => "without a model".to_owned(),
+        None => "with a model of its own".to_owned(),
+    };
     let label = &case.card().label;
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
-    writeln!(
-        out,
-        "case {id}{} ({} with {})",
-        label,
-        terminal::inline(&campaign.agent),
-        terminal::inline(campaign.model.as_deref().unwrap_or("a model of its own"))
-    )?;
+    writeln!(out, "case {id}{label} ({} {with_which})", terminal::inline(&campaign.agent))?;
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.prompt())?,
         Ok(verdict) => {

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     options.extend(chosen);
     let usage = |CaseError { what }: CaseError| Failure::usage(what);
     suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
-    let cases = load(&*suite, choice, crate::config::data_set(global)?)?;
+    let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
     let scored = suite.score(&cases, Data { text: &text, file: &file }).map_err(usage)?;
     let outcome = |(ordinal, verdict)| Outcome {

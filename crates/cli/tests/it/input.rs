@@ -19,7 +19,7 @@ fn agents_and_models_that_are_none() {
     for (agent, message) in [
         (
             "foo",
-            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, worker:PROGRAM or url:URL, as in tools@sim/careless",
+            "unknown agent \"foo\": write KIND@MODEL with one of tools, tools-cot, responses, plan, one-step, sequential, hierarchical, two-stage, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND; or command:PROGRAM, worker:PROGRAM or url:URL, as in tools@sim/careless",
         ),
         ("gpt-5-mini", "unknown agent \"gpt-5-mini\": did you mean tools@openai/gpt-5-mini?"),
         (
@@ -44,7 +44,7 @@ fn agents_and_models_that_are_none() {
         ),
         (
             "rect@sim/perfect",
-            "unknown kind of agent \"rect\"; there are tools, tools-cot, responses, plan, one-step, sequential, hierarchical, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
+            "unknown kind of agent \"rect\"; there are tools, tools-cot, responses, plan, one-step, sequential, hierarchical, two-stage, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
         ),
         (
             "tools@gpt",

@@ -234,6 +234,7 @@ fn no_request_of_a_suite_or_a_team_is_refused() {
             "gsm8k hierarchical",
             "mnms tools",
             "travelplanner tools",
+            "travelplanner two-stage",
             "gsm8k team",
             "gsm8k team:deliver=solver",
         ] {

@@ -40,6 +40,9 @@ fn every_agent_with_the_key_plans_trips() {
         "direct@sim/gold --mode sole-planning",
         "cot@sim/gold --mode sole-planning --hints on",
         "react@sim/gold --mode sole-planning",
+        "two-stage@sim/gold",
+        "two-stage@sim/gold --compat original --hints on",
+        "two-stage:planner=sim/gold@sim/gold",
         "team@sim/gold --hints on",
         "team:deliver=solver@sim/gold",
         "direct@sim/gold --mode reading",
@@ -76,6 +79,34 @@ fn teams_have_executors_for_each_field() {
     assert_eq!(report["stated"]["budget"], json!({"right": 20, "of": 20}), "{report}");
 }
 
+/// What a model that knows nothing of trips writes are no actions.
+#[test]
+fn the_published_loop_stops_a_run() {
+    let place = Place::new();
+    let line = "bench travelplanner two-stage@sim/perfect --limit 2 --compat original --json -q";
+    let report = place.run(line).code(1).json();
+    assert_eq!((&report["classes"]["stopped"], &report["failed"]), (&json!(2), &json!(2)), "{report}");
+    let shown = place.run("runs show last --case travelplanner-own-1").code(0).out;
+    assert!(shown.contains("stopped after call 0: the same action three times in a row"), "{shown}");
+    let refused = |line: &str, what: &str| {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(what), "{line}: {run:?}");
+    };
+    refused(
+        "bench gsm8k two-stage@sim/gold --limit 1",
+        "two-stage is for travelplanner with --mode two-stage",
+    );
+    refused(
+        "bench travelplanner two-stage@sim/gold --mode reading --limit 1",
+        "two-stage is for travelplanner with --mode two-stage",
+    );
+    refused("bench travelplanner two-stage:samples=3@sim/gold", "two-stage has no option samples");
+    refused(
+        "bench travelplanner two-stage:planner=gpt@sim/gold",
+        "write the name of a model, as in openai/gpt-5",
+    );
+}
+
 #[test]
 fn a_report_says_who_sees_what_beside_published_rates() {
     let place = Place::new();
@@ -83,8 +114,9 @@ fn a_report_says_who_sees_what_beside_published_rates() {
     assert_eq!(report["travelplanner"]["final"], json!({"passed": 0, "of": 20}), "{report}");
     assert_eq!(report["arms"]["mode"], "two-stage");
     let page = fs::read_to_string(place.path("r.html")).unwrap();
-    for words in
-        ["Who sees what", "published, table 1: 3-day test set, with hints", "40.26", "Within Current City"]
+    assert!(page.contains("without a model") && !page.contains("a model of its own"));
+    assert!(!page.contains("Published figures"), "its rows stand in the tables of rates already");
+    for words in ["Who sees what", "published, table 1: test set, with hints", "40.26", "Within Current City"]
     {
         assert!(page.contains(words), "{words}");
     }
@@ -108,6 +140,26 @@ fn published_folders_are_read() {
     fs::write(&file, format!("{text}\n")).unwrap();
     let run = place.run("runs show last --judge-again");
     assert!(format!("{}{}", run.out, run.err).contains("are others than those"), "{run:?}");
+}
+
+#[test]
+fn cases_name_their_tables_as_the_user_did() {
+    let place = Place::new();
+    publish(&place);
+    place.run("bench travelplanner solver --data data --set validation --limit 2 -q").code(0);
+    let cases = place.run("runs export last --format cases").code(0).out;
+    for line in cases.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(case["tables"]["path"], "data", "{line}");
+    }
+    // Elsewhere the same cases want the same folder, and say so.
+    let elsewhere = Place::new();
+    elsewhere.write("cases.jsonl", &cases);
+    let run = elsewhere.run("bench travelplanner tools@sim/gold --from cases.jsonl -q").code(2);
+    assert!(run.err.contains("the tables of the case lie in data, as --data was written"), "{run:?}");
+    assert!(run.err.contains("or put the folder, or a link to it, here"), "{run:?}");
+    copy(&place.path("data"), &elsewhere.path("data"));
+    elsewhere.run("bench travelplanner tools@sim/gold --from cases.jsonl -q").code(0);
 }
 
 #[test]

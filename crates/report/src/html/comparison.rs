@@ -43,7 +43,7 @@ fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup
     html! {
         div {
             h2 { span.letter.(letter) { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
-            (who(side.model.as_deref()))
+            (who(campaign.suite, &side.agent, side.model.as_deref()))
             (origin(campaign))
         }
     }

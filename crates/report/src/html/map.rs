@@ -1,8 +1,9 @@
 //! Places in a plane and the ways between them, as a drawing.
 //!
 //! A way there and one back bend to the left of who goes them, so that they lie apart; a way alone bends away from the
-//! middle of all places, so that a round trip has its labels outside. A way that is gone again bends further. Labels
-//! stand at the apex of their way, on its outer side.
+//! middle of all places, so that a round trip has its labels outside. A way that is gone again bends further. A label
+//! stands beside its way, at the apex on its outer side if there is room, else where it covers least of the places,
+//! their names and the labels before it.
 
 use maud::{Markup, html};
 use planproof_suite::{Map, MapPlace, MapWay};
@@ -32,8 +33,11 @@ const LABEL_GAP: f64 = 9.0;
 const END_GAP: f64 = 9.0;
 /// How long and how wide the tip of an arrow is.
 const TIP: (f64, f64) = (9.0, 4.0);
-/// How large the letters are, for the middle of a line.
+/// How large the letters are, for the middle of a line, and how wide a usual one is.
 const LETTER: f64 = 14.0;
+const LETTER_WIDTH: f64 = 7.6;
+/// After which shares of a way its label may stand.
+const SHARES: [f64; 5] = [0.5, 0.36, 0.64, 0.22, 0.78];
 
 type Point = (f64, f64);
 
@@ -57,6 +61,7 @@ pub(super) fn draw(map: &Map) -> Markup {
             Some((way, Arc::between(from, to, before, is_left)?))
         })
         .collect();
+    let spots = spots(&map.places, &places, &ways, height);
     html! {
         div.map {
             @if places.iter().any(Option::is_some) {
@@ -68,7 +73,7 @@ pub(super) fn draw(map: &Map) -> Markup {
                         @if let Some(at) = at { (mark(place, *at, height)) }
                     }
                     // Above everything else, so that no line strikes them through.
-                    @for (number, (way, arc)) in ways.iter().enumerate() { (arc.label(number + 1, way)) }
+                    @for ((way, _), spot) in ways.iter().zip(&spots) { (spot.show(way)) }
                 }
             }
             @if !map.caption.is_empty() { p.note { (Foreign::short(&map.caption, NAME_CHARACTERS_MAX)) } }
@@ -114,14 +119,13 @@ fn laid_out(places: &[MapPlace]) -> Vec<Option<Point>> {
     places.iter().enumerate().map(at).collect()
 }
 
-/// A place with its name, above it in the upper half and below it in the lower.
+/// A place with its name.
 fn mark(place: &MapPlace, (x, y): Point, height: f64) -> Markup {
-    let name_y = if y <= height / 2.0 { y - 14.0 } else { y + 24.0 };
     html! {
         g.place {
             title { (Foreign::short(&place.name, NAME_CHARACTERS_MAX)) }
             circle cx=(units(x)) cy=(units(y)) r=(units(DISC)) {}
-            text x=(units(x)) y=(units(name_y)) text-anchor="middle" {
+            text x=(units(x)) y=(units(name_y(y, height))) text-anchor="middle" {
                 (Foreign::cut(&place.name, LABEL_CHARACTERS_MAX))
             }
         }
@@ -163,11 +167,6 @@ impl Arc {
         Some(Self { start: towards(from, control), control, end: towards(to, control), outwards })
     }
 
-    fn apex(&self) -> Point {
-        let of = |start: f64, control: f64, end: f64| start / 4.0 + control / 2.0 + end / 4.0;
-        (of(self.start.0, self.control.0, self.end.0), of(self.start.1, self.control.1, self.end.1))
-    }
-
     fn show(&self, way: &MapWay) -> Markup {
         let point = |(x, y): Point| format!("{} {}", units(x), units(y));
         let curve = format!("M{} Q{} {}", point(self.start), point(self.control), point(self.end));
@@ -186,23 +185,117 @@ impl Arc {
         }
     }
 
-    fn label(&self, number: usize, way: &MapWay) -> Markup {
-        let (x, y) = self.apex();
-        let (ox, oy) = self.outwards;
-        let anchor = match ox {
-            _ if ox > 0.5 => "start",
-            _ if ox < -0.5 => "end",
-            _ => "middle",
+    /// The point of the curve after this share of it.
+    fn at(&self, share: f64) -> Point {
+        let of = |start: f64, control: f64, end: f64| {
+            let rest = 1.0 - share;
+            rest * rest * start + 2.0 * rest * share * control + share * share * end
         };
-        // Letters stand on their line: half of them is below the middle of the text.
-        let y = y + oy * LABEL_GAP + LETTER * (0.35 + oy * 0.35);
-        let sign = if way.is_wrong { " ✗" } else { "" };
+        (of(self.start.0, self.control.0, self.end.0), of(self.start.1, self.control.1, self.end.1))
+    }
+
+    /// Where a text beside the way could stand, the best place first.
+    fn candidates(&self, text: &str) -> impl Iterator<Item = Spot> + use<'_> {
+        let text = text.to_owned();
+        let places = SHARES.into_iter().flat_map(|share| [(share, 1.0), (share, -1.0)]);
+        places.map(move |(share, side)| {
+            let ((x, y), (ox, oy)) = (self.at(share), (side * self.outwards.0, side * self.outwards.1));
+            let anchor = match ox {
+                _ if ox > 0.5 => "start",
+                _ if ox < -0.5 => "end",
+                _ => "middle",
+            };
+            // Letters stand on their line: half of them is below the middle of the text.
+            let y = y + oy * LABEL_GAP + LETTER * (0.35 + oy * 0.35);
+            Spot { x: x + ox * LABEL_GAP, y, anchor, text: text.clone() }
+        })
+    }
+}
+
+/// A text with where it stands.
+#[derive(Debug, Clone, PartialEq)]
+struct Spot {
+    x: f64,
+    y: f64,
+    anchor: &'static str,
+    text: String,
+}
+
+impl Spot {
+    /// The room that it takes, by the width of a usual letter.
+    fn room(&self) -> Room {
+        let width = self.text.chars().count() as f64 * LETTER_WIDTH;
+        let left = match self.anchor {
+            "start" => self.x,
+            "end" => self.x - width,
+            _ => self.x - width / 2.0,
+        };
+        Room { left, right: left + width, top: self.y - LETTER, bottom: self.y + 0.3 * LETTER }
+    }
+
+    fn show(&self, way: &MapWay) -> Markup {
         html! {
-            text.label.broken[way.is_wrong] x=(units(x + ox * LABEL_GAP)) y=(units(y)) text-anchor=(anchor) {
-                (number) ": " (Foreign::cut(&way.label, LABEL_CHARACTERS_MAX)) (sign)
+            text.label.broken[way.is_wrong] x=(units(self.x)) y=(units(self.y)) text-anchor=(self.anchor) {
+                (self.text)
             }
         }
     }
+}
+
+/// A part of the drawing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Room {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Room {
+    /// How much of two rooms is the same.
+    fn common(&self, other: &Self) -> f64 {
+        let wide = self.right.min(other.right) - self.left.max(other.left);
+        let tall = self.bottom.min(other.bottom) - self.top.max(other.top);
+        wide.max(0.0) * tall.max(0.0)
+    }
+
+    /// How much of it lies beyond the drawing.
+    fn outside(&self, height: f64) -> f64 {
+        let drawing = Self { left: 0.0, right: WIDTH, top: 0.0, bottom: height };
+        (self.right - self.left) * (self.bottom - self.top) - self.common(&drawing)
+    }
+}
+
+/// Where the labels of all ways stand. Takes time in proportion to ways times ways and places.
+fn spots(places: &[MapPlace], laid_out: &[Option<Point>], ways: &[(&MapWay, Arc)], height: f64) -> Vec<Spot> {
+    let mut taken: Vec<Room> = Vec::new();
+    for (place, at) in places.iter().zip(laid_out) {
+        let Some((x, y)) = *at else { continue };
+        taken.push(Room { left: x - DISC, right: x + DISC, top: y - DISC, bottom: y + DISC });
+        let text = Foreign::cut(&place.name, LABEL_CHARACTERS_MAX).as_str().to_owned();
+        taken.push(Spot { x, y: name_y(y, height), anchor: "middle", text }.room());
+    }
+    let mut spots = Vec::new();
+    for (number, (way, arc)) in (1..).zip(ways) {
+        let sign = if way.is_wrong { " ✗" } else { "" };
+        let text = format!("{number}: {}{sign}", Foreign::cut(&way.label, LABEL_CHARACTERS_MAX).as_str());
+        let covered = |spot: &Spot| {
+            let room = spot.room();
+            room.outside(height) + taken.iter().map(|other| room.common(other)).sum::<f64>()
+        };
+        // Of equal ones the first, which is the best place.
+        let best = arc.candidates(&text).min_by(|one, other| covered(one).total_cmp(&covered(other)));
+        if let Some(best) = best {
+            taken.push(best.room());
+            spots.push(best);
+        }
+    }
+    spots
+}
+
+/// The line of a place's name: above it in the upper half and below it in the lower.
+fn name_y(y: f64, height: f64) -> f64 {
+    if y <= height / 2.0 { y - 14.0 } else { y + 24.0 }
 }
 
 /// The point so far before another one as ways end before their places.
@@ -249,7 +342,7 @@ mod tests {
     fn ways_there_and_back_lie_apart() {
         let (one, other) = ((0.0, 0.0), (100.0, 0.0));
         let apexes = [(one, other, 0), (other, one, 0), (one, other, 1)]
-            .map(|(from, to, before)| Arc::between(from, to, before, true).expect("a way").apex().1);
+            .map(|(from, to, before)| Arc::between(from, to, before, true).expect("a way").at(0.5).1);
         assert!(apexes[0] < -9.0 && apexes[1] > 9.0 && apexes[2] < apexes[0] - 9.0, "{apexes:?}");
         assert_eq!(Arc::between(one, one, 0, true), None);
     }
@@ -259,7 +352,39 @@ mod tests {
         let (one, other, middle) = ((0.0, 0.0), (100.0, 0.0), (50.0, 80.0));
         for (from, to) in [(one, other), (other, one)] {
             let arc = Arc::between(from, to, 0, is_outside_left(from, to, middle)).expect("a way");
-            assert!(arc.apex().1 < -9.0, "{arc:?}");
+            assert!(arc.at(0.5).1 < -9.0, "{arc:?}");
+        }
+    }
+
+    #[test]
+    fn labels_lie_apart_where_there_is_room() {
+        let named = |name: &str, east: f64, north: f64| MapPlace { name: name.to_owned(), east, north };
+        let places = [
+            named("Philadelphia", 1.5, 3.0),
+            named("Staunton", -1.5, 1.3),
+            named("Lynchburg", -1.6, 0.6),
+            named("Jamestown", 0.3, 0.4),
+        ];
+        let laid = laid_out(&places);
+        let (_, height) = frame(&places);
+        let way = MapWay { label: "own car $13".to_owned(), ..way(0, 0) };
+        let ends = [(0, 1), (1, 3), (3, 2), (2, 0)].map(|(from, to): (usize, usize)| (laid[from], laid[to]));
+        let arcs = ends.map(|(from, to)| {
+            let (from, to) = (from.expect("a place"), to.expect("a place"));
+            Arc::between(from, to, 0, is_outside_left(from, to, (WIDTH / 2.0, height / 2.0))).expect("a way")
+        });
+        let ways = arcs.map(|arc| (&way, arc));
+        let rooms: Vec<Room> = spots(&places, &laid, &ways, height).iter().map(Spot::room).collect();
+        assert_eq!(rooms.len(), 4);
+        for (number, room) in rooms.iter().enumerate() {
+            assert_eq!(room.outside(height), 0.0, "{room:?}");
+            assert!(rooms[..number].iter().all(|other| room.common(other) == 0.0), "{rooms:?}");
+            for (place, at) in places.iter().zip(&laid) {
+                let (x, y) = at.expect("a place");
+                let text = place.name.clone();
+                let name = Spot { x, y: name_y(y, height), anchor: "middle", text }.room();
+                assert_eq!(room.common(&name), 0.0, "{room:?} covers {}", place.name);
+            }
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
         header.page {
             (top("campaign report"))
             h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
-            (who(report.model.as_deref()))
+            (who(campaign.suite, &report.agent, report.model.as_deref()))
             (origin(campaign))
         }
         @if report.simulated { (banner("a simulated model planned")) }
@@ -31,11 +31,12 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
 }
 
 /// With which model the agent was tested.
-pub(super) fn who(model: Option<&str>) -> Markup {
+pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup {
     html! {
         p.who {
             @match model {
                 Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
+                None if suite.asks_no_model(agent) => "without a model",
                 None => "with a model of its own",
             }
         }
@@ -269,7 +270,7 @@ fn proportions(report: &Report) -> Markup {
 /// What only this kind of case has to say.
 pub(super) fn sections(report: &Report) -> Markup {
     html! {
-        @for section in &report.sections.0 {
+        @for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
             section aria-labelledby=(section.key) {
                 h2 id=(section.key) { (section.title) }
                 p.intro { (with_code(&Foreign::short(&section.intro, REASON_CHARACTERS_MAX))) }

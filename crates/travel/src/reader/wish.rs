@@ -10,7 +10,7 @@ use super::token::Token;
 use crate::query::{HouseRule, RoomType, TransportRule};
 
 /// Cuisines that are known by their adjective.
-const CUISINES: [&str; 29] = [
+pub(crate) const CUISINES: [&str; 29] = [
     "American",
     "Argentinian",
     "Brazilian",

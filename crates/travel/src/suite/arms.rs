@@ -8,8 +8,13 @@ use super::task::Mode;
 use crate::Compat;
 
 /// The arms: who, what it sees of the query, and what it knows of the world.
-const ARMS: [[&str; 3]; 8] = [
+const ARMS: [[&str; 3]; 9] = [
     ["an agent of two stages (tools@, react@)", "the text", "what its tools return"],
+    [
+        "two-stage@, the published loop",
+        "the text",
+        "what its tools return; its planner what was kept of that",
+    ],
     [
         "an agent that only plans (direct@, cot@, react@, reflexion@ with mode=sole-planning)",
         "the text",

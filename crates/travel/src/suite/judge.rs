@@ -13,7 +13,7 @@ use super::detail::{
 };
 use super::fields::{self, FIELDS};
 use super::manager::{self, STATED};
-use super::stop::Stop;
+use super::stop;
 use super::task::Mode;
 use crate::Compat;
 use crate::evaluate::{self, Check, Judgement, Mark, is_asked};
@@ -69,7 +69,8 @@ pub(super) struct Around<'a> {
     pub(super) ended: Option<&'a Ended<'a>>,
     pub(super) calls: usize,
     pub(super) has_call_error: bool,
-    pub(super) stopped: Option<(usize, Stop)>,
+    /// Where and why the published loop stopped the run, or would have.
+    pub(super) stopped: Option<String>,
     pub(super) stated: Option<[bool; STATED.len()]>,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
         ended: Some(&ended),
         calls: calls.len(),
         has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
-        stopped: if is_alone && is_two_stage { Stop::of(&calls) } else { None },
+        stopped: if is_alone && is_two_stage { stop::of(&calls, events) } else { None },
         stated: manager::stated(case, events),
     };
     if case.task().options.mode == Mode::Reading {
@@ -193,7 +194,7 @@ fn empty(case: &TripCase, class: Option<Class>, around: &Around<'_>) -> Detail {
         passes: [false; 2],
         findings: Vec::new(),
         fault: None,
-        stopped: around.stopped.map(|(place, stop)| format!("before call {}: {}", place + 1, stop.words())),
+        stopped: around.stopped.clone(),
         plan: None,
         answer: answer.map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
         ended: match around.ended {

@@ -1,11 +1,16 @@
-//! What the manager of a team passed on of the traveller's wishes: its sub-tasks and constraints in words, read by the
-//! grammar, and scored field by field. Whoever works for it knows nothing else.
+//! What the manager of a team passed on of the traveller's wishes: its sub-tasks and constraints, scored field by
+//! field. Whoever works for it knows nothing else.
+//!
+//! A manager may state constraints in a typed form beside their words (crate `constraint` reads it), which a team with
+//! a solver is asked for. Where a typed constraint says something of a field, that counts; the grammar reads the words
+//! for the other fields.
 
 use planproof_trace::{Event, EventKind};
 use serde_json::Value;
 
 use super::case::TripCase;
-use crate::reader::{Field, Score, read};
+use crate::query::{HouseRule, RoomType, TransportRule};
+use crate::reader::{CUISINES, Field, Reading, Score, read};
 
 /// The section of a trace that holds a team's graph.
 const GRAPH: &str = "graph";
@@ -26,17 +31,93 @@ pub(super) fn stated(case: &TripCase, events: &[Event]) -> Option<[bool; STATED.
         _ => None,
     })?;
     let database = case.database().ok()?;
-    let reading = read(&words(&graph), &database.cities).reading;
+    let mut reading = read(&words(&graph), &database.cities).reading;
+    Typed::of(&graph).put_into(&mut reading);
     let right = Score::new(&reading, &case.task().query).right;
     Some(STATED.map(|(field, _)| {
         Field::ALL.into_iter().zip(right).any(|(other, is_right)| other == field && is_right)
     }))
 }
 
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// What the typed constraints of a graph say of fields; nothing of those that none is about.
+#[derive(Debug, Default, PartialEq)]
+struct Typed {
+    house_rule: Option<HouseRule>,
+    cuisines: Vec<String>,
+    room_type: Option<RoomType>,
+    transportation: Option<TransportRule>,
+    budget: Option<f64>,
+}
+
+impl Typed {
+    fn of(graph: &Value) -> Self {
+        let mut typed = Self::default();
+        let of_parts = list(graph, "sub_tasks").iter().flat_map(|sub_task| list(sub_task, "constraints"));
+        of_parts.filter_map(|it| it.get("typed")).for_each(|it| typed.take_values(it));
+        for constraint in list(graph, "constraints").iter().filter_map(|it| it.get("typed")) {
+            typed.take_values(constraint);
+            // What all parts may cost together is the budget; a bound of one of them is none.
+            let bound = constraint.get("bound").or_else(|| constraint.get("value")).and_then(amount);
+            let is_most = matches!(constraint.get("op").and_then(Value::as_str), Some("<=" | "<"));
+            if let (None, Some(bound), true) = (typed.budget, bound, is_most) {
+                typed.budget = Some(bound);
+            }
+        }
+        typed
+    }
+
+    /// The values that a constraint names, which are told apart by what queries can ask for.
+    fn take_values(&mut self, constraint: &Value) {
+        let is_negated = constraint.get("op").and_then(Value::as_str) == Some("!=");
+        let of_condition = constraint.get("where").and_then(|it| it.get("value"));
+        let single = ["value", "has"].into_iter().filter_map(|key| constraint.get(key)).chain(of_condition);
+        for value in single.chain(list(constraint, "in")).filter_map(Value::as_str) {
+            let lower = value.trim().to_lowercase();
+            let stated = if is_negated { format!("{}{lower}", negation(&lower)) } else { lower };
+            self.house_rule = self.house_rule.or_else(|| named(&stated));
+            self.room_type = self.room_type.or_else(|| match stated.as_str() {
+                "entire home/apt" => Some(RoomType::Entire),
+                _ => named(&stated),
+            });
+            self.transportation = self.transportation.or_else(|| named(&stated));
+            let cuisine = CUISINES.into_iter().find(|cuisine| cuisine.eq_ignore_ascii_case(&stated));
+            self.cuisines.extend(cuisine.map(str::to_owned));
+        }
+    }
+
+    fn put_into(self, reading: &mut Reading) {
+        let local = &mut reading.local_constraint;
+        local.house_rule = self.house_rule.or(local.house_rule);
+        local.room_type = self.room_type.or(local.room_type);
+        local.transportation = self.transportation.or(local.transportation);
+        if !self.cuisines.is_empty() {
+            local.cuisine = Some(self.cuisines);
+        }
+        reading.budget = self.budget.or(reading.budget);
+    }
+}
+
+/// How queries say that something is not wanted.
+fn negation(value: &str) -> &'static str {
+    if value.ends_with("room") { "not " } else { "no " }
+}
+
+/// A wish by its name in the data.
+fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
+    serde_json::from_value(Value::from(name)).ok()
+}
+
+/// An amount: a number, or a text that begins with one, such as `900 USD`.
+fn amount(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.split_whitespace().next()?.parse().ok())
+}
+
 /// The sub-tasks and constraints of a graph, each a sentence of its own.
 fn words(graph: &Value) -> String {
-    let list =
-        |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let constraints = |value: &Value| {
         let words = |it: &Value| it.get("words").and_then(Value::as_str).map(str::to_owned);
         list(value, "constraints").iter().filter_map(words).collect::<Vec<_>>()
@@ -57,6 +138,36 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn typed_constraints_count_where_there_are_some() {
+        let typed = |typed: Value| json!({"words": "x", "typed": typed});
+        let graph = json!({
+            "sub_tasks": [{"task": "Find rooms.", "constraints": [
+                typed(json!({"kind": "member", "field": "room.allows", "has": "pets"})),
+                typed(json!({"kind": "compare", "left": "room.type", "op": "!=", "value": "shared room"})),
+                typed(json!({"kind": "compare", "left": "room.price", "op": "<=", "value": 90})),
+                typed(json!({"kind": "count", "fields": ["a.cuisine"], "where": {"op": "==", "value": "Thai"}})),
+                typed(json!({"kind": "member", "field": "a.cuisine", "in": ["French", "Mexican"]})),
+            ]}],
+            "constraints": [
+                typed(json!({"kind": "compare", "left": "way.kind", "op": "!=", "value": "Flight"})),
+                typed(json!({"kind": "sum", "terms": ["room.price"], "op": "<=", "bound": "1500 USD"})),
+            ],
+        });
+        let mut reading = Reading { budget: Some(1.0), ..Reading::default() };
+        reading.local_constraint.house_rule = Some(HouseRule::Smoking);
+        Typed::of(&graph).put_into(&mut reading);
+        let local = &reading.local_constraint;
+        assert_eq!((local.house_rule, reading.budget), (Some(HouseRule::Pets), Some(1500.0)));
+        assert_eq!(local.room_type, Some(RoomType::NotShared));
+        assert_eq!(local.transportation, Some(TransportRule::NoFlight));
+        assert_eq!(local.cuisine, Some(["Thai", "French", "Mexican"].map(str::to_owned).to_vec()));
+        // Nothing typed leaves what was read of the words.
+        let before = reading.clone();
+        Typed::of(&json!({"constraints": [{"words": "cheap"}], "sub_tasks": 7})).put_into(&mut reading);
+        assert_eq!(reading, before);
+    }
 
     #[test]
     fn graphs_become_sentences() {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_trace::PairedCall;
+use planproof_trace::{Author, Event, EventKind, PairedCall};
 
 use super::toolbox::PLANNER;
 
@@ -20,6 +20,24 @@ const FAILURES_MAX: u32 = 3;
 
 /// Whose failures the published code counts under a name that it never looks at.
 const NOT_COUNTED: &str = "AccommodationSearch";
+
+/// The section in which an agent with that loop says why it stopped.
+const STOPPED: &str = "stopped";
+
+/// Where and why the published loop stopped a run, or would have, in words.
+pub(super) fn of(calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
+    let said = events.iter().find_map(|event| match &event.kind {
+        EventKind::Section { state, author: Author::Environment, text, .. } if state == STOPPED => {
+            Some(format!("after call {}: {text}", calls.len()))
+        }
+        _ => None,
+    });
+    let found = || {
+        let (place, stop) = Stop::of(calls)?;
+        Some(format!("before call {}: {}", place + 1, stop.words()))
+    };
+    said.or_else(found)
+}
 
 /// Why the published loop would have stopped before a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,7 +61,8 @@ pub struct Options {
 /// A folder with tables as they are published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// Its path.
+    /// Its path as the user wrote it. One that is relative is so to the current directory, so that cases name no place
+    /// of one machine unless their user did.
     pub path: String,
     /// The digest of what lies in it, so that nobody judges by other tables.
     pub digest: String,
