@@ -8,20 +8,16 @@ constraints that cannot hold together (`objective` among them where its fields a
 Prints the totals as one JSON line, and exits with 1 and the first reasons if anything is wrong.
 """
 
-import argparse
-import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
 import z3
-from json_lines import read_json_lines
+from judged import faults_of_minimal, judge_problems
 
-REASONS_SHOWN = 10
 MILLIONTHS = 10**6
 # What the objective is called among the constraints.
 OBJECTIVE = "objective"
@@ -228,11 +224,7 @@ def passes(value: Any, test: Json) -> bool:
 
 def faults_of_conflict(choices: Choices, conflict: list[str], names: list[str]) -> Iterator[str]:
     """What Z3 finds otherwise of a smallest conflict."""
-    if choices.can_hold(conflict):
-        yield f"the conflict {conflict} can hold"
-    for name in conflict:
-        if not choices.can_hold(other for other in conflict if other != name):
-            yield f"the conflict {conflict} is not minimal: it is one without {name}"
+    yield from faults_of_minimal(conflict, choices.can_hold)
     for size in range(len(conflict)):
         for fewer in combinations(names, size):
             if not choices.can_hold(fewer):
@@ -266,20 +258,5 @@ def faults_of(problem: Json) -> Iterator[str]:
             yield f"there is a nearer selection than {nearest['selection']}"
 
 
-def main() -> int:
-    """Returns 0 when everything is right, 1 otherwise."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("problems", help="file of problems, `-` for standard input")
-    problems = read_json_lines(parser.parse_args().problems)
-    faults = [f"problem {number}: {fault}" for number, it in enumerate(problems, start=1) for fault in faults_of(it)]
-    if not problems:
-        faults.append("there are no problems")
-    sizes = Counter(str(len(it["answer"]["conflict"])) if "conflict" in it["answer"] else "none" for it in problems)
-    print(json.dumps({"problems": len(problems), "conflicts": dict(sorted(sizes.items())), "faults": len(faults)}))
-    for fault in faults[:REASONS_SHOWN]:
-        print(f"judge_choices: {fault}", file=sys.stderr)
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_problems(__doc__, faults_of, lambda it: it["answer"].get("conflict")))

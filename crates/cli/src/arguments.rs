@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::values::whole;
+use crate::values::{Signed, whole};
 pub(crate) use agent::*;
 pub(crate) use bench::{BenchArguments, CHOOSING, ChoiceArguments, ScoreArguments};
 pub(crate) use campaign::*;
@@ -90,47 +90,49 @@ impl Given {
     }
 }
 
+/// The commands. Only the arguments of the one that is called are built: those of all would be most of a short command.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Show the main job, without a key or a network: simulated agents, a table, three findings.
-    Demo(DemoArguments),
+    Demo(Signed<DemoArguments>),
     /// Synthesise cases: one case v1 document a line.
-    Synth(SynthArguments),
+    Synth(Signed<SynthArguments>),
     /// List the topics that cases are drawn from, or the activities of one; make topics of your own.
-    Topics(Box<TopicsArguments>),
+    Topics(Box<Signed<TopicsArguments>>),
     /// Read English back into constraints.
-    Read(ReadArguments),
+    Read(Signed<ReadArguments>),
     /// Judge one plan of one case.
-    Check(CheckArguments),
+    Check(Signed<CheckArguments>),
     /// Test how an agent plans.
-    Test(Box<TestArguments>),
+    Test(Box<Signed<TestArguments>>),
     /// Run an agent on a benchmark: a suite of cases from published data. Without a suite, list those that there are.
-    Bench(Box<BenchArguments>),
+    Bench(Box<Signed<BenchArguments>>),
     /// Score finished predictions for a benchmark, without a model.
-    Score(ScoreArguments),
+    Score(Signed<ScoreArguments>),
     /// Find up to how many actions an agent plans well enough.
-    Limit(Box<LimitArguments>),
+    Limit(Box<Signed<LimitArguments>>),
     /// Make data for the benchmark mnms: queries and plans over its 33 tools, sheets for people who rate them, and what
     /// is kept.
-    Mnms(Box<MnmsArguments>),
+    Mnms(Box<Signed<MnmsArguments>>),
     /// Print former campaigns in the shape of the paper's tables, and the paper's own figures beside them.
-    Tables(TablesArguments),
+    Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show what it does.
-    Run(RunArguments),
+    Run(Signed<RunArguments>),
     /// Offer a model as an OpenAI-compatible endpoint on this machine.
-    ServeModel(ServeModelArguments),
+    ServeModel(Signed<ServeModelArguments>),
     /// Offer the mock tools of one case over MCP, and judge the calls.
-    ServeTools(ServeToolsArguments),
+    ServeTools(Signed<ServeToolsArguments>),
     /// Look at former campaigns in the run store.
-    Runs(RunsArguments),
+    Runs(Signed<RunsArguments>),
     /// Write reports of a former campaign, or compare two.
-    Report(ReportArguments),
+    Report(Signed<ReportArguments>),
     /// Check a behaviour specification, or walk through it.
-    Spec(SpecArguments),
+    Spec(Signed<SpecArguments>),
     /// Write a configuration file to begin with.
-    Init(InitArguments),
+    Init(Signed<InitArguments>),
     /// Print the completions for a shell.
-    Completions(CompletionsArguments),
+    Completions(Signed<CompletionsArguments>),
     /// Print the manual page, or write one for each command into a folder.
-    Man(ManArguments),
+    Man(Signed<ManArguments>),
 }

@@ -1,40 +1,29 @@
-//! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone.
+//! Campaigns of the run store as commands ask for them, by their names: as the crate `runner` reads them back, with the
+//! dissections and shrinkings that only campaigns of orders lead to.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use planproof_bench::studies::{DissectionReport, TopicErrors};
-use planproof_bench::{
-    Candidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, card_from_json,
-    pick_smallest,
-};
+use planproof_bench::{Pick, Report};
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
-use planproof_order::synth::{Mutator, Wordings};
-use planproof_order::{
-    Dissection, OrderCase, OrderOutcome, Shrinking, errors_by_topic, pick_errors, pick_failures,
-};
+use planproof_order::{Dissection, Failed, LedTo, OrderCase, OrderOutcome, Shrinking, errors_by_topic};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
-use planproof_store::{Campaign, CaseRow, RunRow, RunState, Store, StoreError, Unit};
-use planproof_suite::{Card, Case, Suite, Unscored};
+use planproof_runner::{JudgedRun, StoredCampaign, Summaries, damaged, read_stored_trace};
+use planproof_store::{Campaign, Store, StoreError, Unit};
+use planproof_suite::{Card, Case};
 use planproof_trace::Trace;
-use planproof_trace::wire::v1::read_trace;
 
-use crate::commands::campaign::{CampaignOptions, Derived, read_candidates, read_trials, shrinker};
+use crate::commands::campaign::{CampaignOptions, Derived};
 use crate::failure::Failure;
 use crate::orders;
 
-/// A campaign read back in full.
+/// A campaign read back in full, with what it led to.
 pub(crate) struct Stored {
-    pub(crate) campaign: Campaign,
-    pub(crate) suite: Arc<dyn Suite>,
-    pub(crate) cases: Vec<Arc<dyn Case>>,
+    pub(crate) campaign: StoredCampaign,
     pub(crate) options: CampaignOptions,
     /// How to resume it.
     pub(crate) commands: CommandLines,
-    /// The finished runs, judged again from their traces.
-    pub(crate) outcomes: Vec<Outcome>,
     /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
     pub(crate) dissection: Option<(String, Dissection)>,
     /// The same of the shrinking of its failures.
@@ -58,13 +47,6 @@ pub(crate) struct Figures {
     pub(crate) unscored: Option<Unit>,
 }
 
-/// What figures need of a campaign's cases and finished runs.
-pub(crate) struct Summaries {
-    suite: Arc<dyn Suite>,
-    cards: Vec<Card>,
-    runs: Vec<RunSummary>,
-}
-
 /// The traces of a campaign in the run store, read when they are asked for.
 pub(crate) struct StoredTraces<'a> {
     pub(crate) store: &'a Store,
@@ -75,98 +57,66 @@ pub(crate) struct StoredTraces<'a> {
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
         let mut stored = Self::load_runs(store, find(store, name)?)?;
-        let derived = store.derived(&stored.campaign.id)?;
-        if let Some(trials) = Derived::Dissection.find(&stored.campaign.id, &derived) {
-            stored.dissection = Some(stored.load_dissection(store, trials)?);
-        }
-        if let Some(candidates) = Derived::Shrinking.find(&stored.campaign.id, &derived) {
-            stored.shrinking = Some(stored.load_shrinking(store, candidates)?);
-        }
+        let id = &stored.campaign.row.id;
+        let derived = store.derived(id)?;
+        let [trials, candidates] = [Derived::Dissection, Derived::Shrinking].map(|it| it.find(id, &derived));
+        stored.dissection = trials.map(|trials| stored.load_dissection(store, trials)).transpose()?;
+        stored.shrinking = candidates.map(|it| stored.load_shrinking(store, it)).transpose()?;
         Ok(stored)
+    }
+
+    fn load_runs(store: &Store, row: Campaign) -> Result<Self, Failure> {
+        let options = options(&row)?;
+        let commands = options.commands(&row.agent, store.path());
+        let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
+        Ok(Self { campaign, options, commands, dissection: None, shrinking: None })
     }
 
     /// The dissection of its failures, whose trials are that campaign.
     fn load_dissection(&self, store: &Store, trials: Campaign) -> Result<(String, Dissection), Failure> {
-        let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, trials)?;
-        let cases = cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?;
-        let outcomes = orders::outcomes(&outcomes);
-        let wrong = || damaged(&campaign, "its cases are no trials of a dissection");
-        let origins = store.origins(&campaign.id)?;
-        let records = read_trials(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
-        let how = options.order.dissect.ok_or_else(wrong)?;
-        let (failed, outcomes) = self.typed()?;
-        let errors = pick_errors(&outcomes, &how, self.options.kept.seed);
-        let mutator = Mutator::new(Wordings::shipped(), self.options.order.bank());
-        let dissection =
-            Dissection::of_trials(&failed, &errors, how, self.options.kept.seed, mutator, records);
-        Ok((campaign.id, dissection))
+        let trials = Self::load_runs(store, trials)?;
+        let wrong = || damaged(&trials.campaign.row, "its cases are no trials of a dissection");
+        let how = trials.options.order.dissect.ok_or_else(wrong)?;
+        let (bank, led_to) = (self.options.order.bank(), trials.led_to(store)?);
+        let read = self.with_typed(|failed| Dissection::read(failed, how, bank, led_to))?;
+        Ok((trials.campaign.row.id.clone(), read.ok_or_else(wrong)?))
     }
 
     /// The shrinking of its failures, whose candidates are that campaign.
     fn load_shrinking(&self, store: &Store, candidates: Campaign) -> Result<(String, Shrinking), Failure> {
-        let Self { campaign, cases, options, outcomes, .. } = Self::load_runs(store, candidates)?;
-        let cases = cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?;
-        let outcomes = orders::outcomes(&outcomes);
-        let wrong = || damaged(&campaign, "its cases are no candidates of a shrinking");
-        let origins = store.origins(&campaign.id)?;
-        let records = read_candidates(cases, outcomes, origins, self.cases.len()).ok_or_else(wrong)?;
-        let how = options.order.shrink.ok_or_else(wrong)?;
-        let (failed, outcomes) = self.typed()?;
-        let failures = pick_failures(&failed, &outcomes, &how);
-        let shrinking = Shrinking::of_candidates(&failed, failures, how, shrinker(), records);
-        Ok((campaign.id, shrinking))
+        let candidates = Self::load_runs(store, candidates)?;
+        let wrong = || damaged(&candidates.campaign.row, "its cases are no candidates of a shrinking");
+        let how = candidates.options.order.shrink.ok_or_else(wrong)?;
+        let led_to = candidates.led_to(store)?;
+        let read = self.with_typed(|failed| Shrinking::read(failed, how, led_to))?;
+        Ok((candidates.campaign.row.id.clone(), read.ok_or_else(wrong)?))
+    }
+
+    /// The same as a campaign that another led to.
+    fn led_to(&self, store: &Store) -> Result<LedTo, Failure> {
+        Ok(LedTo {
+            cases: self.campaign.cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?,
+            outcomes: orders::outcomes(&self.campaign.outcomes),
+            origins: store.origins(&self.campaign.row.id)?,
+        })
     }
 
     /// Its cases and outcomes as those of orders.
     fn typed(&self) -> Result<(Vec<Arc<OrderCase>>, Vec<OrderOutcome>), Failure> {
-        Ok((orders::cases(self.options.order.judge(), &self.cases)?, orders::outcomes(&self.outcomes)))
+        Ok((
+            orders::cases(self.options.order.judge(), &self.campaign.cases)?,
+            orders::outcomes(&self.campaign.outcomes),
+        ))
     }
 
-    fn load_runs(store: &Store, campaign: Campaign) -> Result<Self, Failure> {
-        let options = options(&campaign)?;
-        let suite = options.suite()?;
-        let mut cases = Vec::new();
-        for row in store.cases(&campaign.id)? {
-            cases.push(case(&*suite, &campaign, &row?)?);
-        }
-        let mut requests = HashMap::new();
-        for row in store.run_summaries(&campaign.id)? {
-            let row = row?;
-            let asked = row.summary.as_deref().and_then(RunSummary::requests_in);
-            requests.extend(asked.map(|asked| (row.unit, asked)));
-        }
-        let mut outcomes = Vec::new();
-        for row in store.runs(&campaign.id)? {
-            let row = row?;
-            if row.state != RunState::Finished {
-                continue;
-            }
-            let ordinal = row.unit.ordinal;
-            let case = cases.get(ordinal as usize).ok_or_else(|| {
-                damaged(&campaign, &format!("it has a run of case {ordinal}, which is not there"))
-            })?;
-            let (judged, _) = judge(store, &campaign, &**case, &row)?;
-            outcomes.push(Outcome { requests: requests.get(&row.unit).copied(), ..judged });
-        }
-        let commands = options.commands(&campaign.agent, store.path());
-        Ok(Self { campaign, suite, cases, options, commands, outcomes, dissection: None, shrinking: None })
+    fn with_typed<T>(&self, read: impl FnOnce(Failed<'_>) -> T) -> Result<T, Failure> {
+        let (cases, outcomes) = self.typed()?;
+        Ok(read(Failed { cases: &cases, outcomes: &outcomes, seed: self.options.kept.seed }))
     }
 
-    /// The campaign summed up.
+    /// The campaign summed up, with what it led to.
     pub(crate) fn report(&self) -> Result<Report, Failure> {
-        let report = Report::new(ReportInput {
-            suite: &*self.suite,
-            agent: &self.campaign.agent,
-            model: self.campaign.model.as_deref(),
-            simulated: self.campaign.simulated,
-            cases: &self.cases,
-            repeats: self.campaign.repeats,
-            outcomes: &self.outcomes,
-            synthesis: self.options.synthesis(),
-            cost: self.options.cost(&self.campaign.progress),
-            ended_by: self.campaign.progress.ended_by.as_deref(),
-        });
-        let mut report = self.options.completed(report, &self.campaign.progress);
+        let mut report = self.campaign.report();
         if self.dissection.is_none() && self.shrinking.is_none() {
             return Ok(report);
         }
@@ -188,7 +138,8 @@ impl Stored {
         errors_max: u32,
     ) -> Result<Option<PartOfDissection>, Failure> {
         let Some((id, dissection)) = &self.dissection else { return Ok(None) };
-        let counts = |ordinal: u32| self.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
+        let counts =
+            |ordinal: u32| self.campaign.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
         let mut part = dissection.clone();
         part.retain(counts);
         let dissected = part.errors.len() as u64;
@@ -209,104 +160,31 @@ impl Stored {
         traces: &'a dyn TraceSource,
     ) -> ReportedCampaign<'a> {
         ReportedCampaign {
-            suite: &*self.suite,
-            id: &self.campaign.id,
-            created_ms: self.campaign.created_ms,
-            command_line: &self.campaign.command_line,
+            suite: &*self.campaign.suite,
+            id: &self.campaign.row.id,
+            created_ms: self.campaign.row.created_ms,
+            command_line: &self.campaign.row.command_line,
             commands: &self.commands,
             seed: self.options.kept.seed,
-            cases: &self.cases,
-            repeats: self.campaign.repeats,
-            outcomes: &self.outcomes,
+            cases: &self.campaign.cases,
+            repeats: self.campaign.row.repeats,
+            outcomes: &self.campaign.outcomes,
             report,
             traces,
         }
     }
-
-    /// Why a run has no score, if there is one without.
-    pub(crate) fn unscored(&self) -> Option<&Unscored> {
-        self.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err())
-    }
 }
 
-impl Summaries {
-    /// Reads them; `None` where there is not one of every case and every finished run.
-    pub(crate) fn read(store: &Store, campaign: &Campaign) -> Result<Option<Self>, Failure> {
-        let suite = options(campaign)?.suite()?;
-        // What a dissection or a shrinking shows is not in the summaries.
-        if !store.derived(&campaign.id)?.is_empty() {
-            return Ok(None);
-        }
-        let mut cards = Vec::new();
-        for row in store.case_summaries(&campaign.id)? {
-            let Some(card) = row?.summary.as_deref().and_then(card_from_json) else { return Ok(None) };
-            cards.push(card);
-        }
-        let mut runs = Vec::new();
-        for row in store.run_summaries(&campaign.id)? {
-            let row = row?;
-            let wall = Duration::from_millis(row.wall_ms);
-            let class = row.class.as_deref();
-            let read = |text: &str| RunSummary::from_json(&*suite, row.unit, row.passed, class, wall, text);
-            let Some(summary) = row.summary.as_deref().and_then(read) else { return Ok(None) };
-            runs.push(summary);
-        }
-        Ok(Some(Self { suite, cards, runs }))
+/// The summaries of a campaign, from cases and traces where the store has none.
+pub(crate) fn summaries(
+    store: &Store,
+    campaign: &Campaign,
+    options: &CampaignOptions,
+) -> Result<Summaries, Failure> {
+    if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? {
+        return Ok(summaries);
     }
-
-    /// The same, from cases and traces where the store has no summaries.
-    pub(crate) fn of_stored(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
-        if let Some(summaries) = Self::read(store, campaign)? {
-            return Ok(summaries);
-        }
-        Ok(Self::of(&Stored::load(store, &campaign.id)?))
-    }
-
-    /// The same, of a campaign that was read in full.
-    pub(crate) fn of(stored: &Stored) -> Self {
-        let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
-        let runs = stored.outcomes.iter().map(RunSummary::of).collect();
-        Self { suite: Arc::clone(&stored.suite), cards, runs }
-    }
-
-    /// What the runs of some of the cases come to.
-    pub(crate) fn report(
-        &self,
-        campaign: &Campaign,
-        options: &CampaignOptions,
-        counts: impl Fn(&Card) -> bool,
-    ) -> Report {
-        let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
-        let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
-        let report = Report::of_summaries(self.input(campaign, options, &runs));
-        options.completed(report, &campaign.progress)
-    }
-
-    /// What the search for a limit that the campaign is came to; `None` if it is none.
-    pub(crate) fn limit(&self, campaign: &Campaign, options: &CampaignOptions) -> Option<LimitReport> {
-        let plan = options.kept.limit?;
-        Some(LimitReport::new(plan, self.input(campaign, options, &self.runs)))
-    }
-
-    fn input<'a>(
-        &'a self,
-        campaign: &'a Campaign,
-        options: &CampaignOptions,
-        runs: &'a [RunSummary],
-    ) -> SummaryInput<'a> {
-        SummaryInput {
-            suite: &*self.suite,
-            agent: &campaign.agent,
-            model: campaign.model.as_deref(),
-            simulated: campaign.simulated,
-            cards: &self.cards,
-            repeats: campaign.repeats,
-            runs,
-            synthesis: options.synthesis(),
-            cost: options.cost(&campaign.progress),
-            ended_by: campaign.progress.ended_by.as_deref(),
-        }
-    }
+    Ok(Summaries::of(&Stored::load(store, &campaign.id)?.campaign))
 }
 
 impl Figures {
@@ -318,16 +196,12 @@ impl Figures {
         options: &CampaignOptions,
         findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
-        let Some(summaries) = Summaries::read(store, campaign)? else { return Ok(None) };
-        let report = summaries.report(campaign, options, |_| true);
-        let Summaries { cards, runs, .. } = summaries;
-        let candidates = runs.iter().filter_map(|run| Candidate::of(cards.get(run.ordinal as usize)?, run));
-        let picks = pick_smallest(candidates, findings_max);
-        let unscored = runs.iter().find(|run| run.scored.is_none()).map(|run| {
-            let RunSummary { ordinal, repeat, .. } = *run;
-            Unit { ordinal, repeat }
-        });
-        Ok(Some(Self { report, picks, unscored }))
+        let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? else { return Ok(None) };
+        Ok(Some(Self {
+            report: summaries.report(campaign, &options.kept, |_| true),
+            picks: summaries.smallest_failures(findings_max),
+            unscored: summaries.unscored(),
+        }))
     }
 }
 
@@ -345,11 +219,8 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<Campaign, Failure> {
 /// The options of a campaign.
 pub(crate) fn options(campaign: &Campaign) -> Result<CampaignOptions, Failure> {
     CampaignOptions::parse(&campaign.options)
-        .map_err(|error| damaged(campaign, &format!("its options: {error}")))
+        .map_err(|error| damaged(campaign, &format!("its options: {error}")).into())
 }
-
-/// A run that was judged again, with its trace.
-pub(crate) type JudgedRun = (Outcome, Trace);
 
 /// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is
 /// not finished.
@@ -359,57 +230,17 @@ pub(crate) fn load_one(
     options: &CampaignOptions,
     unit: Unit,
 ) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
-    let Some(row) = store.case(&campaign.id, unit.ordinal)? else {
-        return Err(damaged(campaign, &format!("case {} is not there", unit.ordinal)));
-    };
-    let case = case(&*options.suite()?, campaign, &row)?;
-    let run = match store.run(&campaign.id, unit)? {
-        Some(row) if row.state == RunState::Finished => Some(judge(store, campaign, &*case, &row)?),
-        _ => None,
-    };
-    Ok((case, run))
+    Ok(planproof_runner::read_one(store, campaign, &*options.suite()?, unit)?)
 }
 
 /// The first case of a campaign; nothing where it has none.
 pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Arc<dyn Case>>, Failure> {
     let suite = options(campaign)?.suite()?;
-    store.case(&campaign.id, 0)?.map(|row| case(&*suite, campaign, &row)).transpose()
-}
-
-fn case(suite: &dyn Suite, campaign: &Campaign, row: &CaseRow) -> Result<Arc<dyn Case>, Failure> {
-    suite.read(&row.json).map_err(|error| damaged(campaign, &format!("case {}: {error}", row.ordinal)))
-}
-
-fn judge(
-    store: &Store,
-    campaign: &Campaign,
-    case: &dyn Case,
-    row: &RunRow,
-) -> Result<(Outcome, Trace), Failure> {
-    let trace = load_trace(store, row).map_err(|what| damaged(campaign, &what))?;
-    let wall = Duration::from_millis(row.wall_ms.unwrap_or(0));
-    let outcome = Outcome::of(case, row.unit, &trace.events, wall);
-    Ok((outcome, trace))
-}
-
-fn load_trace(store: &Store, row: &RunRow) -> Result<Trace, String> {
-    let mut text = String::new();
-    for line in store.trace_lines(row.run) {
-        text += &line.map_err(|error| error.to_string())?;
-        text.push('\n');
-    }
-    read_trace(&text).map_err(|error| format!("the trace of case {}: {error}", row.unit.ordinal))
-}
-
-fn damaged(campaign: &Campaign, what: &str) -> Failure {
-    Failure::usage(format!("campaign {} in the run store is damaged: {what}", campaign.id))
+    Ok(planproof_runner::read_first_case(store, campaign, &*suite)?)
 }
 
 impl TraceSource for StoredTraces<'_> {
     fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
-        match self.store.run(self.campaign, unit).map_err(|error| error.to_string())? {
-            Some(row) if row.state == RunState::Finished => load_trace(self.store, &row).map(Some),
-            _ => Ok(None),
-        }
+        read_stored_trace(self.store, self.campaign, unit)
     }
 }

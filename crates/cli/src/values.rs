@@ -3,13 +3,14 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
 
 use crate::arguments::Arguments;
 use crate::render::short;
@@ -24,18 +25,72 @@ pub(crate) const MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
 const VALUE_CHARACTERS_MAX: usize = 30;
 
 /// The command line, as it is parsed: a `-3` behind an option is its value, so that its own rules refuse it, and not an
-/// unknown option.
+/// unknown option. For the options of commands [`Signed`] sees to that.
 pub(crate) fn command() -> Command {
-    with_negative_numbers(Arguments::command())
+    Arguments::command().mut_args(with_negative_numbers)
 }
 
-fn with_negative_numbers(command: Command) -> Command {
-    let is_option = |argument: &Arg| argument.get_action().takes_values() && !argument.is_positional();
-    command
-        .mut_args(
-            |argument| if is_option(&argument) { argument.allow_negative_numbers(true) } else { argument },
-        )
-        .mut_subcommands(with_negative_numbers)
+fn with_negative_numbers(argument: Arg) -> Arg {
+    let is_option = argument.get_action().takes_values() && !argument.is_positional();
+    if is_option { argument.allow_negative_numbers(true) } else { argument }
+}
+
+fn with_negative_numbers_below(command: Command) -> Command {
+    command.mut_args(with_negative_numbers).mut_subcommands(with_negative_numbers_below)
+}
+
+fn built(command: Command, augment: impl FnOnce(Command) -> Command) -> Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let nothing = None::<&'static str>;
+    let command = with_negative_numbers_below(augment(command)).about(nothing).long_about(nothing);
+    let command = about.into_iter().fold(command, Command::about);
+    long_about.into_iter().fold(command, Command::long_about)
+}
+
+/// The arguments of a command whose options take a `-3` for their value. Unlike a change of the whole command line it
+/// happens when the command is built, and that is done to the one that is called alone. What the command is about stays
+/// as it was said where it is declared: groups of options that are built later would say it anew.
+#[derive(Debug)]
+pub(crate) struct Signed<A>(A);
+
+impl<A> Deref for Signed<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.0
+    }
+}
+
+impl<A: Args> Args for Signed<A> {
+    fn group_id() -> Option<Id> {
+        A::group_id()
+    }
+
+    fn augment_args(command: Command) -> Command {
+        built(command, A::augment_args)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        built(command, A::augment_args_for_update)
+    }
+}
+
+impl<A: FromArgMatches> FromArgMatches for Signed<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches(matches).map(Self)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        A::from_arg_matches_mut(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+
+    fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches_mut(matches)
+    }
 }
 
 /// A whole number from `least` to `most`, both included.

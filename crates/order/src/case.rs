@@ -138,6 +138,16 @@ impl suite::Case for OrderCase {
         notes::notes(&self.case, &self.read(verdict).ok()?, events)
     }
 
+    fn explain_run(&self, verdict: &Verdict, events: &[Event]) -> (Explanation, Option<Vec<EventNote>>) {
+        match self.read(verdict) {
+            Ok(verdict) => {
+                let explained = explanation::explain(&self.case, &verdict);
+                (explained, notes::notes(&self.case, &verdict, events))
+            }
+            Err(error) => (explanation::unreadable(&self.case, verdict, &error), None),
+        }
+    }
+
     fn guard(&self) -> Option<Box<dyn Guard>> {
         Some(Box::new(OrderGuard::new(Standing::new(Arc::clone(&self.case), self.options))))
     }

@@ -26,12 +26,13 @@ const NOTHING: &str = "nothing";
 
 /// The verdict in words. Costs some microseconds, more for runs of thousands of calls.
 pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
+    let called = called(case, verdict);
     Explanation {
         text: case.paragraph.clone(),
         marks: marks(case, verdict),
         gist: summary(case, verdict),
-        answer: answer(case, verdict),
-        facts: facts(case, verdict),
+        answer: answer(verdict, &called),
+        facts: facts(case, verdict, called),
         checks: checks(case, verdict),
     }
 }
@@ -50,11 +51,11 @@ pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Dis
 }
 
 /// What was done, in one line; empty where nothing was.
-fn answer(case: &Case, verdict: &Verdict) -> String {
+fn answer(verdict: &Verdict, called: &[Step]) -> String {
     match (&verdict.conflict, verdict.calls.as_slice()) {
         (Some(conflict), []) => format!("reported: {}", conflict::reported(conflict)),
         (None, []) => String::new(),
-        (_, _) => Content::Steps(called(case, verdict)).to_text(),
+        (_, _) => Step::list(called),
     }
 }
 
@@ -78,7 +79,7 @@ fn steps(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<Step> {
 }
 
 /// All there is to say of a verdict beside its class and the paragraph, in the order in which people ask.
-fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
+fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(form) = &case.time {
         facts.push(Fact::text("day", day(form)));
@@ -86,8 +87,9 @@ fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
     if let Some(restarts) = restarts(verdict) {
         facts.push(Fact::text("restarts", restarts));
     }
-    let called = called(case, verdict);
-    facts.push(Fact { label: "called", content: Content::Steps(called.clone()) });
+    let wrong_call =
+        verdict.first_wrong_call.map(|wrong| called.get(wrong).map(Step::to_text).unwrap_or_default());
+    facts.push(Fact { label: "called", content: Content::Steps(called) });
     if let Some(answer) = &verdict.answer {
         let answer = if answer.is_empty() { NOTHING } else { answer };
         facts.push(Fact { label: "answered", content: Content::Ends(answer.to_owned()) });
@@ -116,8 +118,7 @@ fn facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
     }
     facts.extend(order_notes(verdict).map(|note| Fact::text("note", note)));
     facts.extend(time_notes(case, verdict).into_iter().map(|note| Fact::text("note", note)));
-    if let Some(wrong) = verdict.first_wrong_call {
-        let called = called.get(wrong).map(Step::to_text).unwrap_or_default();
+    if let Some((wrong, called)) = verdict.first_wrong_call.zip(wrong_call) {
         let right = right_there(case, verdict, wrong, ", ");
         // What is right is not known where a search reached its limit.
         let right = if right.is_empty() { right } else { format!("; correct at that point: {right}") };

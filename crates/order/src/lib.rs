@@ -17,7 +17,7 @@
 //! What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
 //! Both are campaigns of their own that follow from what came before (`course.rs`, run by `run.rs`, summed up in
 //! `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of
-//! failures with several runs of each smaller case (`shrink.rs`). Learning data is made in `learning.rs` (of agents
+//! failures with several runs of each smaller case (`shrink.rs`). How both lie in the store is said in `led_to.rs`. Learning data is made in `learning.rs` (of agents
 //! that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or of a user's
 //! own tools (`topics/own_tools.rs`). How long the solver took is counted in `solver.rs`.
 
@@ -31,6 +31,7 @@ mod guard;
 mod identity;
 mod infeasible;
 pub mod learning;
+mod led_to;
 mod notes;
 mod outcome;
 pub mod shrink;
@@ -50,6 +51,7 @@ pub use dissect::{
 pub use explanation::violated_places;
 pub use guard::{RightCall, Standing};
 pub use infeasible::InfeasibleReport;
+pub use led_to::{Failed, LedTo, shrinker};
 pub use outcome::{OrderOutcome, OrderRun, typed, untyped};
 /// Synthesis, reading and judging of orders, for commands that do one of these alone.
 pub use planproof_synth as synth;

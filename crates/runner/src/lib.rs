@@ -8,8 +8,8 @@
 //! (`replay.rs`), its cases (`cases.rs`), what is kept of it (`options.rs`, `create.rs`), what it may spend
 //! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
 //! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
-//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), and several campaigns that are asked for
-//! together, with one budget (`matrix.rs`).
+//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), several campaigns that are asked for together,
+//! with one budget (`matrix.rs`), and campaigns read back from the store (`stored.rs`).
 
 mod begin;
 mod budgets;
@@ -28,6 +28,7 @@ mod recorded;
 mod recording;
 mod replay;
 mod resume;
+mod stored;
 mod world;
 
 pub use begin::{Keeping, NewCampaign, begin};
@@ -46,4 +47,7 @@ pub use recorded::RecordedCampaign;
 pub use recording::{CampaignNote, open_cache};
 pub use replay::{Replay, replay};
 pub use resume::{Resumed, resume};
+pub use stored::{
+    JudgedRun, StoredCampaign, Summaries, damaged, read_first_case, read_one, read_stored_trace,
+};
 pub use world::{FindModel, Key, KeyNeeded, ModelForm, Token, World};

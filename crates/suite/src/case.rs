@@ -56,6 +56,12 @@ pub trait Case: fmt::Debug + Send + Sync {
         Some(Vec::new())
     }
 
+    /// [`explain`](Self::explain) and [`notes`](Self::notes) of one run at once, for suites that read the verdict's
+    /// document for both.
+    fn explain_run(&self, verdict: &Verdict, events: &[Event]) -> (Explanation, Option<Vec<EventNote>>) {
+        (self.explain(verdict), self.notes(verdict, events))
+    }
+
     /// A guard that holds calls back after which a run could not pass any more; `None` where the suite has none.
     fn guard(&self) -> Option<Box<dyn Guard>> {
         None

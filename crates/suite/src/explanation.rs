@@ -149,8 +149,7 @@ impl Content {
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Ends(text) => text.clone(),
-            Self::Steps(steps) if steps.is_empty() => "nothing".to_owned(),
-            Self::Steps(steps) => steps.iter().map(Step::to_text).collect::<Vec<_>>().join(", "),
+            Self::Steps(steps) => Step::list(steps),
             Self::Map(map) => map.to_text(),
             Self::Timeline(periods) => periods.iter().map(Period::to_text).collect::<Vec<_>>().join("; "),
         }
@@ -163,6 +162,14 @@ impl Step {
         match &self.when {
             Some(when) => format!("{} {when}", self.text),
             None => self.text.clone(),
+        }
+    }
+
+    /// Steps separated by commas; `nothing` where there are none.
+    pub fn list(steps: &[Self]) -> String {
+        match steps {
+            [] => "nothing".to_owned(),
+            steps => steps.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
         }
     }
 }

@@ -37,11 +37,9 @@ use crate::{orders, terminal};
 pub(super) use asked::{Asked, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
-pub(crate) use dissect::read_trials;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
 pub(super) use prepare::{named_agent, new_campaign, prepare, resume_stored};
 pub(super) use prepared::Prepared;
-pub(crate) use shrink::{read_candidates, shrinker};
 pub(super) use world::Outside;
 
 /// Stands above the figures of a replay.

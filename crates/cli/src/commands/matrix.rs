@@ -41,20 +41,20 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
     };
     let first = Stored::load(store, first)?;
     let report = first.report()?;
-    let traces = StoredTraces { store, campaign: &first.campaign.id };
+    let traces = StoredTraces { store, campaign: &first.campaign.row.id };
     let reported = first.reported(&report, &traces);
     let mut table = MatrixTable::new(
         &matrix.id,
-        first.suite.name(),
-        u64::from(first.campaign.cases),
-        first.campaign.repeats,
+        first.campaign.suite.name(),
+        u64::from(first.campaign.row.cases),
+        first.campaign.row.repeats,
     );
-    table.add(parts_of(&first.campaign.agent, &first)?, &reported, None).map_err(usage)?;
+    table.add(parts_of(&first.campaign.row.agent, &first)?, &reported, None).map_err(usage)?;
     for id in others {
         let other = Stored::load(store, id)?;
         let report = other.report()?;
-        let traces = StoredTraces { store, campaign: &other.campaign.id };
-        let parts = parts_of(&other.campaign.agent, &other)?;
+        let traces = StoredTraces { store, campaign: &other.campaign.row.id };
+        let parts = parts_of(&other.campaign.row.agent, &other)?;
         table.add(parts, &other.reported(&report, &traces), Some(&reported)).map_err(usage)?;
     }
     Ok(table)
@@ -65,7 +65,7 @@ fn parts_of(agent: &str, stored: &Stored) -> Result<Parts, Failure> {
     let planproof_runner::Parts { kind, model, settings } = parts(&spec);
     let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     // What is served to a program stands beside its name.
-    let model = model.or_else(|| stored.campaign.model.clone());
+    let model = model.or_else(|| stored.campaign.row.model.clone());
     Ok(Parts { kind, model, settings })
 }
 

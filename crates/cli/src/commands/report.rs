@@ -45,9 +45,9 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
         return show(store, &arguments.run, arguments.findings, false, global);
     }
     let stored = Stored::load(store, &arguments.run)?;
-    say_what_is_missing(&stored.campaign, &stored.commands);
+    say_what_is_missing(&stored.campaign.row, &stored.commands);
     let report = stored.report()?;
-    let traces = StoredTraces { store, campaign: &stored.campaign.id };
+    let traces = StoredTraces { store, campaign: &stored.campaign.row.id };
     files.write(&stored.reported(&report, &traces), global)?;
     if global.json { print_json(&report) } else { Ok(()) }
 }
@@ -76,11 +76,11 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
     let a = Stored::load(store, &arguments.run)?;
     let b = Stored::load(store, other)?;
     for stored in [&a, &b] {
-        say_what_is_missing(&stored.campaign, &stored.commands);
+        say_what_is_missing(&stored.campaign.row, &stored.commands);
     }
     let (report_a, report_b) = (a.report()?, b.report()?);
-    let traces_a = StoredTraces { store, campaign: &a.campaign.id };
-    let traces_b = StoredTraces { store, campaign: &b.campaign.id };
+    let traces_a = StoredTraces { store, campaign: &a.campaign.row.id };
+    let traces_b = StoredTraces { store, campaign: &b.campaign.row.id };
     let reported_a = a.reported(&report_a, &traces_a);
     let reported_b = b.reported(&report_b, &traces_b);
     let comparison =

@@ -162,12 +162,12 @@ fn show_in_full(
     global: &Global,
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
-    let findings = pick_findings(&stored.cases, &stored.outcomes, findings_max);
+    let findings = pick_findings(&stored.campaign.cases, &stored.campaign.outcomes, findings_max);
     print_report(
-        stored.suite.unit(),
+        stored.campaign.suite.unit(),
         &stored.report()?,
         &findings,
-        stored.unscored(),
+        stored.campaign.unscored(),
         &campaign.id,
         &stored.commands,
         global,

@@ -10,6 +10,7 @@ use planproof_report::tables::{
     ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
     TopicCount,
 };
+use planproof_runner::Summaries;
 use planproof_store::{Campaign, Store};
 
 use super::campaign::CampaignOptions;
@@ -19,7 +20,7 @@ use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::orders;
 use crate::render;
-use crate::stored::{self, PartOfDissection, Stored, Summaries};
+use crate::stored::{self, PartOfDissection, Stored};
 use crate::terminal;
 
 /// Most characters of an agent's name in a row.
@@ -96,8 +97,8 @@ impl Found {
             .is_some_and(|case| orders::case(&*case).is_ok_and(|case| case.time.is_some()));
         let limit = match options.kept.limit {
             Some(_) => {
-                let summaries = Summaries::of_stored(store, &campaign)?;
-                summaries.limit(&campaign, &options).and_then(|report| report.limit)
+                let summaries = stored::summaries(store, &campaign, &options)?;
+                summaries.limit(&campaign, &options.kept).and_then(|report| report.limit)
             }
             None => None,
         };
@@ -122,14 +123,15 @@ impl Found {
         let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
             let part = stored.part_of_dissection(|card| is_within(card.size), ERRORS_MAX)?;
-            (Summaries::of(&stored), part)
+            (Summaries::of(&stored.campaign), part)
         } else {
-            (Summaries::of_stored(store, campaign)?, None)
+            (stored::summaries(store, campaign, options)?, None)
         };
-        let report = summaries.report(campaign, options, |_| true);
+        let report = summaries.report(campaign, &options.kept, |_| true);
         let causes =
             part.ok_or_else(|| self.todo(report.failed, &options.commands(&campaign.agent, store.path())));
-        let within = |limit: u32| (limit, summaries.report(campaign, options, |card| is_within(card.size)));
+        let within =
+            |limit: u32| (limit, summaries.report(campaign, &options.kept, |card| is_within(card.size)));
         Ok(Loaded {
             id: campaign.id.clone(),
             is_time_form: *is_time_form,

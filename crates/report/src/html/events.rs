@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use planproof_suite::{Case, EventNote, Verdict};
+use planproof_suite::{Case, EventNote, Explanation, Verdict};
 use planproof_trace::{
     Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, LimitKind,
     Tally, ToolCall, ToolResult, Trace, paired_calls,
@@ -18,19 +18,39 @@ const ROWS_MAX: usize = 200;
 /// Most characters shown of what a model wrote, a tool answered, or an agent gave as arguments or as its answer.
 const EVENT_CHARACTERS_MAX: usize = 1500;
 
+/// A trace as it is read from the store, or why it cannot be.
+type Read = Result<Option<Trace>, String>;
+
+/// The verdict in words, and what there is to say of the events of its trace.
+pub(super) fn explain(
+    case: &dyn Case,
+    verdict: &Verdict,
+    trace: &Read,
+) -> (Explanation, Option<Vec<EventNote>>) {
+    match trace {
+        Ok(Some(trace)) => case.explain_run(verdict, &trace.events),
+        _ => (case.explain(verdict), None),
+    }
+}
+
 /// The list, or what is said in its place.
-pub(super) fn trace(case: &dyn Case, verdict: &Verdict, trace: &Result<Option<Trace>, String>) -> Markup {
+pub(super) fn trace(case: &dyn Case, verdict: &Verdict, read: &Read) -> Markup {
+    let notes = read.iter().flatten().next().and_then(|trace| case.notes(verdict, &trace.events));
+    noted_trace(case, notes, read)
+}
+
+/// The same with the notes that [`explain`] gave.
+pub(super) fn noted_trace(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Read) -> Markup {
     match trace {
         Err(error) => html! {
             p.note { "The trace cannot be shown: " (Foreign::short(error, EVENT_CHARACTERS_MAX)) }
         },
         Ok(None) => html! { p.note { "The run has no trace." } },
-        Ok(Some(trace)) => list(case, verdict, trace),
+        Ok(Some(trace)) => list(case, notes, trace),
     }
 }
 
-fn list(case: &dyn Case, verdict: &Verdict, trace: &Trace) -> Markup {
-    let notes = case.notes(verdict, &trace.events);
+fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup {
     let is_judged = notes.is_some();
     let notes = notes.unwrap_or_default();
     let rows = rows(case.prompt(), &trace.events, &notes);

@@ -119,7 +119,9 @@ fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
 fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let Failure { case, outcome, verdict, class, alike, finding } = failure;
     let trace = campaign.traces.trace(outcome.unit());
-    let (card, explained) = (case.card(), case.explain(verdict));
+    let card = case.card();
+    let (explained, notes) = events::explain(*case, verdict, &trace);
+    let trace = events::noted_trace(*case, notes, &trace);
     let anchor = match outcome.repeat {
         0 => format!("case-{}", outcome.ordinal),
         repeat => format!("case-{}-{repeat}", outcome.ordinal),
@@ -148,11 +150,11 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
             (run::text(&explained))
             (run::facts(&explained))
             @if explained.checks.is_empty() {
-                h5 { "Trace" } (events::trace(*case, verdict, &trace))
+                h5 { "Trace" } (trace)
             } @else {
                 div.columns {
                     div { h5 { "Constraints" } (run::checks(&explained)) }
-                    div { h5 { "Trace" } (events::trace(*case, verdict, &trace)) }
+                    div { h5 { "Trace" } (trace) }
                 }
             }
             p.foot {

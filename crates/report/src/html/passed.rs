@@ -34,7 +34,8 @@ pub(super) fn write(campaign: &ReportedCampaign<'_>, page: &mut Page<'_>) -> io:
 fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> Markup {
     let Ok(verdict) = &outcome.verdict else { return html! {} };
     let trace = campaign.traces.trace(outcome.unit());
-    let (card, explained) = (case.card(), case.explain(verdict));
+    let card = case.card();
+    let (explained, notes) = events::explain(case, verdict, &trace);
     html! {
         details.case {
             summary {
@@ -47,7 +48,7 @@ fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> 
             (run::text(&explained))
             (run::facts(&explained))
             h5 { "Trace" }
-            (events::trace(case, verdict, &trace))
+            (events::noted_trace(case, notes, &trace))
             p.foot {
                 (run::took(outcome)) ". "
                 (command(&campaign.command_to_see(case, outcome.repeat)))

@@ -204,13 +204,18 @@ pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
     struct SchemaOnly {
         schema: Option<String>,
     }
-    // The schema first, as with cases.
-    let SchemaOnly { schema } = serde_json::from_str(text)?;
-    match schema {
-        Some(schema) if schema == VERDICT_SCHEMA => {}
-        found => return Err(VerdictFileError::Schema { found: found.unwrap_or_else(|| "(none)".into()) }),
-    }
-    let file: VerdictFile = serde_json::from_str(text)?;
+    let file = match serde_json::from_str::<VerdictFile>(text) {
+        Ok(file) if file.schema == VERDICT_SCHEMA => file,
+        Ok(file) => return Err(VerdictFileError::Schema { found: file.schema }),
+        Err(error) => {
+            // What is wrong is its schema before it is anything else, as with cases.
+            let SchemaOnly { schema } = serde_json::from_str(text)?;
+            return Err(match schema {
+                Some(schema) if schema == VERDICT_SCHEMA => error.into(),
+                found => VerdictFileError::Schema { found: found.unwrap_or_else(|| "(none)".into()) },
+            });
+        }
+    };
     let case = file.case.clone();
     match file.into_verdict() {
         Ok(verdict) => Ok((case, verdict)),

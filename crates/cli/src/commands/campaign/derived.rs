@@ -3,13 +3,12 @@
 
 use std::num::NonZeroU32;
 
-use planproof_bench::{Outcome, card_to_json};
+use planproof_bench::card_to_json;
 use planproof_order::{OrderSuite, synth};
 use planproof_report::CommandLines;
 use planproof_runner::milliseconds_now;
 use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_suite::Case as _;
-use serde::Serialize;
 
 use super::prepared::Prepared;
 use crate::failure::Failure;
@@ -97,10 +96,10 @@ impl<'a> Keeper<'a> {
     }
 
     /// Adds cases, each with where it comes from, behind the `first` so many that are there.
-    pub(super) fn keep<'c, O: Serialize>(
+    pub(super) fn keep<'c>(
         &mut self,
         first: u32,
-        cases: impl Iterator<Item = (&'c synth::Case, O)>,
+        cases: impl Iterator<Item = (&'c synth::Case, String)>,
     ) -> Result<(), StoreError> {
         let Prepared { run: planproof_runner::Prepared { campaign, options, store, .. }, order, .. } =
             self.prepared;
@@ -124,12 +123,12 @@ impl<'a> Keeper<'a> {
         self.is_created = true;
         let orders = OrderSuite::new(order.judge());
         let cases: Vec<DerivedCase> =
-            cases.map(|(case, origin)| derived_case(&orders, case, &origin)).collect();
+            cases.map(|(case, origin)| derived_case(&orders, case, origin)).collect();
         store.add_cases(&id, first, &cases)
     }
 }
 
-fn derived_case(orders: &OrderSuite, case: &synth::Case, origin: &impl Serialize) -> DerivedCase {
+fn derived_case(orders: &OrderSuite, case: &synth::Case, origin: String) -> DerivedCase {
     let case = orders.wrap(case.clone());
     DerivedCase {
         case: NewCase {
@@ -137,12 +136,6 @@ fn derived_case(orders: &OrderSuite, case: &synth::Case, origin: &impl Serialize
             json: case.to_line(),
             summary: Some(card_to_json(case.card())),
         },
-        // All its keys are strings, so rendering cannot fail.
-        origin: serde_json::to_string(origin).unwrap_or_default(),
+        origin,
     }
-}
-
-/// An outcome that says something: what could not be scored is tried again.
-pub(super) fn scored<V>(outcome: &Outcome<V>) -> bool {
-    outcome.verdict.is_ok()
 }

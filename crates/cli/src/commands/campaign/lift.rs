@@ -30,7 +30,7 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
         )?;
         return Ok(());
     }
-    let row = &guarded.campaign;
+    let row = &guarded.campaign.row;
     let begins_anew = row.command_line.contains(GUARD_PREFIX);
     let bare = match begins_anew {
         true => row.command_line.replacen(GUARD_PREFIX, "", 1),
@@ -51,13 +51,13 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
 fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Failure> {
     let is_bare = |row: &&Campaign| {
         let row: &Campaign = row;
-        guarded.campaign.agent.strip_prefix(GUARD_PREFIX) == Some(row.agent.as_str())
-            && row.model == guarded.campaign.model
-            && row.repeats == guarded.campaign.repeats
+        guarded.campaign.row.agent.strip_prefix(GUARD_PREFIX) == Some(row.agent.as_str())
+            && row.model == guarded.campaign.row.model
+            && row.repeats == guarded.campaign.row.repeats
             && row.finished() == row.total()
     };
     let report = guarded.report()?;
-    let traces = StoredTraces { store, campaign: &guarded.campaign.id };
+    let traces = StoredTraces { store, campaign: &guarded.campaign.row.id };
     let after = guarded.reported(&report, &traces);
     for row in store.campaigns()?.iter().filter(is_bare) {
         let bare = Stored::load(store, &row.id)?;

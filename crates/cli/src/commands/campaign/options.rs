@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_bench::Campaign;
 use planproof_bench::SynthesisUse;
 use planproof_bench::studies::ShrinkOptions;
-use planproof_bench::{Campaign, Report};
 use planproof_order::DissectOptions;
 use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_report::CommandLines;
 use planproof_runner::{ProgramOptions, StoredOptions};
-use planproof_store::Progress;
 use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -135,18 +134,6 @@ impl CampaignOptions {
     /// How to resume a campaign of this agent in this store.
     pub(crate) fn commands(&self, agent: &str, store: &Path) -> CommandLines {
         commands(&self.kept, &self.order, agent, store)
-    }
-
-    pub(crate) fn synthesis(&self) -> Option<SynthesisUse> {
-        self.kept.synthesis()
-    }
-
-    pub(crate) fn cost(&self, progress: &Progress) -> Option<f64> {
-        self.kept.cost(progress)
-    }
-
-    pub(crate) fn completed(&self, report: Report, progress: &Progress) -> Report {
-        self.kept.completed(report, progress)
     }
 }
 

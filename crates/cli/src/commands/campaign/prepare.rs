@@ -7,7 +7,7 @@ use planproof_agents::AgentSpec;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
     Answers, BudgetOptions, Keeping, NewCampaign, ProgramOptions, RecordedCampaign, Replay, Resumed,
-    StoreOptions,
+    StoreOptions, StoredCampaign,
 };
 use planproof_store::Store;
 
@@ -136,11 +136,11 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
     let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
-    must_be_asked_for(&stored.campaign.id, &stored.commands)?;
-    if let Some(matrix) = store.matrix_of(&stored.campaign.id)? {
+    must_be_asked_for(&stored.campaign.row.id, &stored.commands)?;
+    if let Some(matrix) = store.matrix_of(&stored.campaign.row.id)? {
         return Err(Failure::usage(format!(
             "{} is a combination of the matrix {}, with which it has a budget in common: resume that, `{}`",
-            stored.campaign.id,
+            stored.campaign.row.id,
             matrix.id,
             stored.commands.resume(&matrix.id)
         )));
@@ -157,7 +157,8 @@ pub(in crate::commands) fn resume_stored(
     asked: &Asked<'_>,
     global: &Global,
 ) -> Result<Prepared, Failure> {
-    let Stored { campaign: row, suite, cases, mut options, mut outcomes, dissection, shrinking, .. } = stored;
+    let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
+    let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
     asked.must_fit(
         &options.kept,
         &format!("campaign {}", row.id),
@@ -178,8 +179,8 @@ pub(in crate::commands) fn resume_stored(
     };
     options.kept.of_suite = order.to_map();
     let mut further = Vec::new();
-    let trials = dissect::scored_trials(dissection);
-    let candidates = shrink::scored_candidates(shrinking);
+    let trials = dissection.map(|(_, dissection)| dissection.into_scored_trials()).unwrap_or_default();
+    let candidates = shrinking.map(|(_, shrinking)| shrinking.into_scored_candidates()).unwrap_or_default();
     let orders = OrderSuite::new(options.order.judge());
     for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
         let case = orders.wrap(trial.case.clone());

@@ -1,0 +1,207 @@
+//! Dissections and shrinkings as the store has them: the cases of the campaign that another led to, each with a text
+//! that says where it comes from, put together again with what came of their runs.
+
+use std::sync::Arc;
+
+use planproof_bench::studies::ShrinkOptions;
+use planproof_synth::read::Directions;
+use planproof_synth::{Case, Change, Mutator, Piece, Shrinker, Span, TopicBank, Wordings};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CandidateRecord, DissectOptions, Dissection, OrderCase, OrderOutcome, Shrinking, Step, Trial,
+    TrialRecord, pick_errors, pick_failures,
+};
+
+/// A campaign of orders, whose failures are taken apart or made smaller.
+#[derive(Debug, Clone, Copy)]
+pub struct Failed<'a> {
+    /// Its cases.
+    pub cases: &'a [Arc<OrderCase>],
+    /// What came of its runs.
+    pub outcomes: &'a [OrderOutcome],
+    /// The seed of its runs.
+    pub seed: u64,
+}
+
+/// The campaign that another one led to, as the store has it.
+#[derive(Debug, Clone)]
+pub struct LedTo {
+    /// Its cases.
+    pub cases: Vec<Case>,
+    /// What came of its runs.
+    pub outcomes: Vec<OrderOutcome>,
+    /// Of each case the text of [`TrialRecord::origin`] or [`CandidateRecord::origin`].
+    pub origins: Vec<Option<String>>,
+}
+
+impl Dissection {
+    /// The dissection of these failures, whose trials were run as `trials`, over topics of this bank. `None` where they
+    /// are no trials of such a dissection. Takes about as long as drawing the variants did.
+    pub fn read(failed: Failed<'_>, how: DissectOptions, bank: &TopicBank, trials: LedTo) -> Option<Self> {
+        let records = trials.trials(failed.cases.len())?;
+        let errors = pick_errors(failed.outcomes, &how, failed.seed);
+        let mutator = Mutator::new(Wordings::shipped(), bank);
+        Some(Self::of_trials(failed.cases, &errors, how, failed.seed, mutator, records))
+    }
+
+    /// The trials so far. What could not be scored is tried again.
+    pub fn into_scored_trials(self) -> Vec<TrialRecord> {
+        let mut trials = self.trials;
+        for trial in &mut trials {
+            trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
+        }
+        trials
+    }
+}
+
+impl Shrinking {
+    /// The shrinking of these failures, whose candidates were run as `candidates`. `None` where they are no candidates
+    /// of one. Takes about as long as making the candidates did.
+    pub fn read(failed: Failed<'_>, how: ShrinkOptions, candidates: LedTo) -> Option<Self> {
+        let records = candidates.candidates(failed.cases.len())?;
+        let failures = pick_failures(failed.cases, failed.outcomes, &how);
+        Some(Self::of_candidates(failed.cases, failures, how, shrinker(), records))
+    }
+
+    /// The candidates so far. What could not be scored is run again.
+    pub fn into_scored_candidates(self) -> Vec<CandidateRecord> {
+        let mut candidates = self.candidates;
+        for candidate in &mut candidates {
+            candidate.outcomes.retain(|_, outcome| outcome.verdict.is_ok());
+        }
+        candidates
+    }
+}
+
+/// Makes smaller cases of the words that cases are written with.
+pub fn shrinker() -> Shrinker<'static> {
+    Shrinker::new(Wordings::shipped(), Directions::shipped())
+}
+
+impl TrialRecord {
+    /// Where its case comes from, as JSON, for the store. The case itself and what came of it are not in it.
+    pub fn origin(&self) -> String {
+        write(&TrialOrigin::of(self))
+    }
+}
+
+impl CandidateRecord {
+    /// Where its case comes from, as JSON, for the store. The case itself and what came of it are not in it.
+    pub fn origin(&self) -> String {
+        write(&CandidateOrigin { error: self.error, candidate: self.number })
+    }
+}
+
+impl LedTo {
+    fn trials(self, failed_cases: usize) -> Option<Vec<TrialRecord>> {
+        let read = |case: Case, origin: &str| {
+            let origin: TrialOrigin = serde_json::from_str(origin).ok()?;
+            let (error, trial) = (origin.error, origin.trial()?);
+            let record = TrialRecord { error, trial, case, changes: origin.changes()?, outcome: None };
+            ((error as usize) < failed_cases).then_some(record)
+        };
+        self.records(read, |record, outcome| record.outcome = Some(outcome))
+    }
+
+    fn candidates(self, failed_cases: usize) -> Option<Vec<CandidateRecord>> {
+        let read = |case: Case, origin: &str| {
+            let CandidateOrigin { error, candidate } = serde_json::from_str(origin).ok()?;
+            let record = CandidateRecord { error, number: candidate, case, outcomes: Default::default() };
+            ((error as usize) < failed_cases).then_some(record)
+        };
+        self.records(read, |record, outcome| {
+            record.outcomes.insert(outcome.repeat, outcome);
+        })
+    }
+
+    /// A record of each case, with its outcomes. `None` where they do not fit together.
+    fn records<R>(
+        self,
+        read: impl Fn(Case, &str) -> Option<R>,
+        mut add: impl FnMut(&mut R, OrderOutcome),
+    ) -> Option<Vec<R>> {
+        let Self { cases, outcomes, origins } = self;
+        if cases.len() != origins.len() {
+            return None;
+        }
+        let both = cases.into_iter().zip(origins);
+        let mut records = both.map(|(case, origin)| read(case, &origin?)).collect::<Option<Vec<R>>>()?;
+        for outcome in outcomes {
+            add(records.get_mut(outcome.ordinal as usize)?, outcome);
+        }
+        Some(records)
+    }
+}
+
+/// What the store keeps of where a trial's case comes from.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrialOrigin {
+    /// Place of the failed case.
+    error: u32,
+    step: String,
+    number: u32,
+    changes: Vec<OriginChange>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OriginChange {
+    piece: String,
+    from: String,
+    to: String,
+    /// Before and now, each as the first character and the one behind the last.
+    places: Vec<[[u32; 2]; 2]>,
+}
+
+/// What the store keeps of where a candidate comes from.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CandidateOrigin {
+    /// Place of the failed case.
+    error: u32,
+    /// Which of its candidates, from 1; null for the smallest case that is run again to confirm it.
+    candidate: Option<u32>,
+}
+
+impl TrialOrigin {
+    fn of(record: &TrialRecord) -> Self {
+        let place = |span: Span| [span.start, span.end];
+        let change = |change: &Change| OriginChange {
+            piece: change.piece.as_str().to_owned(),
+            from: change.from.clone(),
+            to: change.to.clone(),
+            places: change.places.iter().map(|(from, to)| [place(*from), place(*to)]).collect(),
+        };
+        Self {
+            error: record.error,
+            step: record.trial.step.as_str().to_owned(),
+            number: record.trial.number,
+            changes: record.changes.iter().map(change).collect(),
+        }
+    }
+
+    fn trial(&self) -> Option<Trial> {
+        let step = Step::ALL.into_iter().find(|step| step.as_str() == self.step)?;
+        Some(Trial { step, number: self.number })
+    }
+
+    fn changes(self) -> Option<Vec<Change>> {
+        let span = |[start, end]: [u32; 2]| Span { start, end };
+        let change = |change: OriginChange| {
+            Some(Change {
+                piece: Piece::ALL.into_iter().find(|piece| piece.as_str() == change.piece)?,
+                from: change.from,
+                to: change.to,
+                places: change.places.into_iter().map(|[from, to]| (span(from), span(to))).collect(),
+            })
+        };
+        self.changes.into_iter().map(change).collect()
+    }
+}
+
+/// All keys of these are strings, so writing cannot fail.
+fn write(origin: &impl Serialize) -> String {
+    serde_json::to_string(origin).unwrap_or_default()
+}

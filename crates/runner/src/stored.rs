@@ -1,0 +1,260 @@
+//! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone. Which suite a
+//! campaign is of its caller finds, as everything that has a name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planproof_bench::{
+    Candidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, card_from_json,
+    pick_smallest,
+};
+use planproof_store::{Campaign as CampaignRow, CaseRow, RunRow, RunState, Store, Unit};
+use planproof_suite::{Card, Case, Suite, Unscored};
+use planproof_trace::Trace;
+use planproof_trace::wire::v1::read_trace;
+
+use crate::error::RunnerError;
+use crate::options::StoredOptions;
+
+/// A campaign read back in full.
+pub struct StoredCampaign {
+    /// Its row.
+    pub row: CampaignRow,
+    /// The kind of its cases.
+    pub suite: Arc<dyn Suite>,
+    /// What was kept of it.
+    pub options: StoredOptions,
+    /// Its cases.
+    pub cases: Vec<Arc<dyn Case>>,
+    /// The finished runs, judged again from their traces.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A run that was judged again, with its trace.
+pub type JudgedRun = (Outcome, Trace);
+
+impl StoredCampaign {
+    /// Reads all cases and all traces, and judges them again.
+    ///
+    /// # Errors
+    /// The store fails, or what it holds of the campaign makes no sense.
+    pub fn read(
+        store: &Store,
+        row: CampaignRow,
+        suite: Arc<dyn Suite>,
+        options: StoredOptions,
+    ) -> Result<Self, RunnerError> {
+        let mut cases = Vec::new();
+        for case in store.cases(&row.id)? {
+            cases.push(read_case(&*suite, &row, &case?)?);
+        }
+        let mut requests = HashMap::new();
+        for run in store.run_summaries(&row.id)? {
+            let run = run?;
+            let asked = run.summary.as_deref().and_then(RunSummary::requests_in);
+            requests.extend(asked.map(|asked| (run.unit, asked)));
+        }
+        let mut outcomes = Vec::new();
+        for run in store.runs(&row.id)? {
+            let run = run?;
+            if run.state != RunState::Finished {
+                continue;
+            }
+            let ordinal = run.unit.ordinal;
+            let case = cases.get(ordinal as usize).ok_or_else(|| {
+                damaged(&row, &format!("it has a run of case {ordinal}, which is not there"))
+            })?;
+            let (judged, _) = judge(store, &row, &**case, &run)?;
+            outcomes.push(Outcome { requests: requests.get(&run.unit).copied(), ..judged });
+        }
+        Ok(Self { row, suite, options, cases, outcomes })
+    }
+
+    /// The campaign summed up, without what it led to.
+    pub fn report(&self) -> Report {
+        let report = Report::new(ReportInput {
+            suite: &*self.suite,
+            agent: &self.row.agent,
+            model: self.row.model.as_deref(),
+            simulated: self.row.simulated,
+            cases: &self.cases,
+            repeats: self.row.repeats,
+            outcomes: &self.outcomes,
+            synthesis: self.options.synthesis(),
+            cost: self.options.cost(&self.row.progress),
+            ended_by: self.row.progress.ended_by.as_deref(),
+        });
+        self.options.completed(report, &self.row.progress)
+    }
+
+    /// Why a run has no score, if there is one without.
+    pub fn unscored(&self) -> Option<&Unscored> {
+        self.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err())
+    }
+}
+
+/// What figures need of a campaign's cases and finished runs.
+pub struct Summaries {
+    suite: Arc<dyn Suite>,
+    cards: Vec<Card>,
+    runs: Vec<RunSummary>,
+}
+
+impl Summaries {
+    /// Reads them; `None` where there is not one of every case and every finished run, as in stores of an older
+    /// planproof, or where the campaign led to others, of which they hold nothing.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn read(
+        store: &Store,
+        row: &CampaignRow,
+        suite: &Arc<dyn Suite>,
+    ) -> Result<Option<Self>, RunnerError> {
+        if !store.derived(&row.id)?.is_empty() {
+            return Ok(None);
+        }
+        let mut cards = Vec::new();
+        for case in store.case_summaries(&row.id)? {
+            let Some(card) = case?.summary.as_deref().and_then(card_from_json) else { return Ok(None) };
+            cards.push(card);
+        }
+        let mut runs = Vec::new();
+        for run in store.run_summaries(&row.id)? {
+            let run = run?;
+            let wall = Duration::from_millis(run.wall_ms);
+            let class = run.class.as_deref();
+            let read = |text: &str| RunSummary::from_json(&**suite, run.unit, run.passed, class, wall, text);
+            let Some(summary) = run.summary.as_deref().and_then(read) else { return Ok(None) };
+            runs.push(summary);
+        }
+        Ok(Some(Self { suite: Arc::clone(suite), cards, runs }))
+    }
+
+    /// Those of a campaign that was read in full.
+    pub fn of(stored: &StoredCampaign) -> Self {
+        let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
+        let runs = stored.outcomes.iter().map(RunSummary::of).collect();
+        Self { suite: Arc::clone(&stored.suite), cards, runs }
+    }
+
+    /// What the runs of some of the cases come to.
+    pub fn report(
+        &self,
+        row: &CampaignRow,
+        options: &StoredOptions,
+        counts: impl Fn(&Card) -> bool,
+    ) -> Report {
+        let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
+        let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
+        options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress)
+    }
+
+    /// What the search for a limit that the campaign is came to; `None` if it is none.
+    pub fn limit(&self, row: &CampaignRow, options: &StoredOptions) -> Option<LimitReport> {
+        Some(LimitReport::new(options.limit?, self.input(row, options, &self.runs)))
+    }
+
+    /// The smallest failures, at most so many.
+    pub fn smallest_failures(&self, most: usize) -> Vec<Pick> {
+        let case = |run: &RunSummary| self.cards.get(run.ordinal as usize);
+        pick_smallest(self.runs.iter().filter_map(|run| Candidate::of(case(run)?, run)), most)
+    }
+
+    /// A run without a score, if there is one.
+    pub fn unscored(&self) -> Option<Unit> {
+        let run = self.runs.iter().find(|run| run.scored.is_none())?;
+        Some(Unit { ordinal: run.ordinal, repeat: run.repeat })
+    }
+
+    fn input<'a>(
+        &'a self,
+        row: &'a CampaignRow,
+        options: &StoredOptions,
+        runs: &'a [RunSummary],
+    ) -> SummaryInput<'a> {
+        SummaryInput {
+            suite: &*self.suite,
+            agent: &row.agent,
+            model: row.model.as_deref(),
+            simulated: row.simulated,
+            cards: &self.cards,
+            repeats: row.repeats,
+            runs,
+            synthesis: options.synthesis(),
+            cost: options.cost(&row.progress),
+            ended_by: row.progress.ended_by.as_deref(),
+        }
+    }
+}
+
+/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not
+/// finished.
+///
+/// # Errors
+/// The store fails, or what it holds of the campaign makes no sense.
+pub fn read_one(
+    store: &Store,
+    row: &CampaignRow,
+    suite: &dyn Suite,
+    unit: Unit,
+) -> Result<(Arc<dyn Case>, Option<JudgedRun>), RunnerError> {
+    let Some(case) = store.case(&row.id, unit.ordinal)? else {
+        return Err(damaged(row, &format!("case {} is not there", unit.ordinal)));
+    };
+    let case = read_case(suite, row, &case)?;
+    let run = match store.run(&row.id, unit)? {
+        Some(run) if run.state == RunState::Finished => Some(judge(store, row, &*case, &run)?),
+        _ => None,
+    };
+    Ok((case, run))
+}
+
+/// The first case of a campaign; nothing where it has none.
+///
+/// # Errors
+/// As [`read_one`].
+pub fn read_first_case(
+    store: &Store,
+    row: &CampaignRow,
+    suite: &dyn Suite,
+) -> Result<Option<Arc<dyn Case>>, RunnerError> {
+    store.case(&row.id, 0)?.map(|case| read_case(suite, row, &case)).transpose()
+}
+
+/// The trace of a finished run; `None` where it is not finished.
+///
+/// # Errors
+/// The store fails, or the trace cannot be read; in words.
+pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Option<Trace>, String> {
+    match store.run(campaign, unit).map_err(|error| error.to_string())? {
+        Some(run) if run.state == RunState::Finished => trace_of(store, &run).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// That what the store holds of a campaign makes no sense, and what of it.
+pub fn damaged(row: &CampaignRow, what: &str) -> RunnerError {
+    RunnerError::usage(format!("campaign {} in the run store is damaged: {what}", row.id))
+}
+
+fn read_case(suite: &dyn Suite, row: &CampaignRow, case: &CaseRow) -> Result<Arc<dyn Case>, RunnerError> {
+    suite.read(&case.json).map_err(|error| damaged(row, &format!("case {}: {error}", case.ordinal)))
+}
+
+fn judge(store: &Store, row: &CampaignRow, case: &dyn Case, run: &RunRow) -> Result<JudgedRun, RunnerError> {
+    let trace = trace_of(store, run).map_err(|what| damaged(row, &what))?;
+    let wall = Duration::from_millis(run.wall_ms.unwrap_or(0));
+    let outcome = Outcome::of(case, run.unit, &trace.events, wall);
+    Ok((outcome, trace))
+}
+
+fn trace_of(store: &Store, run: &RunRow) -> Result<Trace, String> {
+    let mut text = String::new();
+    for line in store.trace_lines(run.run) {
+        text += &line.map_err(|error| error.to_string())?;
+        text.push('\n');
+    }
+    read_trace(&text).map_err(|error| format!("the trace of case {}: {error}", run.unit.ordinal))
+}
