@@ -36,6 +36,12 @@ pub trait Agent: Send + Sync + fmt::Debug {
     fn is_in_process(&self) -> bool {
         true
     }
+
+    /// Where it is to be given what belongs to the model that is served to it, so that it cannot be run without one, in
+    /// words that complete a sentence; `None` if it can.
+    fn needs_served_model(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What an agent is run with.

@@ -256,9 +256,9 @@ impl AgentSpec {
         matches!(self.form, AgentForm::Command(_) | AgentForm::Worker(_))
     }
 
-    /// Whether its command has a place for the URL of a model that is served to it.
-    pub fn needs_served_model(&self) -> bool {
-        matches!(&self.form, AgentForm::Command(command) if command.contains("{model_url}"))
+    /// Whether it is a service of the user's, asked for each run.
+    pub fn is_service(&self) -> bool {
+        matches!(self.form, AgentForm::Url(_))
     }
 
     /// Whether a program of the user's judges the answers that it proposes.

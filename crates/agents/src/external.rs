@@ -21,7 +21,7 @@ use crate::RunLimits;
 
 pub use command::CommandAgent;
 pub use environment::{ProgramSetting, holds_key};
-pub use url::{UrlAgent, UrlError};
+pub use url::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError};
 pub use worker::WorkerAgent;
 
 /// Most characters of the beginning, and of the end, of what an agent wrote that a reason repeats.

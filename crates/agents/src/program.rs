@@ -155,7 +155,7 @@ pub(crate) struct Running {
 }
 
 /// A text with values where their names stand in braces. What a value holds is not looked into again.
-fn filled(text: &str, values: &[(&str, &str)]) -> String {
+pub(crate) fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let (mut made, mut rest) = (String::new(), text);
     while let Some(place) = rest.find('{') {
         let (before, at) = rest.split_at(place);

@@ -1,12 +1,12 @@
-//! A file of variables for a program, and what else the command line says of its surroundings.
+//! A file of variables for a program, what else the command line says of its surroundings, and how a service is asked.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use planproof_agents::{ProgramSetting, holds_key};
+use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm, holds_key};
 use planproof_runner::ProgramOptions;
 use planproof_trace::SECRET_BYTES_MIN;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::failure::Failure;
 use crate::{secrets, select};
@@ -16,20 +16,53 @@ use crate::{secrets, select};
 /// # Errors
 /// The file cannot be read or says something else, or the directory is none.
 pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting, Failure> {
-    let ProgramOptions { env, env_file, cwd } = options;
+    let ProgramOptions { env, env_file, cwd, headers: _, body: _, answer: _ } = options;
     if let Some(folder) = cwd.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
-    let variables = match env_file {
-        Some(file) => read(file)?,
-        None => Vec::new(),
+    let variables = held_variables(env_file.as_deref())?;
+    let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
+    Ok(ProgramSetting { passed: env.clone(), variables, folder })
+}
+
+/// How a service is asked. What its headers take from variables is held, so that nothing of it is written.
+///
+/// # Errors
+/// A header, the file of variables or that of the body, or the place of the answer is none.
+pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Failure> {
+    let ProgramOptions { env: _, env_file, cwd: _, headers, body, answer } = options;
+    let variables = held_variables(env_file.as_deref())?;
+    let variable = |name: &str| {
+        let in_file = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let value = in_file.or_else(|| std::env::var(name).ok().map(SecretString::from))?;
+        secrets::hold([value.expose_secret().to_owned()]);
+        Some(value)
     };
+    let wrong = |option: &str, error: FormError| Failure::usage(format!("{option}: {error}"));
+    let form = ServiceForm::default();
+    let mut form = form.with_headers(headers, &variable).map_err(|error| wrong("--header", error))?;
+    form = match body.as_deref().map(BodyName::parse) {
+        None => form,
+        Some(BodyName::Chat(model)) => form.chat(model),
+        Some(BodyName::Responses(model)) => form.responses(model),
+        Some(BodyName::File(path)) => {
+            let text = select::read_text(Path::new(path))?;
+            form.template(&text).map_err(|error| wrong(&format!("--body {path}"), error))?
+        }
+    };
+    match answer {
+        None => Ok(form),
+        Some(place) => form.answer_at(place).map_err(|error| wrong("--answer", error)),
+    }
+}
+
+/// The variables of the file, of which the keys are held.
+fn held_variables(file: Option<&Path>) -> Result<Vec<(String, SecretString)>, Failure> {
+    let variables = file.map(read).transpose()?.unwrap_or_default();
     let is_key =
         |(name, value): &&(String, String)| holds_key(OsStr::new(name)) && value.len() >= SECRET_BYTES_MIN;
     secrets::hold(variables.iter().filter(is_key).map(|(_, value)| value.clone()));
-    let variables = variables.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-    let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
-    Ok(ProgramSetting { passed: env.clone(), variables, folder })
+    Ok(variables.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {

@@ -291,7 +291,8 @@ pub(crate) fn agent(
             Ok(external(Arc::new(agent), name))
         }
         AgentForm::Url(url) => {
-            let agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
+            let mut agent = UrlAgent::new(url).map_err(|error| Failure::usage(error.to_string()))?;
+            agent.set_up(env_file::service_form(program)?);
             Ok(external(Arc::new(agent), name))
         }
         AgentForm::OfSuite(of_suite) => {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use planproof_agents::RunLimits;
+use planproof_agents::{AgentSpec, BodyName, RunLimits};
 use planproof_bench::{LimitPlan, Report, SynthesisUse};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
@@ -62,7 +62,7 @@ pub struct StoredOptions {
     pub of_suite: Map<String, Value>,
 }
 
-/// What a program is started with that is an agent.
+/// What a program is started with that is an agent, or how a service is asked that is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramOptions {
     /// Variables of our environment that it gets beside a served model, though they look as if they held keys.
@@ -74,6 +74,15 @@ pub struct ProgramOptions {
     /// The directory that it is started in, where that is not ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
+    /// Headers of a service's requests, with the names of variables where keys are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+    /// What a service's requests hold: the name of a shape, or a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// Where the answer stands in what a service replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 impl ProgramOptions {
@@ -83,17 +92,33 @@ impl ProgramOptions {
     /// The current directory is unknown.
     pub fn absolute(&self) -> Result<Self, RunnerError> {
         let whole = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
-        Ok(Self { env: self.env.clone(), env_file: whole(&self.env_file)?, cwd: whole(&self.cwd)? })
+        let body = match self.body.as_deref() {
+            Some(text) => match BodyName::parse(text) {
+                BodyName::File(path) => Some(absolute(Path::new(path))?.to_string_lossy().into_owned()),
+                BodyName::Chat(_) | BodyName::Responses(_) => Some(text.to_owned()),
+            },
+            None => None,
+        };
+        let (env_file, cwd) = (whole(&self.env_file)?, whole(&self.cwd)?);
+        Ok(Self { env_file, cwd, body, ..self.clone() })
     }
 
-    /// The option of these that is given, if any is.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--env", !self.env.is_empty()),
-            ("--env-file", self.env_file.is_some()),
-            ("--cwd", self.cwd.is_some()),
+    /// An option of these that is given and says nothing of this agent, and whom it is for.
+    pub(crate) fn misplaced(&self, agent: &AgentSpec) -> Option<(&'static str, &'static str)> {
+        const PROGRAM: &str = "a command: or worker: agent, which is a program that planproof starts";
+        const SERVICE: &str = "a url: agent, which is a service that planproof asks";
+        const OUTSIDE: &str = "a command:, worker: or url: agent, which is not part of planproof";
+        let (is_program, is_service) = (agent.is_program(), agent.is_service());
+        let options = [
+            ("--env", !self.env.is_empty(), is_program, PROGRAM),
+            ("--env-file", self.env_file.is_some(), is_program || is_service, OUTSIDE),
+            ("--cwd", self.cwd.is_some(), is_program, PROGRAM),
+            ("--header", !self.headers.is_empty(), is_service, SERVICE),
+            ("--body", self.body.is_some(), is_service, SERVICE),
+            ("--answer", self.answer.is_some(), is_service, SERVICE),
         ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        let misplaced = options.into_iter().find(|(_, is_given, is_right, _)| *is_given && !is_right);
+        misplaced.map(|(option, _, _, whom)| (option, whom))
     }
 }
 

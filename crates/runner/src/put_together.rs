@@ -49,18 +49,15 @@ impl<W: World> Wanted<'_, W> {
     pub(crate) fn agent(&self, find_model: &FindModel<'_, W::Error>) -> Result<WithModel, W::Error> {
         let mut agent = self.world.agent(self.agent, self.program, find_model)?;
         let usage = |what: String| W::Error::from(RunnerError::usage(what));
-        if let Some(option) = self.program.given().filter(|_| !self.agent.is_program()) {
-            return Err(usage(format!(
-                "{option} is for a command: or worker: agent, which is a program that planproof starts"
-            )));
+        if let Some((option, whom)) = self.program.misplaced(self.agent) {
+            return Err(usage(format!("{option} is for {whom}")));
         }
         let Some(name) = self.serve_model else {
-            return match self.agent.needs_served_model() {
-                true => Err(usage(
-                    "{model_url} in the command stands for the model that is served to it: say which with --serve-model"
-                        .to_owned(),
-                )),
-                false => Ok((agent, None)),
+            return match agent.agent.needs_served_model() {
+                Some(place) => Err(usage(format!(
+                    "{place} for the model that is served to the agent: say which with --serve-model"
+                ))),
+                None => Ok((agent, None)),
             };
         };
         if agent.agent.is_in_process() {

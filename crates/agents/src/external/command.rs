@@ -136,6 +136,10 @@ impl Agent for CommandAgent {
     fn is_in_process(&self) -> bool {
         false
     }
+
+    fn needs_served_model(&self) -> Option<&'static str> {
+        self.program.has_placeholder(MODEL_PLACEHOLDER).then_some("{model_url} in the command stands")
+    }
 }
 
 impl fmt::Display for CommandAgent {

@@ -1,5 +1,7 @@
 //! `url:URL`: a service asked once for each case.
 
+mod form;
+
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -10,13 +12,13 @@ use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
 use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
-use serde::Deserialize;
 use thiserror::Error;
 use tokio::time::sleep;
 
-use super::question::Question;
 use super::{ExternalRun, shortened};
 use crate::{Agent, Ran, RunContext, RunError};
+
+pub use form::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm};
 
 /// What tells a service where its tools are.
 const TOOLS_AT: &str = "the `mcp_url` of its question";
@@ -24,13 +26,15 @@ const TOOLS_AT: &str = "the `mcp_url` of its question";
 /// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`,
 /// both in JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a
 /// model is served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: it
-/// is to be asked there, in one of OpenAI's protocols, for this case alone.
+/// is to be asked there, in one of OpenAI's protocols, for this case alone. A [`ServiceForm`] changes all of this: the
+/// headers, the body, and where the answer stands.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
 #[derive(Debug, Clone)]
 pub struct UrlAgent {
     url: Uri,
     client: HttpClient,
+    form: ServiceForm,
 }
 
 #[derive(Debug, Clone)]
@@ -58,11 +62,6 @@ pub enum UrlError {
     },
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    answer: String,
-}
-
 impl UrlAgent {
     /// An agent at `url`. Nothing is asked of it yet; for https the system's root certificates are read.
     ///
@@ -84,7 +83,12 @@ impl UrlAgent {
             Some("https") => HttpClient::Encrypted(client(encrypted()?)),
             _ => return Err(invalid("it begins with neither http:// nor https://".to_owned())),
         };
-        Ok(Self { url: parsed, client })
+        Ok(Self { url: parsed, client, form: ServiceForm::default() })
+    }
+
+    /// Asks the service in this form instead of ours.
+    pub fn set_up(&mut self, form: ServiceForm) {
+        self.form = form;
     }
 
     /// Asks the service for one case, and says how the run ended. Needs a Tokio runtime with its IO and time drivers.
@@ -109,7 +113,7 @@ impl UrlAgent {
             HttpClient::Encrypted(client) => client.request(request).await,
         };
         match sent {
-            Ok(response) => read(run, response).await,
+            Ok(response) => self.read(run, response).await,
             Err(error) if error.is_connect() => EndReason::Unscored { reason: self.unreachable(&error) },
             Err(error) => EndReason::AgentFailed {
                 reason: format!("the agent's service broke off: {}", causes(&error)),
@@ -118,11 +122,37 @@ impl UrlAgent {
     }
 
     fn request(&self, run: &ExternalRun<'_>) -> Result<Request<Full<Bytes>>, String> {
-        let body = serde_json::to_vec(&Question::of(run, None)).map_err(|error| error.to_string())?;
+        let body = self.form.body(run)?;
         let json = HeaderValue::from_static("application/json");
-        let request = Request::builder().method(Method::POST).uri(self.url.clone());
-        let request = request.header(CONTENT_TYPE, json.clone()).header(ACCEPT, json);
+        let mut request = Request::builder().method(Method::POST).uri(self.url.clone());
+        request = request.header(CONTENT_TYPE, json.clone()).header(ACCEPT, json);
+        for (name, value) in self.form.headers(run)? {
+            request = request.header(name, value);
+        }
         request.body(Full::new(Bytes::from(body))).map_err(|error| error.to_string())
+    }
+
+    /// The end that a response makes.
+    async fn read(&self, run: &ExternalRun<'_>, response: Response<Incoming>) -> EndReason {
+        let status = response.status();
+        let bytes_max = usize::try_from(run.limits.output_bytes).unwrap_or(usize::MAX);
+        let body = match Limited::new(response.into_body(), bytes_max).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => return run.over(LimitKind::OutputBytes),
+            Err(error) => {
+                return EndReason::AgentFailed { reason: format!("the agent's reply broke off: {error}") };
+            }
+        };
+        let text = || shortened(&String::from_utf8_lossy(&body));
+        if !status.is_success() {
+            return EndReason::AgentFailed {
+                reason: format!("the agent's service answered {status}: {}", text()),
+            };
+        }
+        match self.form.answer(&body) {
+            Ok(text) => EndReason::Answered { text },
+            Err(why) => EndReason::AgentFailed { reason: format!("the agent's reply {why}: {}", text()) },
+        }
     }
 
     fn unreachable(&self, error: &ClientError) -> String {
@@ -143,30 +173,10 @@ impl Agent for UrlAgent {
     fn is_in_process(&self) -> bool {
         false
     }
-}
 
-/// The end that a response makes.
-async fn read(run: &ExternalRun<'_>, response: Response<Incoming>) -> EndReason {
-    let status = response.status();
-    let bytes_max = usize::try_from(run.limits.output_bytes).unwrap_or(usize::MAX);
-    let body = match Limited::new(response.into_body(), bytes_max).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return run.over(LimitKind::OutputBytes),
-        Err(error) => {
-            return EndReason::AgentFailed { reason: format!("the agent's reply broke off: {error}") };
-        }
-    };
-    let text = || shortened(&String::from_utf8_lossy(&body));
-    if !status.is_success() {
-        return EndReason::AgentFailed {
-            reason: format!("the agent's service answered {status}: {}", text()),
-        };
-    }
-    match serde_json::from_slice::<Answer>(&body) {
-        Ok(Answer { answer }) => EndReason::Answered { text: answer.trim().to_owned() },
-        Err(error) => EndReason::AgentFailed {
-            reason: format!("the agent's reply is not {{\"answer\": text}} ({error}): {}", text()),
-        },
+    fn needs_served_model(&self) -> Option<&'static str> {
+        let words = "{model_url}, {model_key} or {model} in the body or a header stands";
+        self.form.needs_model().then_some(words)
     }
 }
 

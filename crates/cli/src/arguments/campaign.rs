@@ -38,7 +38,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 16] = [
+const RUNNING: [&str; 19] = [
     "samples",
     "summary",
     "evaluator",
@@ -52,6 +52,9 @@ const RUNNING: [&str; 16] = [
     "env",
     "env_file",
     "cwd",
+    "header",
+    "body",
+    "answer",
     "allow_repeats",
     "allow_distractors",
     "fail_at_once",
@@ -59,7 +62,8 @@ const RUNNING: [&str; 16] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 5] = ["concurrency", "timeout", "env", "env_file", "cwd"];
+const OF_A_REPLAY: [&str; 8] =
+    ["concurrency", "timeout", "env", "env_file", "cwd", "header", "body", "answer"];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
@@ -150,13 +154,27 @@ pub(crate) struct ProgramArguments {
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
     /// Give the `command:` or `worker:` agent the variables of this file besides, lines of NAME=VALUE. Their values are
-    /// kept out of reports and recordings where their names look as if they held keys.
+    /// kept out of reports and recordings where their names look as if they held keys. The headers of a `url:` agent
+    /// may name them.
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
     /// Start the `command:` or `worker:` agent in this directory. A program named by a path, and its arguments, are
     /// from there.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Send the `url:` agent this header, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
+    /// environment or of --env-file. Repeatable.
+    #[arg(long, value_name = "'NAME: VALUE'")]
+    pub(crate) header: Vec<String>,
+    /// Send the `url:` agent this body: `chat` or `chat:MODEL` (OpenAI's chat completions), `responses` or
+    /// `responses:MODEL` (OpenAI's responses, with the tools as an MCP server), or a file with JSON in which {query},
+    /// {mcp_url}, {model_url}, {model_key} and {model} stand for what belongs to the case.
+    #[arg(long, value_name = "BODY")]
+    pub(crate) body: Option<String>,
+    /// Where the answer stands in the reply of the `url:` agent: a JSON pointer, as in /choices/0/message/content, or
+    /// `text` if the reply is the answer; by default /answer, or where the protocol of --body has it.
+    #[arg(long, value_name = "POINTER")]
+    pub(crate) answer: Option<String>,
 }
 
 /// What commands have that run all their cases.

@@ -101,10 +101,23 @@ fn tools() -> Vec<String> {
     names.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Calls each of the tools at a URL once, in the order of the list, and gives their number.
+pub(crate) fn call_all_tools(url: &str) -> usize {
+    let listed = ask_tools_at(url, "tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    for tool in tools {
+        ask_tools_at(url, "tools/call", &json!({"name": tool["name"], "arguments": {}}));
+    }
+    tools.len()
+}
+
 fn ask_tools(method: &str, parameters: &Value) -> Value {
-    let url = std::env::var("PLANPROOF_MCP_URL").unwrap();
+    ask_tools_at(&std::env::var("PLANPROOF_MCP_URL").unwrap(), method, parameters)
+}
+
+fn ask_tools_at(url: &str, method: &str, parameters: &Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters});
-    let answer = post(&url, "accept: application/json, text/event-stream", &body);
+    let answer = post(url, "accept: application/json, text/event-stream", &body);
     let (_, json) = answer.split_once("\r\n\r\n").unwrap();
     let start = json.find('{').unwrap();
     serde_json::from_str(json[start..=json.rfind('}').unwrap()].trim()).unwrap()

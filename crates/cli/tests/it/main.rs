@@ -35,6 +35,7 @@ mod reports;
 mod run;
 mod sandbox;
 mod servers;
+mod service;
 mod setup;
 mod shrink;
 mod spec;

@@ -156,7 +156,8 @@ fn a_program_has_a_folder_and_variables() {
         ("test command:sh --env-file wrong.env", ", line 2: write NAME=VALUE"),
         ("test command:sh --env-file nothing", "cannot read "),
         ("test tools@sim/perfect --cwd agents", "--cwd is for a command: or worker: agent"),
-        ("test url:http://127.0.0.1:1/x --env-file my.env", "--env-file is for a command: or worker: agent"),
+        ("test url:http://127.0.0.1:1/x --cwd agents", "--cwd is for a command: or worker: agent"),
+        ("test tools@sim/perfect --env-file my.env", "--env-file is for a command:, worker: or url: agent"),
     ] {
         let run = place.run(words).code(2);
         assert!(run.err.contains(message), "{run:?}");

@@ -166,8 +166,12 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
-    let ProgramOptions { env, env_file, cwd } = &options.program;
+    let ProgramOptions { env, env_file, cwd, headers, body, answer } = &options.program;
     words.extend(env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
+    words.extend(headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]));
+    for (option, text) in [("--body", body), ("--answer", answer)] {
+        words.extend(text.iter().flat_map(|text| [option.to_owned(), text.clone()]));
+    }
     for (option, path) in [("--env-file", env_file), ("--cwd", cwd)] {
         words.extend(path.iter().flat_map(|path| [option.to_owned(), path.to_string_lossy().into_owned()]));
     }

@@ -255,8 +255,8 @@ impl From<&BudgetArguments> for BudgetOptions {
 
 impl From<&ProgramArguments> for ProgramOptions {
     fn from(arguments: &ProgramArguments) -> Self {
-        let ProgramArguments { env, env_file, cwd } = arguments.clone();
-        Self { env, env_file, cwd }
+        let ProgramArguments { env, env_file, cwd, header, body, answer } = arguments.clone();
+        Self { env, env_file, cwd, headers: header, body, answer }
     }
 }
 

@@ -1,0 +1,486 @@
+//! How a service is asked, and where its answer stands: headers, a body with places for what belongs to the run, and a
+//! pointer into the reply.
+
+use std::fmt;
+
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::external::ExternalRun;
+use crate::external::question::Question;
+use crate::program::filled;
+
+/// Most headers of a request.
+pub const SERVICE_HEADERS_MAX: usize = 32;
+
+/// The answer is the whole reply, as text.
+const WHOLE_REPLY: &str = "text";
+
+/// The name of the model that an OpenAI-shaped service is asked for where nothing names one.
+const NO_MODEL: &str = "agent";
+
+/// What stands in braces for something of the run.
+const PLACEHOLDERS: [&str; 5] = ["query", "mcp_url", "model_url", "model_key", "model"];
+
+/// How a service is asked. By default it is POSTed `{"query", "mcp_url"}` and replies `{"answer"}`.
+#[derive(Debug, Clone, Default)]
+pub struct ServiceForm {
+    headers: Vec<(HeaderName, SecretString)>,
+    body: Body,
+    answer: Answer,
+}
+
+/// What a request holds.
+#[derive(Debug, Clone, Default)]
+enum Body {
+    /// Our own question.
+    #[default]
+    Question,
+    /// OpenAI's chat completions. The protocol has no place for tools elsewhere, so their URL is in `metadata`.
+    Chat { model: Option<String> },
+    /// OpenAI's responses, with the run's tools as an MCP server.
+    Responses { model: Option<String> },
+    /// A document of the user's.
+    Template(Value),
+}
+
+/// Where the answer stands in the reply.
+#[derive(Debug, Clone, Default)]
+enum Answer {
+    /// Under `answer`, as a text.
+    #[default]
+    Ours,
+    /// At a JSON pointer (RFC 6901).
+    At(String),
+    /// In the texts of the messages of OpenAI's responses.
+    Responses,
+    /// The reply is the answer.
+    Whole,
+}
+
+/// Which body is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyName<'a> {
+    /// OpenAI's chat completions, for a model of this name.
+    Chat(Option<&'a str>),
+    /// OpenAI's responses, for a model of this name.
+    Responses(Option<&'a str>),
+    /// A template in a file.
+    File(&'a str),
+}
+
+/// Why a service cannot be asked like that. All of these are the user's to mend; no value of a variable is repeated.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FormError {
+    /// A header is not written as one.
+    #[error("the header `{name}` {reason}")]
+    Header {
+        /// Its name, as far as there is one.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The template is no document that can be sent.
+    #[error("the body {0}")]
+    Body(String),
+    /// The place of the answer.
+    #[error(
+        "`{0}` is no place of an answer: write a JSON pointer as in /choices/0/message/content, or `{WHOLE_REPLY}`"
+    )]
+    Answer(String),
+}
+
+impl<'a> BodyName<'a> {
+    /// `chat`, `chat:MODEL`, `responses`, `responses:MODEL`; any other text names a file.
+    pub fn parse(text: &'a str) -> Self {
+        let (kind, model) = match text.split_once(':') {
+            Some((kind, model)) => (kind, Some(model)),
+            None => (text, None),
+        };
+        match kind {
+            "chat" => Self::Chat(model),
+            "responses" => Self::Responses(model),
+            _ => Self::File(text),
+        }
+    }
+}
+
+impl ServiceForm {
+    /// With headers like `Authorization: Bearer ${NAME}`, in which `variable` says what stands for a name.
+    ///
+    /// # Errors
+    /// A header that cannot be sent, that is ours to set, or whose variable is unknown; a key that is written out, which
+    /// would be stored with the campaign; more than [`SERVICE_HEADERS_MAX`].
+    pub fn with_headers(
+        mut self,
+        headers: &[String],
+        variable: &dyn Fn(&str) -> Option<SecretString>,
+    ) -> Result<Self, FormError> {
+        if headers.len() > SERVICE_HEADERS_MAX {
+            let reason = format!("is one of {}: at most {SERVICE_HEADERS_MAX} are sent", headers.len());
+            return Err(FormError::Header { name: headers[0].clone(), reason });
+        }
+        for header in headers {
+            self.headers.push(parse_header(header, variable)?);
+        }
+        Ok(self)
+    }
+
+    /// With the body of this protocol of OpenAI's, and the answer where it has it.
+    #[must_use]
+    pub fn chat(mut self, model: Option<&str>) -> Self {
+        self.body = Body::Chat { model: model.map(str::to_owned) };
+        self.answer = Answer::At("/choices/0/message/content".to_owned());
+        self
+    }
+
+    /// With the body of this protocol of OpenAI's, and the answer where it has it.
+    #[must_use]
+    pub fn responses(mut self, model: Option<&str>) -> Self {
+        self.body = Body::Responses { model: model.map(str::to_owned) };
+        self.answer = Answer::Responses;
+        self
+    }
+
+    /// With a JSON document as the body, in whose texts `{query}`, `{mcp_url}`, `{model_url}`, `{model_key}` and
+    /// `{model}` stand for what belongs to the run.
+    ///
+    /// # Errors
+    /// It is no JSON, or neither it nor a header says what the agent is asked, and where its tools are.
+    pub fn template(mut self, text: &str) -> Result<Self, FormError> {
+        let template: Value =
+            serde_json::from_str(text).map_err(|error| FormError::Body(format!("is no JSON: {error}")))?;
+        self.body = Body::Template(template);
+        for (name, what) in [("query", "what it is asked"), ("mcp_url", "where its tools are")] {
+            if !self.has_placeholder(name) {
+                return Err(FormError::Body(format!(
+                    "does not say {what}: write {{{name}}} into one of its texts, or of the headers"
+                )));
+            }
+        }
+        Ok(self)
+    }
+
+    /// With the answer at this place of the reply.
+    ///
+    /// # Errors
+    /// The place is none.
+    pub fn answer_at(mut self, place: &str) -> Result<Self, FormError> {
+        self.answer = match place {
+            WHOLE_REPLY => Answer::Whole,
+            place if place.starts_with('/') => Answer::At(place.to_owned()),
+            place => return Err(FormError::Answer(place.to_owned())),
+        };
+        Ok(self)
+    }
+
+    /// Whether it says something of a model, which must then be served.
+    pub fn needs_model(&self) -> bool {
+        ["model_url", "model_key", "model"].into_iter().any(|name| self.has_placeholder(name))
+    }
+
+    fn has_placeholder(&self, name: &str) -> bool {
+        let placeholder = format!("{{{name}}}");
+        let in_body = match &self.body {
+            Body::Template(template) => any_text(template, &|text| text.contains(&placeholder)),
+            Body::Question | Body::Chat { .. } | Body::Responses { .. } => false,
+        };
+        in_body || self.headers.iter().any(|(_, value)| value.expose_secret().contains(&placeholder))
+    }
+
+    /// The headers of a run's request.
+    ///
+    /// # Errors
+    /// What belongs to the run cannot stand in a header: a query of several lines.
+    pub(super) fn headers(&self, run: &ExternalRun<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
+        let values = values(run);
+        let made = self.headers.iter().map(|(name, value)| {
+            let value = filled(value.expose_secret(), &values);
+            let mut value = HeaderValue::from_str(&value)
+                .map_err(|_| format!("the header `{name}` cannot hold what belongs to this case"))?;
+            value.set_sensitive(true);
+            Ok((name.clone(), value))
+        });
+        made.collect()
+    }
+
+    /// The body of a run's request.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub(super) fn body(&self, run: &ExternalRun<'_>) -> Result<Vec<u8>, String> {
+        let named = |model: &Option<String>| match (model, run.model) {
+            (Some(name), _) => name.clone(),
+            (None, Some(served)) => served.name.to_owned(),
+            (None, None) => NO_MODEL.to_owned(),
+        };
+        let body = match &self.body {
+            Body::Question => serde_json::to_vec(&Question::of(run, None)),
+            Body::Chat { model } => serde_json::to_vec(&json!({
+                "model": named(model),
+                "messages": [{"role": "user", "content": run.query}],
+                "metadata": {"mcp_url": run.mcp_url},
+            })),
+            Body::Responses { model } => serde_json::to_vec(&json!({
+                "model": named(model),
+                "input": run.query,
+                "tools": [{
+                    "type": "mcp",
+                    "server_label": "planproof",
+                    "server_url": run.mcp_url,
+                    "require_approval": "never",
+                }],
+            })),
+            Body::Template(template) => {
+                let mut document = template.clone();
+                fill(&mut document, &values(run));
+                serde_json::to_vec(&document)
+            }
+        };
+        body.map_err(|error| error.to_string())
+    }
+
+    /// The answer in a reply.
+    ///
+    /// # Errors
+    /// What was expected, and why it is not there.
+    pub(super) fn answer(&self, reply: &[u8]) -> Result<String, String> {
+        let json = || serde_json::from_slice::<Value>(reply);
+        let answer = match &self.answer {
+            Answer::Whole => String::from_utf8_lossy(reply).into_owned(),
+            Answer::Ours => {
+                let expected = |why: String| format!("is not {{\"answer\": text}} ({why})");
+                let reply = json().map_err(|error| expected(error.to_string()))?;
+                let answer =
+                    reply.get("answer").ok_or_else(|| expected("missing field `answer`".to_owned()))?;
+                answer.as_str().ok_or_else(|| expected("the answer is no text".to_owned()))?.to_owned()
+            }
+            Answer::At(pointer) => {
+                let reply = json().map_err(|error| format!("is no JSON ({error})"))?;
+                match reply.pointer(pointer) {
+                    Some(Value::String(text)) => text.clone(),
+                    None | Some(Value::Null) => return Err(format!("has nothing at {pointer}")),
+                    Some(other) => other.to_string(),
+                }
+            }
+            Answer::Responses => {
+                let reply = json().map_err(|error| format!("is no JSON ({error})"))?;
+                let texts = output_texts(&reply);
+                if texts.is_empty() {
+                    return Err("has no message with a text in its `output`".to_owned());
+                }
+                texts.join("\n")
+            }
+        };
+        Ok(answer.trim().to_owned())
+    }
+}
+
+/// The texts of the messages of a reply in OpenAI's responses.
+fn output_texts(reply: &Value) -> Vec<&str> {
+    let items = reply["output"].as_array().into_iter().flatten();
+    let messages = items.filter(|item| item["type"] == "message");
+    let parts = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    parts.filter(|part| part["type"] == "output_text").filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// What belongs to a run, by the names that stand for it.
+fn values<'a>(run: &ExternalRun<'a>) -> [(&'static str, &'a str); PLACEHOLDERS.len()] {
+    let model = run.model;
+    let values = [
+        run.query,
+        run.mcp_url,
+        model.map_or("", |model| model.base_url),
+        model.map_or("", |model| model.api_key.expose_secret()),
+        model.map_or("", |model| model.name),
+    ];
+    std::array::from_fn(|place| (PLACEHOLDERS[place], values[place]))
+}
+
+fn any_text(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => found(text),
+        Value::Array(values) => values.iter().any(|value| any_text(value, found)),
+        Value::Object(members) => members.values().any(|value| any_text(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn fill(value: &mut Value, values: &[(&str, &str)]) {
+    match value {
+        Value::String(text) => *text = filled(text, values),
+        Value::Array(members) => members.iter_mut().for_each(|member| fill(member, values)),
+        Value::Object(members) => members.values_mut().for_each(|member| fill(member, values)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A header as it is written on a command line.
+fn parse_header(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<SecretString>,
+) -> Result<(HeaderName, SecretString), FormError> {
+    let Some((name, value)) = text.split_once(':') else {
+        // It may be a key alone, so nothing of it is repeated.
+        let reason = "is not written as `Name: value`".to_owned();
+        return Err(FormError::Header { name: "...".to_owned(), reason });
+    };
+    let (name, value) = (name.trim(), value.trim());
+    let wrong = |reason: String| FormError::Header { name: name.to_owned(), reason };
+    let parsed =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("has no valid name".to_owned()))?;
+    if [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&parsed) {
+        return Err(wrong("is set by planproof".to_owned()));
+    }
+    let resolved = resolve(value, variable).map_err(wrong)?;
+    if resolved.is_none() && names_key(&parsed) {
+        return Err(wrong(format!(
+            "would be stored with the campaign, with its key: write \"{name}: ${{NAME}}\", where NAME is a variable of \
+             the environment or of --env-file"
+        )));
+    }
+    let value = resolved.unwrap_or_else(|| value.to_owned());
+    if HeaderValue::from_str(&value).is_err() {
+        return Err(wrong("has a character that no header can hold".to_owned()));
+    }
+    Ok((parsed, SecretString::from(value)))
+}
+
+/// The value with variables in the places of their names; `None` where it names none.
+fn resolve(value: &str, variable: &dyn Fn(&str) -> Option<SecretString>) -> Result<Option<String>, String> {
+    let (mut made, mut rest, mut is_resolved) = (String::new(), value, false);
+    while let Some((before, behind)) = rest.split_once("${") {
+        let (name, after) = behind.split_once('}').ok_or("has a `${` without a `}`")?;
+        let value = variable(name).ok_or_else(|| {
+            format!("names the variable {name}, which is neither in the environment nor in --env-file")
+        })?;
+        made.push_str(before);
+        made.push_str(value.expose_secret());
+        (rest, is_resolved) = (after, true);
+    }
+    made.push_str(rest);
+    Ok(is_resolved.then_some(made))
+}
+
+/// Whether a header of this name holds a key or the like.
+fn names_key(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    let parts = ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth"];
+    parts.into_iter().any(|part| name.contains(part))
+}
+
+impl fmt::Display for BodyName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, model) = match self {
+            Self::Chat(model) => ("chat", *model),
+            Self::Responses(model) => ("responses", *model),
+            Self::File(path) => (*path, None),
+        };
+        f.write_str(kind)?;
+        model.map_or(Ok(()), |model| write!(f, ":{model}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(name: &str) -> Option<SecretString> {
+        (name == "KEY").then(|| SecretString::from("k-123"))
+    }
+
+    #[test]
+    fn headers_are_read() {
+        let read = |text: &str| {
+            parse_header(text, &known).map(|(name, value)| format!("{name}={}", value.expose_secret()))
+        };
+        for (text, expected) in [
+            ("X-Tenant: acme", "x-tenant=acme"),
+            ("Authorization:Bearer ${KEY}", "authorization=Bearer k-123"),
+            ("X-Two: ${KEY}/${KEY}", "x-two=k-123/k-123"),
+            ("X-Url: {mcp_url}", "x-url={mcp_url}"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
+        }
+        for (text, part) in [
+            ("sk-123", "is not written as"),
+            ("A b: c", "no valid name"),
+            ("Host: x", "is set by planproof"),
+            ("X-Api-Key: sk-123", "would be stored"),
+            ("X: ${NONE}", "names the variable NONE"),
+            ("X: ${KEY", "without a `}`"),
+            ("X: a\u{7}", "a character"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("sk-123"), "{text}: {error}");
+        }
+        let many = vec!["X: y".to_owned(); SERVICE_HEADERS_MAX + 1];
+        assert!(ServiceForm::default().with_headers(&many, &known).is_err());
+    }
+
+    #[test]
+    fn a_template_says_what_is_asked_and_where_the_tools_are() {
+        let form = ServiceForm::default();
+        for (text, part) in [
+            ("{", "no JSON"),
+            (r#"{"input": "x"}"#, "what it is asked"),
+            (r#"{"input": "{query}"}"#, "where its tools are"),
+        ] {
+            let error = form.clone().template(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        let in_header = form.with_headers(&["X-Tools: {mcp_url}".to_owned()], &known).unwrap();
+        let form = in_header.template(r#"{"input": ["{query}"]}"#).unwrap();
+        assert!(!form.needs_model());
+        assert!(form.template(r#"["{query}", "{mcp_url}", "{model_url}"]"#).unwrap().needs_model());
+    }
+
+    #[test]
+    fn answers_are_found() {
+        let ours = ServiceForm::default();
+        let chat = ServiceForm::default().chat(None);
+        let responses = ServiceForm::default().responses(None);
+        let whole = ServiceForm::default().answer_at("text").unwrap();
+        let number = ServiceForm::default().answer_at("/n/0").unwrap();
+        let output = r#"{"output": [{"type": "mcp_call", "name": "a"}, {"type": "message", "content":
+            [{"type": "output_text", "text": "Do"}, {"type": "refusal", "refusal": "x"},
+             {"type": "output_text", "text": "ne."}]}]}"#;
+        for (form, reply, expected) in [
+            (&ours, r#"{"answer": " Done.\n"}"#, Ok("Done.")),
+            (&ours, r#"{"answer": 3}"#, Err("the answer is no text")),
+            (&ours, "{}", Err("missing field `answer`")),
+            (&ours, "<html>", Err("expected value")),
+            (&chat, r#"{"choices": [{"message": {"content": "Done."}}]}"#, Ok("Done.")),
+            (&chat, r#"{"choices": [{"message": {"content": null}}]}"#, Err("nothing at /choices")),
+            (&chat, r#"{"choices": []}"#, Err("nothing at /choices")),
+            (&responses, output, Ok("Do\nne.")),
+            (&responses, r#"{"output": []}"#, Err("no message with a text")),
+            (&whole, " Done.\n", Ok("Done.")),
+            (&number, r#"{"n": [7]}"#, Ok("7")),
+        ] {
+            let found = form.answer(reply.as_bytes());
+            match (&found, expected) {
+                (Ok(text), Ok(expected)) => assert_eq!(text, expected, "{reply}"),
+                (Err(why), Err(part)) => assert!(why.contains(part), "{reply}: {why}"),
+                _ => panic!("{reply}: {found:?}"),
+            }
+        }
+        assert!(ServiceForm::default().answer_at("choices.0").is_err());
+    }
+
+    #[test]
+    fn bodies_have_names() {
+        for (text, expected) in [
+            ("chat", BodyName::Chat(None)),
+            ("chat:gpt-5", BodyName::Chat(Some("gpt-5"))),
+            ("responses:a:b", BodyName::Responses(Some("a:b"))),
+            ("body.json", BodyName::File("body.json")),
+            (r"C:\body.json", BodyName::File(r"C:\body.json")),
+        ] {
+            assert_eq!(BodyName::parse(text), expected);
+            assert_eq!(expected.to_string(), text);
+        }
+    }
+}
