@@ -47,6 +47,7 @@ mod stored;
 mod stream;
 mod suites;
 mod terminal;
+mod tptu;
 mod travel;
 mod values;
 

@@ -38,7 +38,7 @@ pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
 }
 
 /// The ten tools, over what a file names; without one nothing is configured.
-fn everyday(file: Option<&Path>) -> Result<Arc<dyn Toolbox>, Failure> {
+pub(crate) fn everyday(file: Option<&Path>) -> Result<Arc<dyn Toolbox>, Failure> {
     let (shared, folders, player) = match file {
         Some(file) => media::everyday(file)?,
         None => {

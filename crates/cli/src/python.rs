@@ -1,18 +1,11 @@
-//! The tool `python`, whose sandbox is this program in another role.
+//! The sandbox of the tool `python`, which is this program in another role.
 
 use std::sync::{Arc, OnceLock};
 
-use planproof_everyday::{PythonTool, SandboxSource};
-use planproof_sandbox::{Limits, Sandbox};
-use planproof_tptu::MakeTools;
+use planproof_everyday::SandboxSource;
+use planproof_sandbox::Sandbox;
 
 use crate::select;
-
-/// The tool for the runs of a suite, over one sandbox that is started when it is first needed.
-pub(crate) fn tools() -> MakeTools {
-    let sandbox = sandbox();
-    Arc::new(move |_| Ok(Arc::new(PythonTool::new(Arc::clone(&sandbox), Limits::default()))))
-}
 
 /// One sandbox, which is started when it is first needed.
 pub(crate) fn sandbox() -> SandboxSource {

@@ -16,7 +16,7 @@ use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages, python, travel};
+use crate::{media, pages, tptu, travel};
 
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
@@ -27,7 +27,7 @@ pub(crate) fn registry(judge: JudgeOptions) -> Registry {
         Arc::new(Questions::new(Benchmark::TriviaQa)),
         Arc::new(Mnms::default()),
         Arc::new(ApiBank::default()),
-        Arc::new(Tptu::new().with_tools(python::tools())),
+        Arc::new(Tptu::new().with_tools(tptu::tools())),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),
     ];
     Registry::new(suites).expect("the suites of planproof have names and ranks of their own")

@@ -63,6 +63,11 @@ pub(crate) struct Known {
     pub(crate) calls: usize,
 }
 
+/// Whether a tool is the one that clears the day, which only the time form has.
+pub(crate) fn is_restart(tool: &Tool) -> bool {
+    shown_place(std::slice::from_ref(tool), RESTART_TOOL, RESTART_DESCRIPTION).is_some()
+}
+
 /// Whether the tools are those of the time form; then the place of the one that clears the day.
 pub(crate) fn restart_tool(tools: &[Tool]) -> Option<u16> {
     let takes_start = |tool: &Tool| {
@@ -189,6 +194,39 @@ impl DayScript {
         if steps.is_empty() { vec![self.step_after(&known)] } else { steps }
     }
 
+    /// The calls of a plan that is written before anything is known: all tasks, with guessed durations.
+    pub(crate) fn plan(&self) -> Vec<Step> {
+        let mut known = self.nothing_known();
+        // What is only guessed refutes nothing.
+        known.no_restarts = true;
+        let mut steps = Vec::new();
+        while steps.len() < self.tools.len() {
+            let step = self.step_after(&known);
+            let Step::Call { tool, start, .. } = step else { break };
+            steps.push(step);
+            let task = self.tools.iter().position(|place| *place == tool);
+            let (Some(task), Some(minute)) = (task, start) else { break };
+            known.durations[task] = Some(self.guess(&known));
+            known.starts.push(Start { variable: Variable::new(task), minute });
+            known.calls += 1;
+        }
+        steps
+    }
+
+    /// Before which minute the task of a tool must not start, as far as a clock time is heeded that says so.
+    pub(crate) fn begins(&self, tool: u16) -> Option<u16> {
+        let task = self.tools.iter().position(|place| *place == tool)?;
+        self.begins_from(Variable::new(task))
+    }
+
+    fn begins_from(&self, task: Variable) -> Option<u16> {
+        let begins = self.relations.iter().filter_map(|relation| match relation {
+            TimedRelation::StartsFrom { variable, minute } if *variable == task => Some(*minute),
+            _ => None,
+        });
+        begins.max()
+    }
+
     /// Whether tasks were started before the one before them had ended, or outside of the day.
     fn is_wrong(&self, known: &Known) -> bool {
         let mut end = self.day.start;
@@ -281,11 +319,7 @@ impl DayScript {
             return DONE;
         }
         let variable = Variable::new(known.calls);
-        let begins = self.relations.iter().filter_map(|relation| match relation {
-            TimedRelation::StartsFrom { variable: bound, minute } if *bound == variable => Some(*minute),
-            _ => None,
-        });
-        let minute = begins.fold(self.minute(known), u16::max);
+        let minute = self.minute(known).max(self.begins_from(variable).unwrap_or_default());
         self.call(Start { variable, minute }, known.calls)
     }
 
@@ -443,13 +477,13 @@ pub(crate) fn start_in(arguments: &Arguments) -> Option<u16> {
 }
 
 /// The minutes in "It took 45 minutes."
-fn minutes_in(answer: &str) -> Option<u16> {
+pub(crate) fn minutes_in(answer: &str) -> Option<u16> {
     let (_, rest) = answer.split_once("It took ")?;
     rest.split(' ').next()?.parse().ok().filter(|minutes| (1..=24 * 60).contains(minutes))
 }
 
 /// The day in "from 08:00 to 20:00".
-fn day_in(text: &str) -> Option<Day> {
+pub(crate) fn day_in(text: &str) -> Option<Day> {
     let minute = |word: &str| match word.trim_end_matches([':', ',', '.', ';']) {
         "24:00" => Some(24 * 60),
         word => TimeOfDay::parse(word).map(TimeOfDay::minute),

@@ -109,6 +109,14 @@ impl Toolbox for CombinedTools {
         Box::pin(self.answer(call))
     }
 
+    fn runs_side_by_side(&self) -> bool {
+        self.sources.iter().all(|source| source.toolbox().runs_side_by_side())
+    }
+
+    fn is_strictly_sequential(&self) -> bool {
+        self.sources.iter().any(|source| source.toolbox().is_strictly_sequential())
+    }
+
     fn outage(&self) -> Option<String> {
         self.sources.iter().find_map(|source| source.toolbox().outage())
     }

@@ -4,8 +4,9 @@ mod apibank;
 mod matrix;
 
 use std::collections::HashSet;
+use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_order::synth::JudgeOptions;
@@ -195,10 +196,15 @@ pub(super) fn load(
     };
     let cases = match &choice.data {
         Some(path) => {
-            let text = match suite.name() {
-                planproof_apibank::suite::NAME if path.is_dir() => apibank::published(path)?,
-                planproof_travel::suite::NAME => travel::published(path, data_set(global)?, global)?,
-                _ => select::read_text(path)?,
+            let (text, path) = match suite.name() {
+                planproof_apibank::suite::NAME if path.is_dir() => (apibank::published(path)?, path.clone()),
+                planproof_travel::suite::NAME => {
+                    (travel::published(path, data_set(global)?, global)?, path.clone())
+                }
+                _ => {
+                    let file = data_file(path)?;
+                    (select::read_text(&file)?, file)
+                }
             };
             let file = path.display().to_string();
             suite.load(Some(Data { text: &text, file: &file }), &selection, choice.limit)
@@ -206,6 +212,28 @@ pub(super) fn load(
         None => suite.load(None, &selection, choice.limit),
     };
     fit(cases.map_err(usage)?, choice.data.as_deref())
+}
+
+/// The file of data that is meant: what is named, or the only `.jsonl` file of a folder that is named.
+fn data_file(path: &Path) -> Result<PathBuf, Failure> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(fail)? {
+        let file = entry.map_err(fail)?.path();
+        if file.extension().is_some_and(|extension| extension == "jsonl") && file.is_file() {
+            files.push(file);
+        }
+    }
+    match files.len() {
+        1 => Ok(files.remove(0)),
+        count => Err(Failure::usage(format!(
+            "{} is a folder with {count} .jsonl files, and one is read by itself: name the file of the data",
+            path.display()
+        ))),
+    }
 }
 
 /// The cases of a file of case lines.

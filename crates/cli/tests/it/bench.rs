@@ -60,6 +60,25 @@ fn every_way_of_answering_solves_the_problems_of_our_own() {
 }
 
 #[test]
+fn a_folder_stands_for_its_only_file_of_lines() {
+    let place = Place::new();
+    let folder = place.path("gsm8k");
+    fs::create_dir(&folder).unwrap();
+    let line = "bench gsm8k direct@sim/gold --data gsm8k --json -q";
+    let refused = |count: usize| {
+        let run = place.run(line).code(2);
+        let says = format!("error: gsm8k is a folder with {count} .jsonl files, and one is read by itself");
+        assert!(run.err.starts_with(&says), "{run:?}");
+    };
+    fs::write(folder.join("LICENSE"), "").unwrap();
+    refused(0);
+    fs::write(folder.join("test.jsonl"), data(3)).unwrap();
+    assert_eq!(place.run(line).code(0).json()["passed"], 3);
+    fs::write(folder.join("train.jsonl"), data(1)).unwrap();
+    refused(2);
+}
+
+#[test]
 fn a_campaign_is_recorded_replayed_compared_and_reported() {
     let place = Place::new();
     place.write("data.jsonl", &data(40));

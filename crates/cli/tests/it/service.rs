@@ -79,7 +79,8 @@ fn a_service_with_a_body_of_its_own() {
         r#"{"session": {"user": "planproof: {query}"}, "n": 1, "model": {"name": "{model}", "url": "{model_url}"}}"#,
     );
     let form = ["--body", "body.json", "--answer", "/data/said/0", "--serve-model", "sim/perfect"];
-    let headers = ["--header", "X-Tools: {mcp_url}", "--header", "X-Key: ${MY_TOKEN}", "--env-file", "my.env"];
+    let headers =
+        ["--header", "X-Tools: {mcp_url}", "--header", "X-Key: ${MY_TOKEN}", "--env-file", "my.env"];
     test(&place, &service, &[&form[..], &headers[..]].concat());
 }
 
@@ -90,7 +91,10 @@ fn forms_that_are_none() {
     place.write("model.json", r#"["{query}", "{mcp_url}", "{model_url}"]"#);
     let url = "test url:http://127.0.0.1:1/x --cases 1";
     for (words, message) in [
-        (vec!["--body", "half.json"], "half.json: the body does not say where its tools are: write {mcp_url}"),
+        (
+            vec!["--body", "half.json"],
+            "half.json: the body does not say where its tools are: write {mcp_url}",
+        ),
         (vec!["--body", "nothing.json"], "cannot read "),
         (vec!["--body", "model.json"], "say which with --serve-model"),
         (vec!["--answer", "answer"], "--answer: `answer` is no place of an answer"),

@@ -46,6 +46,20 @@ fn synthesised_tasks_are_understood_and_guarded() {
 }
 
 #[test]
+fn days_are_planned_with_what_tasks_took() {
+    let place = Place::new();
+    let passed = |kind: &str, model: &str| {
+        let line = format!("test {kind}@sim/{model} --time --cases 20 --json -q");
+        place.run(&line).json()["passed"].as_u64().unwrap()
+    };
+    // Whoever sees how long each task took before the next one is planned can clear the day and begin again.
+    assert_eq!((passed("sequential", "perfect"), passed("hierarchical", "perfect")), (20, 20));
+    // A plan at once rests on guesses, but its tasks start when those before them have ended.
+    let (at_once, in_order) = (passed("one-step", "perfect"), passed("one-step", "in-order"));
+    assert_eq!((at_once, in_order), (19, 3));
+}
+
+#[test]
 fn planted_faults_land_in_their_classes() {
     let place = Place::new();
     for (kind, fault, class, least) in [

@@ -1,22 +1,36 @@
 //! Sub-tasks of a model that reads the synthesised paragraph of a task, as it does in conversations of calls.
+//!
+//! In the time form a sub-task that is written after the results of those before it says when it starts. One that is
+//! planned ahead cannot: it says that it starts when the one before has ended, and the clock time is worked out when it
+//! is carried out. So a plan that is made at once is as good as the durations that it guesses.
 
 use std::sync::Arc;
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::subtasks::{Asking, DONE, Pair, SUB_TASKS_MAX, headings};
-use planproof_trace::{Arguments, CallId, Tool, ToolCall, sample_arguments};
-use serde_json::{Map, Value as Json};
+use planproof_synth::START_TIME_ARGUMENT;
+use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
+use serde_json::{Map, Value as Json, json};
 
 use super::Asked;
 use crate::calling::Calling;
+use crate::day::{DayScript, day_in, is_restart, minutes_in, start_in};
 use crate::reading::task_of;
-use crate::step::ALL_DONE;
+use crate::script::Script;
+use crate::step::{ALL_DONE, Slip, Step};
+use crate::writing::{start_text, write_call};
 
 /// What a model takes for the result of a call of which it only plans.
 const PLANNED_RESULT: &str = "Done.";
 
 /// What stands between the words of a sub-task and arguments that the model chose while it planned.
 const WITH: &str = " with ";
+
+/// How a sub-task says when it starts that was planned before anything was done.
+const WHEN_FREE: &str = ", as soon as the one before it has ended";
+
+/// What stands between that and a clock time before which it must not start.
+const NOT_BEFORE: &str = " and not before ";
 
 /// What stands before the schema of a tool's arguments in a prompt.
 const SCHEMA: &str = "as a JSON schema: ";
@@ -27,6 +41,9 @@ impl Asked<'_> {
         match self.asking {
             Asking::Plan => {
                 let mut talk = self.talk(request);
+                if let Script::Day(day) = &calling.known(&talk).script {
+                    return planned_day(day, &talk.tools).to_string();
+                }
                 let mut pairs = Vec::new();
                 // One more than a plan may have, which is seen.
                 while pairs.len() <= SUB_TASKS_MAX {
@@ -61,7 +78,17 @@ impl Asked<'_> {
             let (name, about) = line.strip_prefix("- ")?.split_once(": ")?;
             Some(Tool::without_arguments(name, about))
         };
-        let tools: Vec<Tool> = self.section(headings::TOOLS).lines().filter_map(tool).collect();
+        let mut tools: Vec<Tool> = self.section(headings::TOOLS).lines().filter_map(tool).collect();
+        if tools.iter().any(is_restart) {
+            // Schemas stand in the prompts for calls alone, but the task says that each tool takes a start.
+            let start =
+                json!({ "type": "object", "properties": { (START_TIME_ARGUMENT): { "type": "string" } } });
+            if let Json::Object(schema) = start {
+                let schema = Arc::new(schema);
+                let of_tasks = tools.iter_mut().filter(|tool| !is_restart(tool));
+                of_tasks.for_each(|tool| tool.input_schema = Arc::clone(&schema));
+            }
+        }
         ChatRequest {
             messages: vec![Message::User { text: self.section(headings::TASK).to_owned() }],
             tools: Arc::from(tools),
@@ -77,9 +104,58 @@ impl Asked<'_> {
         let said = self.section(headings::SUB_TASK).rsplit_once(WITH).map_or("", |(_, said)| said);
         let said: Map<String, Json> = serde_json::from_str(said).unwrap_or_default();
         let mut arguments = sample_arguments(&schema);
+        if arguments.contains_key(START_TIME_ARGUMENT)
+            && !said.contains_key(START_TIME_ARGUMENT)
+            && let Some(minute) = self.minute_when_free()
+        {
+            arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, Slip::None).into());
+        }
         arguments.extend(said);
         arguments
     }
+
+    /// When a sub-task starts that was planned ahead: when those before it have ended, by the minutes that they took.
+    fn minute_when_free(&self) -> Option<u16> {
+        let mut minute = day_in(self.section(headings::TASK))?.start;
+        let mut begun = minute;
+        for line in self.section(headings::RESULTS).lines() {
+            match line.strip_prefix(headings::RESULT_OF).and_then(|rest| rest.split_once(' ')) {
+                Some((_, rest)) => {
+                    let rest = rest.strip_prefix("(failed) ").unwrap_or(rest);
+                    let pair = serde_json::from_str::<Json>(rest).ok();
+                    let pair = pair.as_ref().and_then(Pair::of_json)?;
+                    begun = minute.max(not_before(&pair.text));
+                }
+                None => minute = minutes_in(line).map_or(minute, |took| begun.saturating_add(took)),
+            }
+        }
+        Some(minute.max(not_before(self.section(headings::SUB_TASK))))
+    }
+}
+
+/// Before which minute a planned sub-task must not start, 0 where it says nothing of that.
+fn not_before(text: &str) -> u16 {
+    let clock = text.rsplit_once(WHEN_FREE).and_then(|(_, rest)| rest.strip_prefix(NOT_BEFORE));
+    clock.and_then(TimeOfDay::parse).map_or(0, TimeOfDay::minute)
+}
+
+/// All tasks of a day as sub-tasks that start one after the other.
+fn planned_day(day: &DayScript, tools: &[Tool]) -> Json {
+    let steps = day.plan().into_iter().enumerate();
+    let pairs = steps.filter_map(|(made, step)| {
+        let Step::Call { tool, start, slip, sentences } = step else { return None };
+        let call = write_call(tools, tool, (start, sentences), slip, made + 1);
+        if start_in(&call.arguments).is_none() {
+            return Some(pair(&call, tools).to_json());
+        }
+        let task = tools.get(usize::from(tool)).map_or(call.name.as_str(), task_of);
+        let begins = day
+            .begins(tool)
+            .map_or_else(String::new, |minute| format!("{NOT_BEFORE}{}", start_text(minute, Slip::None)));
+        let text = format!("Do the task: {task}{WHEN_FREE}{begins}");
+        Some(Pair { tool: call.name, text }.to_json())
+    });
+    pairs.collect()
 }
 
 /// A call as a sub-task.
@@ -120,4 +196,30 @@ fn carried_out(messages: &[Message]) -> Vec<Message> {
         turns.push(answer);
     }
     turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planned_sub_tasks_start_when_those_before_them_have_ended() {
+        let minute = |results: &str, sub_task: &str| {
+            let (task, of_results, of_sub_task) = (headings::TASK, headings::RESULTS, headings::SUB_TASK);
+            let text = format!(
+                "{} x\n\n{task}\nThe day goes from 08:00 to 20:00.\n\n{of_results}\n{results}\n\n{of_sub_task}\n{sub_task}\n",
+                Asking::Call.mark()
+            );
+            Asked { asking: Asking::Call, text: &text, ended: 0 }.minute_when_free()
+        };
+        let later = format!("Do the task: y{WHEN_FREE}");
+        let first = format!("## 1 {{\"a\": \"Do the task: x{WHEN_FREE}{NOT_BEFORE}09:10\"}}");
+        let took = format!("{first}\nThe task \"x\" is done. It took 45 minutes.");
+        let failed = format!("{took}\n\n## 2 (failed) {{\"b\": \"Do the task: z{WHEN_FREE}\"}}\nno");
+        assert_eq!(minute("", &later), Some(8 * 60));
+        assert_eq!(minute(&took, &later), Some(9 * 60 + 55));
+        assert_eq!(minute(&failed, &later), Some(9 * 60 + 55));
+        assert_eq!(minute(&failed, &format!("{later}{NOT_BEFORE}12:00")), Some(12 * 60));
+        assert_eq!(minute("## 1 no sub-task\nIt took 5 minutes.", &later), None);
+    }
 }

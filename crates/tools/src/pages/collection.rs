@@ -1,12 +1,18 @@
 //! A folder of documents, searched with SQLite's full-text index.
 //!
-//! The index is made anew whenever the collection is opened, in a private temporary database of SQLite: it cannot be
+//! The index is made anew whenever the collection is opened, in private temporary databases of SQLite: it cannot be
 //! stale, nothing is written beside the documents, and a large one is on disk instead of in memory. Only constant
-//! statements are executed, whatever an agent writes is a bound parameter, and once the index is made the database
-//! takes no more changes.
+//! statements are executed, whatever an agent writes is a bound parameter, and once the index is made the databases
+//! take no more changes.
+//!
+//! # What is where
+//!
+//! The search is here, the making of the databases in `collection/indexing.rs`, the documents of files in
+//! `collection/files.rs`, dumps of MediaWiki in `collection/dump.rs`, and their markup in `collection/wikitext.rs`.
 
 mod dump;
 mod files;
+mod indexing;
 mod wikitext;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +25,7 @@ use thiserror::Error;
 use super::reader::folded;
 use super::{Found, PageSource, SIMILAR_MAX, SourceFailure};
 use crate::BoxFuture;
-use files::{Document, Item};
+use indexing::Databases;
 
 /// Most documents of a collection. A million short ones is what it is made for.
 pub const DOCUMENTS_MAX: u32 = 2_000_000;
@@ -38,27 +44,12 @@ pub const QUERY_STEPS_MAX: u64 = 50_000_000;
 
 /// How many steps pass between two looks at the count.
 const STEPS_BETWEEN: i32 = 10_000;
-/// Kibibytes of the database that are kept in memory.
-const CACHE_KIBIBYTES: i64 = 64 << 10;
 /// Documents that are ranked for a list of similar titles; several may share one.
 const RANKED_MAX: u32 = 50;
 
-/// The index without content keeps no text: that is in the table.
-const TABLES: &str = "
-    CREATE TABLE document (id INTEGER PRIMARY KEY, title TEXT NOT NULL, folded TEXT NOT NULL, text TEXT NOT NULL);
-    CREATE TABLE redirect (folded TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID;
-    CREATE VIRTUAL TABLE entry USING fts5 (title, text, content = '', tokenize = 'unicode61 remove_diacritics 2');";
-/// Made last, which is faster than keeping them up to date.
-const INDEXES: &str = "
-    CREATE INDEX document_title ON document (title);
-    CREATE INDEX document_folded ON document (folded);";
-/// A word in the title counts as much as ten in the text. Only the best are joined, so that no others are read.
-const SIMILAR: &str = "
-    SELECT document.title
-    FROM (SELECT rowid AS id, bm25(entry, 10.0, 1.0) AS score FROM entry WHERE entry MATCH ?1
-          ORDER BY score, id LIMIT ?2) AS best
-    JOIN document ON document.id = best.id
-    ORDER BY best.score, best.id";
+/// A word in the title counts as much as ten in the text.
+const BEST: &str = "
+    SELECT rowid, bm25(entry, 10.0, 1.0) AS score FROM entry WHERE entry MATCH ?1 ORDER BY score, rowid LIMIT ?2";
 
 /// Why a folder cannot be used as a collection.
 #[derive(Debug, Error)]
@@ -124,7 +115,7 @@ pub struct Collection {
 
 #[derive(Debug)]
 struct Inner {
-    index: Mutex<Connection>,
+    databases: Mutex<Databases>,
     /// Steps that the statement under way has taken.
     steps: Arc<AtomicU64>,
     documents: u32,
@@ -143,70 +134,27 @@ impl Collection {
     /// One file of the last two kinds can be named instead of a folder.
     ///
     /// Documents of the same title are one page, in the order in which they are read: by path, then by line. Takes time
-    /// in proportion to the text, in seconds for 100 MB; gives up soon after `stop` is set.
+    /// in proportion to the text, in seconds for 100 MB, on three threads that wait for each other; gives up soon after
+    /// `stop` is set.
     ///
     /// # Errors
     /// There is no such folder, it holds no documents or something that is none, or a limit is reached.
     pub fn open(folder: &Path, stop: &AtomicBool) -> Result<Self, CollectionError> {
         let files = files::list(folder, stop)?;
-        // An empty name is a temporary database of this connection alone, which spills to disk.
-        let mut index = Connection::open("")?;
-        index.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
-        index.pragma_update(None, "cache_size", -CACHE_KIBIBYTES)?;
-        index.execute_batch(TABLES)?;
-        let (mut documents, mut bytes) = (0u32, 0u64);
-        let transaction = index.transaction()?;
-        {
-            let mut into_table = transaction
-                .prepare("INSERT INTO document (id, title, folded, text) VALUES (?1, ?2, ?3, ?4)")?;
-            let mut into_entry =
-                transaction.prepare("INSERT INTO entry (rowid, title, text) VALUES (?1, ?2, ?3)")?;
-            let mut into_redirect =
-                transaction.prepare("INSERT OR IGNORE INTO redirect (folded, title) VALUES (?1, ?2)")?;
-            let mut redirects = 0;
-            files::read(&files, stop, |item| {
-                let too_large = |what| CollectionError::TooLarge { path: folder.to_owned(), what };
-                let Document { title, text } = match item {
-                    Item::Document(document) => document,
-                    Item::Redirect { from, to } => {
-                        redirects += 1;
-                        if redirects > REDIRECTS_MAX {
-                            return Err(too_large(format!("it holds more than {REDIRECTS_MAX} redirects")));
-                        }
-                        into_redirect.execute(params![title_key(&from), to])?;
-                        return Ok(());
-                    }
-                };
-                documents += 1;
-                bytes += (title.len() + text.len()) as u64;
-                if documents > DOCUMENTS_MAX {
-                    return Err(too_large(format!("it holds more than {DOCUMENTS_MAX} documents")));
-                }
-                if bytes > BYTES_MAX {
-                    return Err(too_large(format!("its documents have more than {} GiB", BYTES_MAX >> 30)));
-                }
-                into_table.execute(params![documents, title, title_key(&title), text])?;
-                into_entry.execute(params![documents, title, text])?;
-                Ok(())
-            })?;
-        }
-        transaction.commit()?;
-        if documents == 0 {
-            return Err(CollectionError::Empty { path: folder.to_owned() });
-        }
-        index.execute_batch(INDEXES)?;
-        refuse_large_pages(&index, folder)?;
-        index.execute_batch("PRAGMA query_only = ON;")?;
+        let (databases, documents) = indexing::index(&files, folder, stop)?;
         let steps = Arc::new(AtomicU64::new(0));
-        let counted = Arc::clone(&steps);
-        index.progress_handler(
-            STEPS_BETWEEN,
-            Some(move || {
-                let between = u64::from(STEPS_BETWEEN.unsigned_abs());
-                counted.fetch_add(between, Ordering::Relaxed) + between > QUERY_STEPS_MAX
-            }),
-        )?;
-        Ok(Self { inner: Arc::new(Inner { index: Mutex::new(index), steps, documents }) })
+        for database in [&databases.texts, &databases.words] {
+            let counted = Arc::clone(&steps);
+            database.execute_batch("PRAGMA query_only = ON;")?;
+            database.progress_handler(
+                STEPS_BETWEEN,
+                Some(move || {
+                    let between = u64::from(STEPS_BETWEEN.unsigned_abs());
+                    counted.fetch_add(between, Ordering::Relaxed) + between > QUERY_STEPS_MAX
+                }),
+            )?;
+        }
+        Ok(Self { inner: Arc::new(Inner { databases: Mutex::new(databases), steps, documents }) })
     }
 
     /// How many documents it holds.
@@ -220,15 +168,16 @@ impl Collection {
     /// # Errors
     /// SQLite cannot read its temporary database.
     pub fn look_for(&self, title: &str) -> Result<Found, SourceFailure> {
-        let index = self.inner.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = self.inner.look_for(&index, title);
+        let databases = self.inner.databases.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.inner.look_for(&databases, title);
         found.map_err(|error| SourceFailure(format!("the documents cannot be searched: {error}")))
     }
 }
 
 impl Inner {
-    fn look_for(&self, index: &Connection, wanted: &str) -> rusqlite::Result<Found> {
+    fn look_for(&self, databases: &Databases, wanted: &str) -> rusqlite::Result<Found> {
         self.steps.store(0, Ordering::Relaxed);
+        let index = &databases.texts;
         let mut texts = index.prepare_cached("SELECT text FROM document WHERE title = ?1 ORDER BY id")?;
         let mut text_of = |title: &str| -> rusqlite::Result<Option<String>> {
             let texts = texts.query_map([title], |row| row.get::<_, String>(0))?;
@@ -253,35 +202,48 @@ impl Inner {
         {
             return Ok(Found::Page { title, text });
         }
-        Ok(Found::Missing { similar: self.similar(index, wanted)? })
+        Ok(Found::Missing { similar: self.similar(databases, wanted)? })
     }
 
     /// Titles with all the words first, then the best of those documents that have any.
-    fn similar(&self, index: &Connection, wanted: &str) -> rusqlite::Result<Vec<String>> {
+    fn similar(&self, databases: &Databases, wanted: &str) -> rusqlite::Result<Vec<String>> {
         let words = query_words(wanted);
         let mut similar: Vec<String> = Vec::new();
         if words.is_empty() {
             return Ok(similar);
         }
-        let mut statement = index.prepare_cached(SIMILAR)?;
+        let mut titles = databases.texts.prepare_cached("SELECT title FROM document WHERE id = ?1")?;
         for query in [format!("title : ({})", words.join(" AND ")), words.join(" OR ")] {
-            self.steps.store(0, Ordering::Relaxed);
-            let mut rows = statement.query(params![query, RANKED_MAX])?;
-            while similar.len() < SIMILAR_MAX {
-                match rows.next() {
-                    Ok(Some(row)) => {
-                        let title: String = row.get(0)?;
-                        if !similar.contains(&title) {
-                            similar.push(title);
-                        }
-                    }
-                    Ok(None) => break,
-                    Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => break,
-                    Err(error) => return Err(error),
+            if similar.len() >= SIMILAR_MAX {
+                break;
+            }
+            for document in self.best(&databases.words, &query)? {
+                let title: String = titles.query_row([document], |row| row.get(0))?;
+                if similar.len() < SIMILAR_MAX && !similar.contains(&title) {
+                    similar.push(title);
                 }
             }
         }
         Ok(similar)
+    }
+
+    /// The documents that fit a query of the full-text index best, those found within the limit of steps.
+    fn best(&self, words: &Connection, query: &str) -> rusqlite::Result<Vec<i64>> {
+        self.steps.store(0, Ordering::Relaxed);
+        let mut statement = words.prepare_cached(BEST)?;
+        let mut rows = statement.query(params![query, RANKED_MAX])?;
+        let mut found = Vec::new();
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => found.push(row.get(0)?),
+                Ok(None) => break,
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        drop(rows);
+        self.steps.store(0, Ordering::Relaxed);
+        Ok(found)
     }
 }
 
@@ -299,21 +261,6 @@ impl PageSource for Collection {
             let found = tokio::task::spawn_blocking(move || collection.look_for(&title)).await;
             found.unwrap_or_else(|error| Err(SourceFailure(format!("the search broke off: {error}"))))
         })
-    }
-}
-
-/// Documents that share a title are read together, so together they must not be too large.
-fn refuse_large_pages(index: &Connection, folder: &Path) -> Result<(), CollectionError> {
-    let sql = "SELECT title FROM document GROUP BY title HAVING sum(octet_length(text)) > ?1 LIMIT 1";
-    let title: Option<String> = index.query_row(sql, [DOCUMENT_BYTES_MAX], |row| row.get(0)).optional()?;
-    match title {
-        None => Ok(()),
-        Some(title) => Err(CollectionError::TooLarge {
-            path: folder.to_owned(),
-            what: format!(
-                "the documents with the title {title:?} have more than {DOCUMENT_BYTES_MAX} bytes together"
-            ),
-        }),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tool `sql`: what it answers, and what it does not let happen.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -233,13 +235,13 @@ fn a_file_is_read_and_stays_as_it_is() {
     assert!(matches!(unsettled, DatabaseError::Unsettled { .. }));
 }
 
-/// A hostile statement, with what stands for itself written out.
-fn hostile(folder: &Path) -> Vec<(String, String, Value)> {
+/// Hostile statements, with what stands for themselves written out.
+fn hostile(folder: &Path, port: u16) -> Vec<(String, String, Value)> {
     let written_out = |sql: &str| match sql {
         "SELECT MANY" => format!("SELECT {}1", "abs(1) + ".repeat(80)),
         "SELECT NEST" => format!("SELECT {}1{}", "(".repeat(2000), ")".repeat(2000)),
         "SELECT LONG" => format!("SELECT '{}'", "x".repeat(20_000)),
-        other => other.replace("FOLDER", &folder.display().to_string()),
+        other => other.replace("FOLDER", &folder.display().to_string()).replace("PORT", &port.to_string()),
     };
     let lines = HOSTILE.lines().map(|line| -> (String, String, Value) {
         let value: Value = serde_json::from_str(line).unwrap();
@@ -256,38 +258,51 @@ fn dump(database: &Database) -> Vec<String> {
         .to_vec()
 }
 
-fn check_hostile(database: &Database, folder: &Folder) {
-    let (tables, files) = (dump(database), folder.content());
-    let all = hostile(&folder.0);
+/// Makes each attempt as an agent does: a call of the tool in the toolbox of a run.
+async fn check_hostile(database: Database, folder: &Folder) {
+    let database = Arc::new(database);
+    let shared: Arc<dyn Toolbox> = Arc::new(SqlTools::new(Arc::clone(&database)));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (tables, files) = (dump(&database), folder.content());
+    let all = hostile(&folder.0, listener.local_addr().unwrap().port());
     assert!(all.len() >= 40);
     for (what, sql, line) in all {
+        let tools = toolbox_for_run(&shared);
         let start = Instant::now();
-        let result = database.run(&sql);
+        let result = asked(&*tools, &sql).await;
         let took = start.elapsed();
         println!("{took:>12.3?}  {what}");
         assert!(took < PATIENCE, "{what}: {took:?}");
-        match &result {
+        match (result.is_error, line["error"].as_str()) {
             _ if line["any"] == true => {}
-            Ok(rows) => assert!(line["cut"] == true && rows.cut.is_some(), "{what}: {rows}"),
-            Err(error) => {
-                let wanted = line["error"].as_str().unwrap_or("a cut result");
-                assert!(error.to_string().contains(wanted), "{what}: {error}");
+            (true, Some(wanted)) => assert!(result.text.contains(wanted), "{what}: {}", result.text),
+            (false, None) => {
+                assert!(
+                    line["cut"] == true && result.text.contains("\nthe first "),
+                    "{what}: {}",
+                    result.text
+                );
             }
+            _ => panic!("{what}: {}", result.text),
         }
-        assert!(!matches!(result, Err(SqlError::Unavailable { .. })), "{what}: {result:?}");
-        assert_eq!(dump(database), tables, "{what}");
+        // What an agent tries is its own doing, and no outage.
+        assert_eq!(tools.outage(), None, "{what}");
+        assert_eq!(dump(&database), tables, "{what}");
         assert_eq!(folder.content(), files, "{what}");
     }
+    let nobody = listener.accept().map(|(_, from)| from).unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::WouldBlock);
 }
 
-#[test]
-fn hostile_statements_leave_a_database_in_memory_as_it_is() {
-    check_hostile(&database(), &Folder::new("hostile-memory"));
+#[tokio::test]
+async fn hostile_calls_leave_a_database_in_memory_as_it_is() {
+    check_hostile(database(), &Folder::new("hostile-memory")).await;
 }
 
-#[test]
-fn hostile_statements_leave_a_file_as_it_is() {
+#[tokio::test]
+async fn hostile_calls_leave_a_file_as_it_is() {
     let folder = Folder::new("hostile-file");
     let file = folder.database();
-    check_hostile(&Database::file(&file, SqlLimits::default()).unwrap(), &folder);
+    check_hostile(Database::file(&file, SqlLimits::default()).unwrap(), &folder).await;
 }

@@ -1,0 +1,102 @@
+//! The tools of the suite `tptu` beside `sql`: Python, and where they do not belong those of everyday work.
+
+use std::sync::{Arc, OnceLock};
+
+use planproof_everyday::PythonTool;
+use planproof_sandbox::Limits;
+use planproof_suite::{BoxFuture, CaseError, Restoring, Toolbox};
+use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
+use planproof_tptu::MakeTools;
+use planproof_trace::{Tool, ToolCall, ToolResult};
+
+use crate::failure::Failure;
+use crate::{own_tools, python};
+
+/// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work
+/// are the real ones, with no server configured.
+pub(crate) fn tools() -> MakeTools {
+    let sandbox = python::sandbox();
+    let everyday: OnceLock<Result<Arc<dyn Toolbox>, String>> = OnceLock::new();
+    Arc::new(move |evaluation| {
+        let python: Arc<dyn Toolbox> = Arc::new(PythonTool::new(Arc::clone(&sandbox), Limits::default()));
+        if !evaluation.has_unrelated_tools() {
+            return Ok(python);
+        }
+        let made =
+            everyday.get_or_init(|| own_tools::everyday(None).map_err(|failure: Failure| failure.describe()));
+        let shared = made.as_ref().map_err(CaseError::new)?;
+        let unrelated: Arc<dyn Toolbox> = Arc::new(Unrelated(toolbox_for_run(shared)));
+        let sources = [("python", python), ("the tools of everyday work", unrelated)];
+        let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
+        Ok(Arc::new(CombinedTools::new(sources.into()).map_err(CaseError::new)?))
+    })
+}
+
+/// Tools that no right plan uses. That one of them cannot do its work for want of a server keeps no agent from the right
+/// plan, so it is no outage of the run.
+struct Unrelated(Arc<dyn Toolbox>);
+
+impl Toolbox for Unrelated {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        self.0.execute(call)
+    }
+
+    fn runs_side_by_side(&self) -> bool {
+        self.0.runs_side_by_side()
+    }
+
+    fn restoring(&self) -> Restoring {
+        self.0.restoring()
+    }
+
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        self.0.for_run().map(|tools| Arc::new(Self(tools)) as Arc<dyn Toolbox>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_tptu::evaluation::Evaluation;
+    use planproof_tptu::tool::ToolName;
+    use planproof_trace::{Arguments, CallId};
+
+    use super::*;
+
+    fn names(toolbox: &dyn Toolbox) -> Vec<String> {
+        toolbox.tools().iter().map(|tool| tool.name.clone()).collect()
+    }
+
+    #[test]
+    fn unrelated_tools_have_the_names_of_the_real_ones() {
+        let make = tools();
+        let called: Vec<&str> = ToolName::ALL[1..].iter().map(|tool| tool.call_name()).collect();
+        for evaluation in Evaluation::ALL {
+            let found = names(&*make(evaluation).expect("tools"));
+            if evaluation.has_unrelated_tools() {
+                let (mut found, mut called) = (found, called.clone());
+                found.sort_unstable();
+                called.sort_unstable();
+                assert_eq!(found, called);
+            } else {
+                assert_eq!(found, ["python"]);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_server_of_an_unrelated_tool_is_no_outage() {
+        let tools = tools()(Evaluation::PairsUnrelated).expect("tools");
+        let call = ToolCall {
+            id: CallId::new("c"),
+            name: "weather".to_owned(),
+            arguments: Arguments::from_text(r#"{"place": "Trier"}"#),
+        };
+        let result = tools.execute(&call).await;
+        assert!(result.is_error && result.text.contains("geocoding"), "{}", result.text);
+        assert_eq!(tools.outage(), None);
+    }
+}
