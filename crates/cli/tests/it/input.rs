@@ -40,7 +40,7 @@ fn agents_and_models_that_are_none() {
         ),
         (
             "command:sh -c true {model_url}",
-            "{model_url} in the command stands for the model that is served to it: say which with --serve-model",
+            "{model_url} in the command stands for the model that is served to the agent: say which with --serve-model",
         ),
         (
             "rect@sim/perfect",
