@@ -60,7 +60,7 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(rooms: impl Into<String>) -> Arc<dyn Toolbox> {
+    fn with(rooms: impl Into<String>) -> Arc<dyn Toolbox> {
         let tool = |name: &str, arguments: &[&str]| Tool {
             input_schema: Arc::new(json!({"required": arguments}).as_object().cloned().unwrap()),
             ..Tool::without_arguments(name, "Is a tool.")
@@ -98,7 +98,7 @@ impl Toolbox for Desk {
 
 async fn run(model: &Arc<Scripted>, rooms: &str) -> Vec<Event> {
     let agent = TwoStageAgent::new(Arc::<Scripted>::clone(model), Arc::<Scripted>::clone(model));
-    events_of_run(&agent, Desk::new(rooms), &RunLimits::default(), 1).await
+    events_of_run(&agent, Desk::with(rooms), &RunLimits::default(), 1).await
 }
 
 fn answer(events: &[Event]) -> &str {
@@ -137,7 +137,7 @@ async fn thoughts_actions_and_the_plan_are_asked_for_apart() {
     );
     let planning = Scripted::new("sim/planning", &["[{\"days\": 1}]"]);
     let agent = TwoStageAgent::new(Arc::<Scripted>::clone(&searching), Arc::<Scripted>::clone(&planning));
-    let events = events_of_run(&agent, Desk::new("two rooms"), &RunLimits::default(), 1).await;
+    let events = events_of_run(&agent, Desk::with("two rooms"), &RunLimits::default(), 1).await;
     assert_eq!(answer(&events), "[{\"days\": 1}]");
     let asked = searching.asked();
     assert_eq!(asked.len(), 8);

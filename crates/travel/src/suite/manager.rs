@@ -125,7 +125,7 @@ fn words(graph: &Value) -> String {
     let mut sentences = constraints(graph);
     for sub_task in list(graph, "sub_tasks") {
         sentences.extend(sub_task.get("task").and_then(Value::as_str).map(str::to_owned));
-        sentences.extend(constraints(&sub_task));
+        sentences.extend(constraints(sub_task));
     }
     // The same sentence twice says nothing more.
     let mut seen = std::collections::BTreeSet::new();
