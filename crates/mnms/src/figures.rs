@@ -7,8 +7,8 @@ use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
-use crate::evaluation::{Corpus, Metrics, Mode};
-use crate::judge::CODE_NAMES;
+use crate::evaluation::{Corpus, Counts, Metrics, Mode, Shares, Tally};
+use crate::judge::{CODE_NAMES, ENTAILED_NAMES};
 use crate::published as paper;
 
 /// Figures that are sums over runs.
@@ -16,11 +16,42 @@ use crate::published as paper;
 struct Sums {
     runs: u64,
     corpus: Corpus,
+    /// The same with values counted as right that a judge model says are the same, where it was asked at all.
+    entailed: EntailedSums,
     executed: u64,
     unsupported: u64,
     turns: f64,
     tokens: [f64; 2],
     faults: [f64; 3],
+}
+
+/// Figures with what a judge model said.
+#[derive(Default)]
+struct EntailedSums {
+    values: u64,
+    argvalue: Tally,
+    plans: u64,
+}
+
+impl EntailedSums {
+    /// Adds a run. One without answers left nothing to the judge, and counts as it is.
+    fn add(&mut self, scored: &Scored, counts: &Counts) {
+        let [values, right, extra, missing, plan] = ENTAILED_NAMES.map(|name| scored.score(name));
+        // They were whole numbers when they were written.
+        let whole = |value: Option<f64>| value.unwrap_or_default() as u64;
+        self.values += whole(values);
+        let tally = match right {
+            Some(_) => Tally { right: whole(right), extra: whole(extra), missing: whole(missing) },
+            None => counts.argvalue,
+        };
+        self.argvalue.add(tally);
+        self.plans += u64::from(is_right_in_other_words(scored, plan));
+    }
+}
+
+/// Whether a plan is right with what a judge model said of it, if anything.
+fn is_right_in_other_words(scored: &Scored, entailed: Option<f64>) -> bool {
+    entailed.or_else(|| scored.score("plan_argvalue")).unwrap_or_default() > 0.5
 }
 
 impl Sums {
@@ -29,7 +60,9 @@ impl Sums {
         for scored in runs.iter().filter_map(|run| run.scored) {
             let score = |name: &str| scored.score(name).unwrap_or_default();
             sums.runs += 1;
-            sums.corpus.add(&counts(scored));
+            let counts = counts(scored);
+            sums.corpus.add(&counts);
+            sums.entailed.add(scored, &counts);
             sums.executed += u64::from(is_executed(scored));
             sums.unsupported += u64::from(score("unsupported") > 0.5);
             sums.turns += score("turns");
@@ -112,6 +145,19 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
         count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
         count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
     ];
+    if sums.entailed.values > 0 {
+        let [.., plan] = ENTAILED_NAMES;
+        let plans = sums.per_run(sums.entailed.plans as f64);
+        metrics.push(share(
+            "argvalue_entailed_f1",
+            "argvalue-F1, in the judge's eyes",
+            Shares::of(sums.entailed.argvalue).f1,
+        ));
+        metrics.push(Metric {
+            interval: interval(runs, |scored| Some(is_right_in_other_words(scored, scored.score(plan)))),
+            ..share(plan, "plan accuracy, with values in the judge's eyes", plans)
+        });
+    }
     // Of programs alone, where the data has right ones.
     for (name, title) in CODE_NAMES.into_iter().zip(["AST accuracy", "CodeBLEU (ours), mean"]) {
         let values = runs.iter().filter_map(|run| run.scored?.score(name));
@@ -224,7 +270,7 @@ fn shares(metrics: &Metrics) -> Section {
     ];
     let cell =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 100.0 * value));
-    let row = |(name, it): &(&str, crate::evaluation::Shares)| {
+    let row = |(name, it): &(&str, Shares)| {
         vec![(*name).to_owned(), cell(it.precision), cell(it.recall), cell(it.f1)]
     };
     let json: Map<String, Value> = rows

@@ -52,7 +52,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.right += other.right;
         self.extra += other.extra;
         self.missing += other.missing;
