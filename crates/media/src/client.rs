@@ -234,11 +234,15 @@ impl Server {
         match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Miss::Passing { what, wait }),
             status if status.is_server_error() => Err(Miss::Passing { what, wait }),
-            // The form of the request is ours and does for other calls; what stands in it is the call's.
+            // How large the file is depends on the call alone.
+            StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
+            // The arguments were found good before anything was sent, and the form of the request is ours: whether the
+            // server dislikes that form or what stands in it cannot be known, and the doubt is not the agent's.
             StatusCode::BAD_REQUEST
-            | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNSUPPORTED_MEDIA_TYPE
-            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
+            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::world(format!(
+                "{self} does not take the form of our request: it {what}"
+            )))),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let service = self.service;
                 Err(Miss::Lasting(Failure::world(format!("{self} {what}: see `media.{service}.key-env`"))))

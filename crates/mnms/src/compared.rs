@@ -46,14 +46,17 @@ pub(crate) struct Compared {
     pub(crate) has_unknown_tool: bool,
     /// The place of the nearest right plan: 0 for the plan itself, then its alternatives.
     pub(crate) alternative: usize,
+    /// Whether tools, and tools and arguments, are right by an alternative alone.
+    pub(crate) gained: [bool; 2],
     /// The figures in which values count that a judge model says are the same; `None` where it was asked about none.
     pub(crate) entailed: Option<Entailed>,
 }
 
 impl Compared {
-    /// What counts say of a prediction that was compared with the plan of this place.
-    pub(crate) fn of(counts: &Counts, alternative: usize) -> Self {
+    /// What counts say of a prediction that was compared with the plan of this place, and with the first of them.
+    pub(crate) fn of(counts: &Counts, first: &Counts, alternative: usize) -> Self {
         Self {
+            gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
             values: values(counts),
             tools_right: counts.plan_tool,
             argnames_right: counts.plan_argname,
@@ -76,9 +79,10 @@ pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let (prediction, format) = found.map_or_else(|| (Literal::List(Vec::new()), Format::Json), as_written);
     let reading = ours::read(&prediction, format);
     let alternatives: Vec<Literal> = task.alternatives().iter().map(literal).collect();
-    let (alternative, counts) =
-        ours::Gold::new(&literal(task.plan()), &alternatives).compare(&reading, !alternatives.is_empty());
-    Compared::of(&counts, alternative)
+    let gold = ours::Gold::new(&literal(task.plan()), &alternatives);
+    let (alternative, counts) = gold.compare(&reading, !alternatives.is_empty());
+    let first = if alternative > 0 { gold.compare(&reading, false).1 } else { counts };
+    Compared::of(&counts, &first, alternative)
 }
 
 /// A predicted plan as the evaluation reads it.

@@ -1,6 +1,7 @@
 //! What a judge model is asked of a plan, and what follows from its answers: whether values that are texts say what the
 //! right ones say, in other words. Without a judge, values that differ are wrong.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use planproof_plan::entailing;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Task;
 use crate::compared;
 use crate::evaluation::Tally;
-use crate::evaluation::ours::entailed::{Beside, beside};
+use crate::evaluation::ours::entailed::{Beside, OtherWords, beside};
 use crate::prediction::Predicted;
 
 /// What a judge said of a value.
@@ -44,7 +45,7 @@ fn held_against(task: &Task, found: &Predicted, alternative: usize) -> Beside {
 /// `before`.
 pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, before: &str) -> Vec<Question> {
     let beside = held_against(task, found, alternative);
-    let question = |it: &crate::evaluation::ours::entailed::OtherWords| Question {
+    let question = |it: &OtherWords| Question {
         key: format!("{before}{}", it.key),
         text: entailing::question(task.request(), &it.tool, &it.argument, &it.right, &it.planned),
     };
@@ -53,15 +54,12 @@ pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, befo
 
 /// What follows from the answers of a judge, whose keys begin with `before`; `None` where none is about this
 /// prediction.
-pub(crate) fn entailed<K: AsRef<str> + Ord, V: AsRef<str>>(
+pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
     task: &Task,
     found: &Predicted,
     alternative: usize,
     (answers, before): (&BTreeMap<K, V>, &str),
-) -> Option<Entailed>
-where
-    K: std::borrow::Borrow<str>,
-{
+) -> Option<Entailed> {
     if answers.is_empty() {
         return None;
     }

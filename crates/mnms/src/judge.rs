@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
-use planproof_suite::runs::shortened;
 use planproof_suite::questions::{self, Question};
+use planproof_suite::runs::shortened;
 use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_trace::{EndReason, Event, EventKind, Usage};
 use serde::{Deserialize, Serialize};
@@ -239,6 +239,7 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
             scores: scores(compared, run)
                 .into_iter()
                 .chain(code_scores(task, found))
+                .chain(gains(compared))
                 .chain(entailed_scores(compared))
                 .collect(),
         },
@@ -254,8 +255,9 @@ fn steps(plan: &Plan) -> Vec<String> {
 }
 
 /// The names of all figures that verdicts have.
-pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| [&compared::NAMES[..], &RUN_NAMES, &CODE_NAMES, &ENTAILED_NAMES].concat());
+pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    [&compared::NAMES[..], &RUN_NAMES, &CODE_NAMES, &GAIN_NAMES, &ENTAILED_NAMES, &PREDICTION_NAMES].concat()
+});
 
 /// What is counted of a run beside its plan.
 const RUN_NAMES: [&str; 8] = [
@@ -272,6 +274,14 @@ const RUN_NAMES: [&str; 8] = [
 /// How like the right program a predicted one is, where the data has one.
 pub(crate) const CODE_NAMES: [&str; 2] = ["ast_equal", "codebleu"];
 
+/// What is right by an alternative plan and by no other.
+pub(crate) const GAIN_NAMES: [&str; 2] = ["plan_tool_gain", "plan_argname_gain"];
+
+/// What is known of a finished prediction: there is none, it is no plan, some of it is none; and there is a log of
+/// executions.
+pub(crate) const PREDICTION_NAMES: [&str; 4] =
+    ["prediction_missing", "prediction_unreadable", "prediction_malformed", "execution_logged"];
+
 /// What counts with a judge model, in the runs that it was asked about: how many values it judged, and what was found
 /// where values that say the same count as equal.
 pub(crate) const ENTAILED_NAMES: [&str; 5] = [
@@ -281,6 +291,11 @@ pub(crate) const ENTAILED_NAMES: [&str; 5] = [
     "argvalue_entailed_missing",
     "plan_argvalue_entailed",
 ];
+
+fn gains(compared: &Compared) -> impl Iterator<Item = Score> {
+    let values = compared.gained.map(|gained| f64::from(u8::from(gained)));
+    GAIN_NAMES.into_iter().zip(values).map(|(name, value)| Score::new(name, value))
+}
 
 fn entailed_scores(compared: &Compared) -> impl Iterator<Item = Score> {
     let values = compared.entailed.as_ref().map(|entailed| {

@@ -18,8 +18,8 @@
 //! - Whether a value says in other words what the right one says, as a judge model is asked it ([`entailing`]).
 //! - What the published code says of the same ([`original`]).
 
-mod fault;
 pub mod entailing;
+mod fault;
 pub mod findings;
 pub mod graph;
 pub mod headings;

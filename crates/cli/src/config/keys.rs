@@ -68,6 +68,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 86] = [
     ("mnms agree", "halves", "is about the sheets of one call"),
     ("mnms filter", "sheet", "is what one call is about"),
     ("mnms filter", "poor", "is what one call is about"),
+    ("score", "log", "is what one call is about"),
     ("mnms filter", "log", "is what one call is about"),
     ("mnms alternatives", "sheet", "is what one call is about"),
     ("mnms rate", "metrics", "is what one call is about"),

@@ -312,17 +312,21 @@ async fn what_passes_is_tried_again() {
 }
 
 #[tokio::test]
-async fn what_a_server_refuses_is_the_calls_fault() {
-    for status in [
-        "400 Bad Request",
-        "413 Payload Too Large",
-        "415 Unsupported Media Type",
-        "422 Unprocessable Content",
-    ] {
-        let body = format!("{{\"error\": \"not with {KEY}\"}}");
-        let (url, asked) = server(Behaviour::Says(status.into(), body.into_bytes())).await;
-        let run = run("refused", &url);
-        let text = run.refused("text generation", json!({ "text": "x" })).await;
+async fn what_a_server_refuses_is_the_calls_fault_where_it_can_only_be_that() {
+    let body = format!("{{\"error\": \"not with {KEY}\"}}");
+    let says = |status: &str| server(Behaviour::Says(status.into(), body.clone().into_bytes()));
+    let (url, asked) = says("413 Payload Too Large").await;
+    let text = run("refused", &url).refused("text generation", json!({ "text": "x" })).await;
+    assert!(text.contains("not with [key]") && !text.contains(KEY), "{text}");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // The arguments are good, so that it may be our request that is not.
+    for status in ["400 Bad Request", "415 Unsupported Media Type", "422 Unprocessable Content"] {
+        let (url, asked) = says(status).await;
+        let text = outage("disliked", &url, "text generation", &json!({ "text": "x" })).await;
+        assert!(
+            text.contains("`media.chat.url` does not take the form of our request: it answered"),
+            "{text}"
+        );
         assert!(text.contains("not with [key]") && !text.contains(KEY), "{text}");
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }

@@ -164,3 +164,89 @@ fn shown(parts: &[Part], place: usize) -> String {
     };
     parts.iter().map(part).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of a plan, each a tool with one argument and its value, or several with `;` between.
+    fn plan(steps: &[&str]) -> Literal {
+        let node = |(id, step): (usize, &&str)| {
+            let (tool, arguments) = step.split_once(' ').unwrap();
+            let argument = |argument: &str| {
+                argument.split_once('=').map(|(name, value)| (name.to_owned(), value.into()))
+            };
+            let arguments: serde_json::Map<String, serde_json::Value> =
+                arguments.split(';').filter_map(argument).collect();
+            serde_json::json!({"id": id, "name": tool.replace('_', " "), "args": arguments})
+        };
+        let nodes: Vec<serde_json::Value> = steps.iter().enumerate().map(node).collect();
+        Literal::from_json(&serde_json::Value::from(nodes).to_string()).unwrap()
+    }
+
+    #[test]
+    fn values_that_are_worded_are_asked_about() {
+        const DRAW: &str = "image_generation text=a shark";
+        // What is predicted, what is right, the keys that are asked about, right labels if all of them say the same,
+        // and whether the plan is right then.
+        type Row<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str], [u64; 3], bool);
+        let rows: [Row<'_>; 9] = [
+            (&[DRAW], &[DRAW], &[], [1, 0, 0], true),
+            (&["image_generation text=a fish"], &[DRAW], &["step 1 text"], [1, 0, 0], true),
+            // A file is no wording, nothing says nothing, and another tool or argument is another.
+            (&["image_captioning image=a.png"], &["image_captioning image=b.png"], &[], [0, 1, 1], false),
+            (&["image_generation text= "], &[DRAW], &[], [0, 1, 1], false),
+            (&["text_generation text=a shark"], &[DRAW], &[], [0, 1, 1], false),
+            (&["image_generation prompt=a shark"], &[DRAW], &[], [0, 1, 1], false),
+            // What is taken from earlier steps has to be the same.
+            (
+                &[DRAW, "image_editing image=<node-0>.image;prompt=make it red"],
+                &[DRAW, "image_editing image=x.png;prompt=turn it red"],
+                &[],
+                [1, 1, 1],
+                false,
+            ),
+            (
+                &["get_date_fact date=May 1", "text_generation text=a poem on <node-0>.text"],
+                &["get_date_fact date=May 1", "text_generation text=verses about <node-0>.text"],
+                &["step 2 text"],
+                [2, 0, 0],
+                true,
+            ),
+            // In a longer plan a step is held against the first one of its sort that is not there.
+            (
+                &[
+                    "text_summarization text=x",
+                    "image_generation text=a fish",
+                    "image_generation text=a bird",
+                ],
+                &[DRAW, "image_generation text=a bird"],
+                &["step 2 text"],
+                [2, 1, 0],
+                false,
+            ),
+        ];
+        for (predicted, right, keys, [common, extra, missing], is_right) in rows {
+            let found = beside(&plan(predicted), Format::Json, &plan(right));
+            assert_eq!(found.asked().map(|it| it.key.as_str()).collect::<Vec<_>>(), keys, "{predicted:?}");
+            let tally = Tally { right: common, extra, missing };
+            assert_eq!(found.counts(|_| true), (tally, is_right), "{predicted:?}");
+            // Where nothing says the same, all counts as it does without a judge.
+            let labels = |steps: &[&str]| super::super::read(&plan(steps), Format::Json).labels;
+            let counts = crate::evaluation::Counts::of(
+                &labels(predicted),
+                &labels(right),
+                crate::evaluation::counts::Unknown::ByName,
+            );
+            assert_eq!(found.counts(|_| false), (counts.argvalue, counts.plan_argvalue), "{predicted:?}");
+        }
+        let asked = beside(
+            &plan(&["get_date_fact date=May 1", "text_generation text=a poem on <node-0>.text"]),
+            Format::Json,
+            &plan(&["get_date_fact date=May 1", "text_generation text=verses about <node-0>.text"]),
+        );
+        let words: Vec<[&str; 2]> =
+            asked.asked().map(|it| [it.planned.as_str(), it.right.as_str()]).collect();
+        assert_eq!(words, [["a poem on <text of 1 step before>", "verses about <text of 1 step before>"]]);
+    }
+}
