@@ -52,17 +52,14 @@ pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, befo
     beside.asked().map(question).collect()
 }
 
-/// What follows from the answers of a judge, whose keys begin with `before`; `None` where none is about this
-/// prediction.
+/// What follows from the answers of a judge, whose keys begin with `before`. Where it was asked nothing about this
+/// prediction all counts as without it.
 pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
     task: &Task,
     found: &Predicted,
     alternative: usize,
     (answers, before): (&BTreeMap<K, V>, &str),
-) -> Option<Entailed> {
-    if answers.is_empty() {
-        return None;
-    }
+) -> Entailed {
     let beside = held_against(task, found, alternative);
     let mut judged = Vec::new();
     for it in beside.asked() {
@@ -70,11 +67,8 @@ pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
             judged.push(JudgedValue { value: it.key.clone(), is_same: judging::read(reply.as_ref()) });
         }
     }
-    if judged.is_empty() {
-        return None;
-    }
     let says_same =
         |key: &str| judged.iter().any(|judged| judged.value == key && judged.is_same == Some(true));
     let (argvalue, plan) = beside.counts(says_same);
-    Some(Entailed { argvalue, plan, judged })
+    Entailed { argvalue, plan, judged }
 }

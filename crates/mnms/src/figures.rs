@@ -29,7 +29,7 @@ struct Sums {
 /// Figures with what a judge model said.
 #[derive(Default)]
 struct EntailedSums {
-    values: u64,
+    was_asked: bool,
     argvalue: Tally,
     plans: u64,
 }
@@ -40,7 +40,7 @@ impl EntailedSums {
         let [values, right, extra, missing, plan] = ENTAILED_NAMES.map(|name| scored.score(name));
         // They were whole numbers when they were written.
         let whole = |value: Option<f64>| value.unwrap_or_default() as u64;
-        self.values += whole(values);
+        self.was_asked |= values.is_some();
         let tally = match right {
             Some(_) => Tally { right: whole(right), extra: whole(extra), missing: whole(missing) },
             None => counts.argvalue,
@@ -155,7 +155,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
         count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
         count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
     ];
-    if sums.entailed.values > 0 {
+    if sums.entailed.was_asked {
         let [.., plan] = ENTAILED_NAMES;
         let plans = sums.per_run(sums.entailed.plans as f64);
         metrics.push(share(

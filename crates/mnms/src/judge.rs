@@ -134,7 +134,10 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
     };
     let found = found.as_ref().filter(|found| !is_empty(found));
     let compared = compared::compare(task, found);
-    let entailed = found.and_then(|found| entailed(task, found, compared.alternative, (&answers, "")));
+    // A trace without answers does not say whether there was a judge.
+    let entailed = found
+        .filter(|_| !answers.is_empty())
+        .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
     Ok(verdict(task, found, &compared.with(entailed), &run))
 }
 

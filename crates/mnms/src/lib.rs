@@ -5,11 +5,11 @@
 //! The kind of case (`suite.rs`), a request with its right plan (`case.rs`) and where it comes from (`data.rs`), the
 //! plan that a run came to (`prediction.rs`), what it has in common with the right one (`compared.rs`), the verdict
 //! (`judge.rs`), what of it a judge model decides (`entailment.rs`), the same in words (`explain.rs`), and figures of
-//! many runs (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values that plans are written with (`literal.rs`), what Python
-//! does with them (`python/`), and the metrics (`evaluation/`). The published lines (`examples.rs`), predictions of
-//! others and logs of executions (`predictions.rs`), and how they are scored (`scoring.rs`). Data of this kind, made
-//! anew (`generate.rs`). The paper's own figures (`published.rs`), and tables in the shape of its own
-//! (`paper_tables.rs`).
+//! many runs (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values that
+//! plans are written with (`literal.rs`), what Python does with them (`python/`), and the metrics (`evaluation/`). The
+//! published lines (`examples.rs`), predictions of others and logs of executions (`predictions.rs`), and how they are
+//! scored (`scoring.rs`). Data of this kind, made anew (`generate.rs`). The paper's own figures (`published.rs`), and
+//! tables in the shape of its own (`paper_tables.rs`).
 
 mod case;
 mod compared;

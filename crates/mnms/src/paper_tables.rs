@@ -18,6 +18,8 @@ struct Group {
     ours: &'static str,
     /// What is taken off it: the part that the paper's figure does not have.
     less: Option<&'static str>,
+    /// What holds where there was a judge and nothing was left to it, if that is something.
+    unjudged: Option<&'static str>,
     title: &'static str,
 }
 
@@ -36,7 +38,7 @@ struct Layout {
 }
 
 const fn group(metric: &'static str, ours: &'static str, title: &'static str) -> Group {
-    Group { metric, ours, less: None, title }
+    Group { metric, ours, less: None, unjudged: None, title }
 }
 
 const MAIN: &[Group] = &[
@@ -57,12 +59,14 @@ const ACCURACY: &[Group] = &[
         metric: "plan_tool",
         ours: "plan_tool",
         less: Some("plan_tool_gain"),
+        unjudged: None,
         title: "plan accuracy without alternatives, tools",
     },
     Group {
         metric: "plan_argname",
         ours: "plan_argname",
         less: Some("plan_argname_gain"),
+        unjudged: None,
         title: "tools and arguments",
     },
 ];
@@ -72,7 +76,10 @@ const GAIN: &[Group] = &[
 ];
 const VALUES: &[Group] = &[
     group("plan_argvalue", "plan_argvalue", "plan accuracy with values, exact"),
-    group("plan_argvalue_entailed", "plan_argvalue_entailed", "by entailment"),
+    Group {
+        unjudged: Some("plan_argvalue"),
+        ..group("plan_argvalue_entailed", "plan_argvalue_entailed", "by entailment")
+    },
 ];
 const CODE: &[Group] =
     &[group("ast_accuracy", "ast_equal", "AST accuracy"), group("codebleu", "codebleu", "CodeBLEU")];
@@ -255,7 +262,9 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
                 metric.value.map(|value| value * scale)
             };
             let less = group.less.map_or(Some(0.0), figure)?;
-            figure(group.ours).map(|value| value - less)
+            // A judge to whom no value was left changes nothing.
+            let unjudged = || found.settings.get("judge").and(group.unjudged).and_then(figure);
+            figure(group.ours).or_else(unjudged).map(|value| value - less)
         };
         layout.table(&rows, "As", value).map(|table| (layout.number, table))
     };
@@ -267,8 +276,11 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
         .iter()
         .map(|(number, table)| json!({"table": number, "columns": table.columns, "rows": table.rows}))
         .collect();
-    let simulation = if planning.iter().any(|(it, _)| it.simulated) {
-        " SIMULATION: a simulated model planned, whose figures say nothing of any real model."
+    let is_simulated = |it: &Combined<'_>| {
+        it.simulated || it.settings.get("judge").is_some_and(|name| name.starts_with("sim/"))
+    };
+    let simulation = if planning.iter().any(|(it, _)| is_simulated(it)) {
+        " SIMULATION: a simulated model planned or judged, whose figures say nothing of any real model."
     } else {
         ""
     };
@@ -277,8 +289,8 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
         title: "In the shape of the paper's tables",
         intro: format!(
             "Figures of this matrix, in per cent but for turns and tokens, by our rules. A dash is a combination that was \
-             not run, or has no such figure. Alternative plans count as right but in Table 9. Table 11 by entailment takes a judge (`judge=MODEL`); Table 15 takes ratings \
-             by people (`planproof mnms rate`).{simulation}"
+             not run, or has no such figure. Alternative plans count as right but in Table 9. Table 11 by entailment \
+             takes a judge (`judge=MODEL`); Table 15 takes ratings by people (`planproof mnms rate`).{simulation}"
         ),
         figures: Vec::new(),
         tables: tables.into_iter().map(|(_, table)| table).collect(),
@@ -325,11 +337,13 @@ mod tests {
             settings(&[("feedback", "P")]),
             settings(&[("feedback", "PV"), ("format", "code")]),
             settings(&[]),
+            settings(&[("judge", "x/y")]),
         ];
         let metrics = [
             [share("tool_f1", Some(0.5)), share("executed", None)],
             [share("ast_equal", Some(0.25)), share("tool_f1", Some(1.0))],
             [share("tool_f1", Some(0.625)), share("edge_f1", Some(1.0))],
+            [share("plan_argvalue", Some(0.5)), share("executed", None)],
         ];
         let combined = |kind, place: usize| Combined {
             kind,
@@ -338,19 +352,24 @@ mod tests {
             metrics: &metrics[place],
             simulated: false,
         };
+        fn rows(section: &Section) -> Vec<(&str, String)> {
+            let tables = section.tables.iter();
+            tables
+                .map(|it| (it.caption.split(':').next().unwrap_or_default(), it.rows[0].join(" ")))
+                .collect()
+        }
         let section = of_matrix(&[combined("plan", 0), combined("plan", 1), combined("plan", 2)]).unwrap();
-        let rows: Vec<(&str, String)> = section
-            .tables
-            .iter()
-            .map(|table| (table.caption.split(':').next().unwrap(), table.rows[0].join(" ")))
-            .collect();
         let expected = [
             ("As Table 3", "m 50.00 – – +12.50 – – – – – – – –"),
             ("As Table 5", "m – – – – – – – – – – – – – – –"),
             ("As Table 7", "m multi-step – – – 100.00"),
             ("As Table 12", "m – 25.00 – – – – – –"),
         ];
-        assert_eq!(rows, expected.map(|(caption, row)| (caption, row.to_owned())));
+        assert_eq!(rows(&section), expected.map(|(caption, row)| (caption, row.to_owned())));
         assert_eq!(of_matrix(&[combined("tools", 0)]), None);
+        // A judge that was asked nothing changes nothing.
+        let judged = of_matrix(&[combined("plan", 3)]).unwrap();
+        let row = "m (judge=x/y) multi-step – – – 50.00 – – – 50.00";
+        assert_eq!(rows(&judged), [("As Table 11", row.to_owned())]);
     }
 }

@@ -248,7 +248,8 @@ pub(crate) fn score(
         let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
         let entailed = found
             .as_ref()
-            .and_then(|found| entailed(task, found, scored.matched, (&evidence.answers, &key_of(task))));
+            .zip(evidence.answers.as_ref())
+            .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
         let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
         let entry = log.as_ref().and_then(|log| log.get(&example.id).copied());
         let run = Run { executed: entry.unwrap_or(Executed::Not), ..run(prediction.as_ref()) };
@@ -386,13 +387,17 @@ mod tests {
             "{question:?}"
         );
         let answered = |reply: &str| {
-            let answers = [(question.key.clone(), reply.to_owned())].into();
+            let answers = Some([(question.key.clone(), reply.to_owned())].into());
             let scored = of(&lines, &Evidence { answers, log: None }).unwrap();
             ["plan_argvalue", "values_judged", "plan_argvalue_entailed"].map(|name| scored[0].score(name))
         };
         assert_eq!(answered("Yes."), [Some(0.0), Some(1.0), Some(1.0)]);
         assert_eq!(answered("NO"), [Some(0.0), Some(1.0), Some(0.0)]);
         assert_eq!(answered("Who knows"), [Some(0.0), Some(1.0), Some(0.0)]);
+        // A judge to whom nothing is left changes nothing.
+        let unasked = of(&right(1), &Evidence { answers: Some([].into()), log: None }).unwrap();
+        let names = ["plan_argvalue", "values_judged", "plan_argvalue_entailed"];
+        assert_eq!(names.map(|name| unasked[0].score(name)), [Some(1.0), Some(0.0), Some(1.0)]);
         let without = of(&lines, &Evidence::default()).unwrap();
         assert_eq!(without[0].score("values_judged"), None);
         assert_eq!(without[1].score("prediction_unreadable"), Some(1.0));

@@ -74,8 +74,9 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 /// What there may be beside finished predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence<'a> {
-    /// What a judge model said, by the keys of [`Suite::questions`](crate::Suite::questions).
-    pub answers: BTreeMap<String, String>,
+    /// What a judge model said, by the keys of [`Suite::questions`](crate::Suite::questions), which may have asked
+    /// nothing; `None` without a judge.
+    pub answers: Option<BTreeMap<String, String>>,
     /// A log that says how carrying out the predictions went, in the suite's own format.
     pub log: Option<Data<'a>>,
 }

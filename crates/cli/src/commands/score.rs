@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     if let Some(name) = judge {
         let asked = Asked::find(name, asking)?;
         let questions = suite.questions(&cases, data).map_err(usage)?;
-        evidence.answers = judging::answers(&asked, &questions, global)?;
+        evidence.answers = Some(judging::answers(&asked, &questions, global)?);
         judged_by = Some((name, asked.model.is_simulated()));
     }
     let scored = suite.score_with(&cases, data, &evidence).map_err(usage)?;

@@ -319,6 +319,18 @@ async fn what_a_server_refuses_is_the_calls_fault_where_it_can_only_be_that() {
     let text = run("refused", &url).refused("text generation", json!({ "text": "x" })).await;
     assert!(text.contains("not with [key]") && !text.contains(KEY), "{text}");
     assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // So does what a chat model says of a text that is longer than it reads, but no other server's word about contexts.
+    for (status, said) in [
+        ("400 Bad Request", "This model's maximum Context Length is 4097 tokens"),
+        ("400 Bad Request", "exceed_context_size_error"),
+        ("422 Unprocessable Content", "the prompt is too long"),
+    ] {
+        // What is repeated of an answer is cut; what is looked for is not.
+        let body = json!({ "error": format!("{} {said}", "x".repeat(1000)) }).to_string().into_bytes();
+        let (url, _) = server(Behaviour::Says(status.into(), body.clone())).await;
+        run("too_long", &url).refused("text generation", json!({ "text": "x" })).await;
+        outage("too_long_fact", &url, "get math fact", &json!({ "number": 7 })).await;
+    }
     // The arguments are good, so that it may be our request that is not.
     for status in ["400 Bad Request", "415 Unsupported Media Type", "422 Unprocessable Content"] {
         let (url, asked) = says(status).await;

@@ -17,8 +17,8 @@ use crate::terminal::inline;
 /// Most questions at once.
 const AT_ONCE_MAX: usize = 8;
 
-/// The answers of a model to all questions, by their keys. What it answers to one does not depend on the others, so that
-/// with the same answers, as from a cache, all comes to the same.
+/// The answers of a model to all questions, by their keys. What it answers to one does not depend on the others, so
+/// that with the same answers, as from a cache, all comes to the same.
 ///
 /// # Errors
 /// The model cannot be had, a budget is spent, or it was asked to stop.
